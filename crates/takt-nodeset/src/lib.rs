@@ -1,0 +1,1 @@
+//! NodeSet2 XML documents.

@@ -1,0 +1,2 @@
+//! The command line of Takt.
+fn main() {}

@@ -1,0 +1,2 @@
+//! open62541 as a foreign peer.
+fn main() {}

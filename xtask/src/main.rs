@@ -1,0 +1,2 @@
+//! Code generation and chores.
+fn main() {}
