@@ -1,0 +1,67 @@
+//! Ending a wait from another thread.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// An `eventfd` that any thread can use to end the wait of the thread that polls it.
+///
+/// Clones wake the same descriptor. A wake-up is one system call, never blocks and is not lost: either the
+/// waiting thread wakes, or its next wait returns at once. Many wake-ups before a [`drain`](Self::drain) are one.
+#[derive(Debug, Clone)]
+pub struct Waker {
+    eventfd: Arc<OwnedFd>,
+}
+
+impl Waker {
+    /// A waker that nobody has woken.
+    ///
+    /// # Errors
+    /// The system's, when it has no descriptors left.
+    pub fn new() -> io::Result<Self> {
+        let eventfd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self {
+            eventfd: Arc::new(eventfd),
+        })
+    }
+
+    /// Takes over an `eventfd` that came from elsewhere, from another process for instance.
+    ///
+    /// # Errors
+    /// The system's, when `fd` cannot be made non-blocking.
+    pub fn from_eventfd(fd: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        Ok(Self {
+            eventfd: Arc::new(fd),
+        })
+    }
+
+    /// Makes the descriptor readable.
+    pub fn wake(&self) {
+        // The only failure is a counter that is full (EAGAIN): then it is readable already. A signal does
+        // not interrupt a non-blocking write.
+        let _ = rustix::io::write(&*self.eventfd, &1_u64.to_ne_bytes());
+    }
+
+    /// Makes the descriptor unreadable again.
+    ///
+    /// Look for work after this, not before: work handed over between the look and the drain would be missed.
+    pub fn drain(&self) {
+        // One read takes the whole count; EAGAIN says that nobody woke us.
+        let _ = rustix::io::read(&*self.eventfd, &mut [0_u8; 8]);
+    }
+
+    /// The descriptor to add to a [`Readiness`](super::Readiness).
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.eventfd.as_fd()
+    }
+}
+
+impl AsFd for Waker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.eventfd.as_fd()
+    }
+}
