@@ -2,9 +2,19 @@
 //!
 //! This room knows the operating system's clocks, schedulers and descriptors, and nothing of OPC UA:
 //!
+//! * [`clock`]: the system's clocks as whole nanoseconds;
+//! * [`cyclic`]: a loop that starts at absolute times, tells its wake-up latency, and counts overruns;
+//! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory stays loaded;
 //! * [`readiness`]: waiting for many file descriptors at once (level-triggered `epoll`), and a [`readiness::Waker`].
 //!
-//! Everything here is Linux. Memory, sockets and threads belong to whoever uses them; what this room hands out
-//! are small wrappers whose errors say which privilege is missing and how to get it.
+//! Everything here is Linux. Threads, sockets and buffers belong to whoever uses them; what this room hands out
+//! are small wrappers whose errors say which privilege is missing and how to get it. Cycles, wake-up latency and
+//! overruns are meant as in the papers on OPC UA PubSub over TSN, where a publisher starts at `base time + n · cycle`.
 
+pub mod affinity;
+pub mod clock;
+pub mod cyclic;
+pub mod memory;
+pub mod priority;
 pub mod readiness;
+mod sched;

@@ -1,0 +1,114 @@
+//! The clocks of the system, as whole nanoseconds.
+//!
+//! Reading one costs some 30 ns: the kernel maps them into every process (vDSO), so there is no system call.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds in a second.
+pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
+
+/// Which clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// `CLOCK_MONOTONIC`: starts at boot, is never set, and has no relation to other hosts.
+    Monotonic,
+    /// `CLOCK_REALTIME`: UTC since 1970-01-01. May be set, forwards and backwards, and repeats or stretches leap seconds.
+    Realtime,
+    /// `CLOCK_TAI`: like `Realtime` without leap seconds; the clock of PTP, ETF and TAPRIO.
+    Tai,
+}
+
+impl Clock {
+    /// The time now, in nanoseconds since this clock's beginning.
+    #[must_use]
+    pub fn nanos(self) -> i64 {
+        let time = clock_gettime(self.id());
+        // 64-bit nanoseconds last until the year 2262.
+        time.tv_sec * NANOS_PER_SECOND + time.tv_nsec
+    }
+
+    pub(crate) const fn id(self) -> ClockId {
+        match self {
+            Self::Monotonic => ClockId::Monotonic,
+            Self::Realtime => ClockId::Realtime,
+            Self::Tai => ClockId::Tai,
+        }
+    }
+}
+
+/// Nanoseconds since boot, never going back: for durations and deadlines.
+#[must_use]
+pub fn monotonic_nanos() -> u64 {
+    // The monotonic clock starts at zero.
+    Clock::Monotonic.nanos().cast_unsigned()
+}
+
+/// Nanoseconds of UTC since 1970-01-01T00:00:00Z: for time stamps.
+#[must_use]
+pub fn realtime_nanos() -> i64 {
+    Clock::Realtime.nanos()
+}
+
+/// Nanoseconds of TAI since 1970-01-01T00:00:00 TAI: for what has to agree with other hosts.
+#[must_use]
+pub fn tai_nanos() -> i64 {
+    Clock::Tai.nanos()
+}
+
+/// By how many seconds TAI is ahead of UTC according to this system: 37 since 2017.
+///
+/// Zero says that nobody has told the kernel (`phc2sys`, `ptp4l` and `chronyd` do): then TAI is UTC here, and a time
+/// agreed with another host in TAI is off by 37 s.
+#[must_use]
+pub fn tai_offset_seconds() -> i64 {
+    // Two readings a moment apart: round, so that the moment does not count.
+    let difference = tai_nanos() - realtime_nanos();
+    (difference + NANOS_PER_SECOND / 2).div_euclid(NANOS_PER_SECOND)
+}
+
+/// A point in time as the system calls take it.
+pub(crate) const fn timespec(nanos: i64) -> Timespec {
+    Timespec {
+        tv_sec: nanos.div_euclid(NANOS_PER_SECOND),
+        tv_nsec: nanos.rem_euclid(NANOS_PER_SECOND),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn monotonic_advances() {
+        let first = monotonic_nanos();
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(monotonic_nanos() - first >= 1_000_000);
+    }
+
+    #[test]
+    fn realtime_is_unix_time() {
+        let unix = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        let difference = Duration::from_nanos(realtime_nanos().cast_unsigned()).abs_diff(unix);
+        assert!(difference < Duration::from_secs(1), "{difference:?}");
+    }
+
+    #[test]
+    fn tai_is_ahead_by_the_offset() {
+        let offset = tai_offset_seconds();
+        assert!((0..100).contains(&offset), "{offset}");
+        assert!(
+            (tai_nanos() - realtime_nanos() - offset * NANOS_PER_SECOND).abs()
+                < NANOS_PER_SECOND / 2
+        );
+    }
+
+    #[test]
+    fn timespec_before_the_epoch() {
+        let time = timespec(-1);
+        assert_eq!((time.tv_sec, time.tv_nsec), (-1, 999_999_999));
+    }
+}

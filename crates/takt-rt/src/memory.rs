@@ -1,0 +1,86 @@
+//! Keeping memory in memory: a page fault on the hot path costs more than a cycle.
+
+use std::hint::black_box;
+use std::io;
+
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, mlockall, munlockall};
+use rustix::process::{Resource, getrlimit};
+
+/// Why memory could not be locked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The user may not lock as much as this process uses.
+    #[error(
+        "the memory of this process cannot be locked: the most for this user is {limit} bytes (RLIMIT_MEMLOCK) and CAP_IPC_LOCK is missing. \
+         Either `sudo setcap cap_ipc_lock+ep PROGRAM`, or a line `USER - memlock unlimited` in /etc/security/limits.conf \
+         and a new login, or for a service of systemd `LimitMEMLOCK=infinity`, for a container `--ulimit memlock=-1`"
+    )]
+    NotPermitted {
+        /// How much this user may lock, in bytes.
+        limit: u64,
+    },
+    /// The system refused for another reason.
+    #[error("the memory of this process cannot be locked")]
+    System(#[from] io::Error),
+}
+
+/// Loads all memory of this process, present and future, and keeps it from being paged out (`mlockall`).
+///
+/// From here on memory is paid for when it is mapped, not when it is touched, the stacks of new threads (2 MiB each)
+/// included: start the threads and reserve the buffers first, where that matters.
+///
+/// # Errors
+/// [`MemoryError`] says which privilege is missing and how to get it.
+pub fn lock_all() -> Result<(), MemoryError> {
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| match error {
+        // EPERM for a limit of zero, ENOMEM for one that is too low, EAGAIN from some older kernels.
+        Errno::PERM | Errno::NOMEM | Errno::AGAIN => match getrlimit(Resource::Memlock).current {
+            Some(limit) => MemoryError::NotPermitted { limit },
+            None => MemoryError::System(error.into()),
+        },
+        error => MemoryError::System(error.into()),
+    })
+}
+
+/// Ends what [`lock_all`] began.
+///
+/// # Errors
+/// [`MemoryError::System`], in a sandbox that forbids the call.
+pub fn unlock_all() -> Result<(), MemoryError> {
+    munlockall().map_err(|error| MemoryError::System(error.into()))
+}
+
+/// How much [`prefault_stack`] touches.
+pub const PREFAULTED_STACK_BYTES: usize = 128 * 1024;
+
+/// Touches the next 128 KiB of the calling thread's stack, so that the hot path finds them mapped.
+///
+/// Only the main thread needs this: its stack grows as it is used, even after [`lock_all`].
+#[inline(never)]
+pub fn prefault_stack() {
+    let mut stack = [0_u8; PREFAULTED_STACK_BYTES];
+    black_box(&mut stack);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_or_says_what_is_missing() {
+        match lock_all() {
+            Ok(()) => unlock_all().unwrap(),
+            Err(error @ MemoryError::NotPermitted { .. }) => {
+                let text = error.to_string();
+                assert!(
+                    text.contains("cap_ipc_lock") && text.contains("memlock"),
+                    "{text}"
+                );
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+        prefault_stack();
+    }
+}
