@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""An asyncua client that answers JSON lines: see peers/README.md for the requests.
+
+Usage: client.py ENDPOINT
+"""
+
+import asyncio
+import json
+import logging
+import sys
+
+from asyncua import Client, ua
+
+import wire
+
+DIRECTIONS = {
+    "forward": ua.BrowseDirection.Forward,
+    "inverse": ua.BrowseDirection.Inverse,
+    "both": ua.BrowseDirection.Both,
+}
+
+
+def reference_to_json(reference):
+    """One ReferenceDescription."""
+    return {
+        "node": wire.nodeid_to_json(reference.NodeId),
+        "browseName": wire.name_to_json(reference.BrowseName),
+        "displayName": reference.DisplayName.Text,
+        "class": reference.NodeClass.name,
+        "reference": wire.nodeid_to_json(reference.ReferenceTypeId),
+        "forward": reference.IsForward,
+        "typeDefinition": wire.nodeid_to_json(reference.TypeDefinition),
+    }
+
+
+async def browse(client, request):
+    """Browse, and BrowseNext until no continuation point is left."""
+    description = ua.BrowseDescription()
+    description.NodeId = wire.nodeid_from_json(request["node"])
+    description.BrowseDirection = DIRECTIONS[request.get("direction", "forward")]
+    description.ReferenceTypeId = wire.nodeid_from_json(request.get("reference", "i=31"))
+    description.IncludeSubtypes = True
+    description.NodeClassMask = 0
+    description.ResultMask = ua.BrowseResultMask.All
+    parameters = ua.BrowseParameters()
+    parameters.RequestedMaxReferencesPerNode = request.get("max", 0)
+    parameters.NodesToBrowse = [description]
+    result = (await client.uaclient.browse(parameters))[0]
+    result.StatusCode.check()
+    references = list(result.References)
+    while result.ContinuationPoint:
+        following = ua.BrowseNextParameters()
+        following.ContinuationPoints = [result.ContinuationPoint]
+        result = (await client.uaclient.browse_next(following))[0]
+        result.StatusCode.check()
+        references += result.References
+    return [reference_to_json(reference) for reference in references]
+
+
+async def read(client, request):
+    """One Read of all nodes, with both timestamps."""
+    parameters = ua.ReadParameters()
+    parameters.TimestampsToReturn = ua.TimestampsToReturn.Both
+    for node in request["nodes"]:
+        item = ua.ReadValueId()
+        item.NodeId = wire.nodeid_from_json(node)
+        item.AttributeId = ua.AttributeIds[request.get("attribute", "Value")]
+        item.IndexRange = request.get("range")
+        parameters.NodesToRead.append(item)
+    return [wire.data_value_to_json(value) for value in await client.uaclient.read(parameters)]
+
+
+async def write(client, request):
+    """One Write of one node; no timestamps, which many servers refuse."""
+    item = ua.WriteValue()
+    item.NodeId = wire.nodeid_from_json(request["node"])
+    item.AttributeId = ua.AttributeIds[request.get("attribute", "Value")]
+    item.IndexRange = request.get("range")
+    item.Value = ua.DataValue(wire.variant_from_json(request))
+    parameters = ua.WriteParameters()
+    parameters.NodesToWrite = [item]
+    status = (await client.uaclient.write(parameters))[0]
+    return {"status": wire.status_name(status)}
+
+
+async def call(client, request):
+    """One Call of one Method."""
+    item = ua.CallMethodRequest()
+    item.ObjectId = wire.nodeid_from_json(request["object"])
+    item.MethodId = wire.nodeid_from_json(request["method"])
+    item.InputArguments = [wire.variant_from_json(value) for value in request.get("arguments", [])]
+    result = (await client.uaclient.call([item]))[0]
+    return {
+        "status": wire.status_name(result.StatusCode),
+        "arguments": [wire.status_name(status) for status in result.InputArgumentResults],
+        "outputs": [wire.variant_to_json(value) for value in result.OutputArguments],
+    }
+
+
+async def translate(client, request):
+    """TranslateBrowsePathsToNodeIds of one path over hierarchical references."""
+    path = ua.BrowsePath()
+    path.StartingNode = wire.nodeid_from_json(request["node"])
+    for name in request["path"]:
+        element = ua.RelativePathElement()
+        element.ReferenceTypeId = ua.NodeId(ua.ObjectIds.HierarchicalReferences)
+        element.IsInverse = False
+        element.IncludeSubtypes = True
+        element.TargetName = wire.name_from_json(name)
+        path.RelativePath.Elements.append(element)
+    result = (await client.uaclient.translate_browsepaths_to_nodeids([path]))[0]
+    return {
+        "status": wire.status_name(result.StatusCode),
+        "targets": [wire.nodeid_to_json(target.TargetId) for target in result.Targets],
+    }
+
+
+async def namespaces(client, _request):
+    """The server's NamespaceArray."""
+    return await client.get_namespace_array()
+
+
+async def endpoints(client, _request):
+    """GetEndpoints."""
+    return [
+        {
+            "url": endpoint.EndpointUrl,
+            "securityPolicy": endpoint.SecurityPolicyUri,
+            "securityMode": endpoint.SecurityMode.name.rstrip("_"),
+            "transportProfile": endpoint.TransportProfileUri,
+            "applicationUri": endpoint.Server.ApplicationUri,
+            "applicationName": endpoint.Server.ApplicationName.Text,
+        }
+        for endpoint in await client.get_endpoints()
+    ]
+
+
+async def servers(client, _request):
+    """FindServers."""
+    return [
+        {
+            "applicationUri": server.ApplicationUri,
+            "applicationName": server.ApplicationName.Text,
+            "discoveryUrls": list(server.DiscoveryUrls or []),
+        }
+        for server in await client.find_servers()
+    ]
+
+
+async def add_node(client, request):
+    """AddNodes of one Object or Variable."""
+    name = wire.name_from_json(request["browseName"])
+    item = ua.AddNodesItem()
+    item.ParentNodeId = wire.nodeid_from_json(request["parent"])
+    item.ReferenceTypeId = wire.nodeid_from_json(request["reference"])
+    item.RequestedNewNodeId = wire.nodeid_from_json(request["node"]) if "node" in request else ua.NodeId()
+    item.BrowseName = name
+    item.NodeClass = ua.NodeClass[request["class"]]
+    item.TypeDefinition = wire.nodeid_from_json(request["typeDefinition"])
+    if request["class"] == "Variable":
+        attributes = ua.VariableAttributes()
+        attributes.Value = wire.variant_from_json(request)
+        attributes.DataType = ua.NodeId(attributes.Value.VariantType.value)
+        attributes.ValueRank = 1 if attributes.Value.is_array else -1
+        attributes.AccessLevel = attributes.UserAccessLevel = 3
+    else:
+        attributes = ua.ObjectAttributes()
+    attributes.DisplayName = ua.LocalizedText(name.Name)
+    item.NodeAttributes = attributes
+    result = (await client.uaclient.add_nodes([item]))[0]
+    return {"status": wire.status_name(result.StatusCode), "node": wire.nodeid_to_json(result.AddedNodeId)}
+
+
+async def delete_node(client, request):
+    """DeleteNodes of one node and the references to it."""
+    item = ua.DeleteNodesItem()
+    item.NodeId = wire.nodeid_from_json(request["node"])
+    item.DeleteTargetReferences = True
+    parameters = ua.DeleteNodesParameters()
+    parameters.NodesToDelete = [item]
+    return {"status": wire.status_name((await client.uaclient.delete_nodes(parameters))[0])}
+
+
+OPERATIONS = {
+    operation.__name__: operation
+    for operation in (browse, read, write, call, translate, namespaces, endpoints, servers, add_node, delete_node)
+}
+
+
+def say(answer):
+    """One line to whoever drives this client."""
+    print(json.dumps(answer, ensure_ascii=False), flush=True)
+
+
+async def answer(client, line):
+    """One request, whatever becomes of it."""
+    request = {}
+    try:
+        request = json.loads(line)
+        result = await OPERATIONS[request["op"]](client, request)
+        return {"id": request.get("id"), "ok": True, "result": result}
+    except Exception as error:  # the driver must see every failure, of whatever kind
+        return {"id": request.get("id"), "ok": False, "error": wire.error_text(error)}
+
+
+async def main(endpoint):
+    """Connect, then answer until the end of the input."""
+    client = Client(endpoint, timeout=10)
+    try:
+        await client.connect()
+    except Exception as error:
+        say({"ready": False, "error": wire.error_text(error)})
+        return 1
+    say({"ready": True})
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        if line.strip():
+            say(await answer(client, line))
+    await client.disconnect()
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    logging.basicConfig(level=logging.CRITICAL)
+    sys.exit(asyncio.run(main(sys.argv[1])))
