@@ -6,6 +6,7 @@ use std::io;
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
 
 /// Why memory could not be locked.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +37,14 @@ pub enum MemoryError {
 pub fn lock_all() -> Result<(), MemoryError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| match error {
         // EPERM for a limit of zero, ENOMEM for one that is too low, EAGAIN from some older kernels.
-        Errno::PERM | Errno::NOMEM | Errno::AGAIN => match getrlimit(Resource::Memlock).current {
-            Some(limit) => MemoryError::NotPermitted { limit },
-            None => MemoryError::System(error.into()),
-        },
+        Errno::PERM | Errno::NOMEM | Errno::AGAIN => {
+            let capable = capabilities(None)
+                .is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+            match getrlimit(Resource::Memlock).current {
+                Some(limit) if !capable => MemoryError::NotPermitted { limit },
+                _ => MemoryError::System(error.into()),
+            }
+        }
         error => MemoryError::System(error.into()),
     })
 }
