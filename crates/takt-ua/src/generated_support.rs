@@ -6,16 +6,6 @@
 
 use crate::BuiltInType;
 
-/// A DataType of the standard that is a Structure, with the NodeIds (namespace 0) that name it on the wire.
-pub trait Structure {
-    /// NodeId of the DataType.
-    const TYPE_ID: u32;
-    /// NodeId of its `Default Binary` encoding: the TypeId of an ExtensionObject or of a service message.
-    const BINARY_ENCODING_ID: u32;
-    /// BrowseName of the DataType.
-    const NAME: &'static str;
-}
-
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldType {
@@ -73,10 +63,8 @@ pub struct EnumerationDescription {
     pub values: &'static [(i32, &'static str)],
 }
 
-/// Declares structures: each field is its name in the standard, its name in Rust, and its type.
-///
-/// `?` after the Rust name marks an optional field, held as `Option`; the structure must then be declared with
-/// `structure_with_optional_fields!`.
+/// Declares structures: the NodeIds of DataType and `Default Binary` encoding; of each field its name in the standard,
+/// its name in Rust, and its type.
 macro_rules! structure {
     ($(
         $(#[doc = $doc:literal])*
@@ -93,15 +81,22 @@ macro_rules! structure {
         $crate::generated_support::structure_ids!($name, $type_id, $binary);
 
         impl $crate::binary::Encode for $name {
-            fn encode(&self, _encoder: &mut $crate::binary::Encoder<'_>) -> Result<(), $crate::binary::EncodeError> {
-                $($crate::binary::Encode::encode(&self.$field, _encoder)?;)*
+            fn encode(&self, encoder: &mut $crate::binary::Encoder<'_>) -> Result<(), $crate::binary::EncodeError> {
+                $($crate::binary::Encode::encode(&self.$field, encoder)?;)*
                 Ok(())
             }
         }
 
         impl<'a> $crate::binary::Decode<'a> for $name {
-            fn decode(_decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
-                Ok(Self { $($field: $crate::binary::Decode::decode(_decoder)?,)* })
+            const MIN_SIZE: usize = 0 $(+ <$field_type as $crate::binary::Decode<'a>>::MIN_SIZE)*;
+
+            fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
+                Ok(Self { $($field: $crate::binary::Decode::decode(decoder)?,)* })
+            }
+
+            fn skip(decoder: &mut $crate::binary::Decoder<'a>) -> Result<(), $crate::binary::DecodeError> {
+                $(<$field_type as $crate::binary::Decode<'a>>::skip(decoder)?;)*
+                Ok(())
             }
         }
     )*};
@@ -138,6 +133,8 @@ macro_rules! structure_with_optional_fields {
         }
 
         impl<'a> $crate::binary::Decode<'a> for $name {
+            const MIN_SIZE: usize = 4;
+
             fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
                 let mask = decoder.u32()?;
                 Ok(Self { $($field: $crate::generated_support::optional!(@decode decoder, mask $(, $bit)?),)* })
@@ -164,10 +161,10 @@ macro_rules! optional {
     };
 }
 
-/// Implements [`Structure`].
+/// Implements [`Structure`](crate::Structure).
 macro_rules! structure_ids {
     ($name:ident, $type_id:literal, $binary:literal) => {
-        impl $crate::generated_support::Structure for $name {
+        impl $crate::Structure for $name {
             const TYPE_ID: u32 = $type_id;
             const BINARY_ENCODING_ID: u32 = $binary;
             const NAME: &'static str = stringify!($name);
@@ -189,13 +186,15 @@ macro_rules! view {
             $(#[doc = concat!("`", $standard, "`")] pub $field: $field_type,)*
         }
 
-        impl $crate::generated_support::Structure for $name<'_> {
-            const TYPE_ID: u32 = <$owned as $crate::generated_support::Structure>::TYPE_ID;
-            const BINARY_ENCODING_ID: u32 = <$owned as $crate::generated_support::Structure>::BINARY_ENCODING_ID;
-            const NAME: &'static str = <$owned as $crate::generated_support::Structure>::NAME;
+        impl $name<'_> {
+            /// NodeId of the DataType.
+            pub const TYPE_ID: u32 = <$owned as $crate::Structure>::TYPE_ID;
+            /// NodeId of the `Default Binary` encoding.
+            pub const BINARY_ENCODING_ID: u32 = <$owned as $crate::Structure>::BINARY_ENCODING_ID;
         }
 
         impl $crate::binary::Encode for $name<'_> {
+            #[inline]
             fn encode(&self, encoder: &mut $crate::binary::Encoder<'_>) -> Result<(), $crate::binary::EncodeError> {
                 $($crate::binary::Encode::encode(&self.$field, encoder)?;)*
                 Ok(())
@@ -203,6 +202,9 @@ macro_rules! view {
         }
 
         impl<'a> $crate::binary::Decode<'a> for $name<'a> {
+            const MIN_SIZE: usize = <$owned as $crate::binary::Decode<'a>>::MIN_SIZE;
+
+            #[inline]
             fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
                 Ok(Self { $($field: $crate::binary::Decode::decode(decoder)?,)* })
             }
@@ -258,6 +260,8 @@ macro_rules! enumeration {
         }
 
         impl<'a> $crate::binary::Decode<'a> for $name {
+            const MIN_SIZE: usize = 4;
+
             fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
                 decoder.i32().map(Self)
             }

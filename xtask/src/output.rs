@@ -1,0 +1,138 @@
+//! Generated files: formatting, writing, comparing with what is committed.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::Error;
+
+/// A file to be written.
+pub(crate) struct GeneratedFile {
+    /// From the root of the repository.
+    pub(crate) path: PathBuf,
+    /// Bytes of the file; Rust code is formatted when it is applied.
+    pub(crate) content: Vec<u8>,
+}
+
+impl GeneratedFile {
+    /// A file below the root of the repository.
+    pub(crate) fn new(path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
+        Self {
+            path: path.into(),
+            content: content.into(),
+        }
+    }
+}
+
+/// Writes the files that changed, or with `check` fails if there are any.
+pub(crate) fn apply(root: &Path, files: Vec<GeneratedFile>, check: bool) -> Result<(), Error> {
+    let mut different = 0;
+    for mut file in files {
+        if file
+            .path
+            .extension()
+            .is_some_and(|extension| extension == "rs")
+        {
+            file.content = rustfmt(root, file.content)?;
+        }
+        let path = root.join(&file.path);
+        let committed = match std::fs::read(&path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(Error::File { path, source }),
+        };
+        if committed == file.content {
+            continue;
+        }
+        different += 1;
+        if check {
+            println!(
+                "{}: {}",
+                file.path.display(),
+                difference(&committed, &file.content)
+            );
+        } else {
+            println!("{}: written", file.path.display());
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(|source| Error::File {
+                    path: folder.to_owned(),
+                    source,
+                })?;
+            }
+            std::fs::write(&path, &file.content).map_err(|source| Error::File { path, source })?;
+        }
+    }
+    if check && different > 0 {
+        Err(Error::Differs(different))
+    } else {
+        Ok(())
+    }
+}
+
+/// One line on how two versions of a file differ: sizes and the first line that is not the same.
+fn difference(committed: &[u8], generated: &[u8]) -> String {
+    let sizes = format!(
+        "{} bytes committed, {} generated",
+        committed.len(),
+        generated.len()
+    );
+    let (Ok(committed), Ok(generated)) = (
+        std::str::from_utf8(committed),
+        std::str::from_utf8(generated),
+    ) else {
+        let offset = committed
+            .iter()
+            .zip(generated)
+            .take_while(|(old, new)| old == new)
+            .count();
+        return format!("{sizes}, first difference at byte {offset}");
+    };
+    let same = committed
+        .lines()
+        .zip(generated.lines())
+        .take_while(|(old, new)| old == new)
+        .count();
+    let line = |text: &str| {
+        text.lines()
+            .nth(same)
+            .unwrap_or("(end of file)")
+            .trim()
+            .to_owned()
+    };
+    format!(
+        "{sizes}, first difference in line {}\n  - {}\n  + {}",
+        same + 1,
+        line(committed),
+        line(generated)
+    )
+}
+
+/// Formats Rust code by the repository's own settings.
+fn rustfmt(root: &Path, code: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let missing = |source| Error::Program {
+        program: "rustfmt",
+        hint: "rustup component add rustfmt",
+        source,
+    };
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--quiet"])
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(missing)?;
+    // Written by a thread: rustfmt may fill its output pipe before it has read all of its input.
+    let input = child.stdin.take();
+    let writer = std::thread::spawn(move || match input {
+        Some(mut input) => input.write_all(&code),
+        None => Ok(()),
+    });
+    let output = child.wait_with_output().map_err(missing)?;
+    match writer.join() {
+        Ok(Ok(())) if output.status.success() => Ok(output.stdout),
+        _ => Err(Error::Rustfmt(
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )),
+    }
+}

@@ -1,0 +1,154 @@
+//! The npm packages that everything is generated from: pinned, verified, kept in the git-ignored `.cache/`.
+//!
+//! `node-opcua-nodesets` has the NodeSet2 and type files of the standard. Two things are not in it and come from its
+//! sibling packages: the NodeIds of the service messages, which the standard's NodeSet leaves out
+//! (`node-opcua-constants`), and the StatusCodes (`node-opcua-status-code`). Only names and numbers are taken.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha512};
+
+use crate::error::Error;
+
+/// One version of one package.
+struct Package {
+    name: &'static str,
+    version: &'static str,
+    /// Of the `.tgz` file, in hexadecimal.
+    sha512: &'static str,
+}
+
+const NODESETS: Package = Package {
+    name: "node-opcua-nodesets",
+    version: "2.182.0",
+    sha512: "5b31b3c97714e4973732ca5fec2aa7f3033f820446f4d1b18b0bde79a57415ee5538762ac1676dd4375c6d3e129bbb4c16d39bdb1fb127c94bef54f4f6f59906",
+};
+
+const CONSTANTS: Package = Package {
+    name: "node-opcua-constants",
+    version: "2.183.0",
+    sha512: "4af9309919b7f36ad3c0787f1786a1108589c781593048e36b2eed313e5080c41c02568aa488e68698ad69f5ba501419c7b01010b726fe620bfe1874b8acd627",
+};
+
+const STATUS_CODES: Package = Package {
+    name: "node-opcua-status-code",
+    version: "2.183.0",
+    sha512: "d36f81b764e4f03035712cc99817ca512c8439c2e7b3ffc9a69f669e557e2f82289680b83322a726b8df590e6bba8117fb743f2534681c2dcc1eacf07e96aff6",
+};
+
+/// Contents of the source files.
+pub(crate) struct Sources {
+    /// `Opc.Ua.NodeSet2.xml`
+    pub(crate) nodeset: String,
+    /// `Opc.Ua.Types.bsd`
+    pub(crate) types: String,
+    /// `opcua_node_ids.ts`
+    pub(crate) node_ids: String,
+    /// `_generated_status_codes.ts`
+    pub(crate) status_codes: String,
+}
+
+impl Sources {
+    /// Reads the files, fetching the packages that are not in `.cache/` yet.
+    pub(crate) fn load(root: &Path) -> Result<Self, Error> {
+        let cache = root.join(".cache");
+        let nodesets = NODESETS.unpack(&cache)?.join("nodesets");
+        Ok(Self {
+            nodeset: read(&nodesets.join("Opc.Ua.NodeSet2.xml"))?,
+            types: read(&nodesets.join("Opc.Ua.Types.bsd"))?,
+            node_ids: read(&CONSTANTS.unpack(&cache)?.join("source/opcua_node_ids.ts"))?,
+            status_codes: read(
+                &STATUS_CODES
+                    .unpack(&cache)?
+                    .join("source/_generated_status_codes.ts"),
+            )?,
+        })
+    }
+}
+
+impl Package {
+    /// Verifies the package file and unpacks it; returns the folder of its content.
+    fn unpack(&self, cache: &Path) -> Result<PathBuf, Error> {
+        let stem = format!("{}-{}", self.name, self.version);
+        let archive = cache.join(format!("{stem}.tgz"));
+        std::fs::create_dir_all(cache).map_err(|source| Error::File {
+            path: cache.to_owned(),
+            source,
+        })?;
+        if !archive.exists() {
+            self.fetch(cache)?;
+        }
+        let bytes = std::fs::read(&archive).map_err(|source| Error::File {
+            path: archive.clone(),
+            source,
+        })?;
+        let actual: String = Sha512::digest(&bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        if actual != self.sha512 {
+            return Err(Error::Hash {
+                path: archive,
+                actual,
+                expected: self.sha512,
+            });
+        }
+
+        // Unpacked anew each time: the hash vouches for the archive only.
+        let folder = cache.join(stem);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|source| Error::File {
+                path: folder.clone(),
+                source,
+            })?;
+        }
+        std::fs::create_dir_all(&folder).map_err(|source| Error::File {
+            path: folder.clone(),
+            source,
+        })?;
+        let status = Command::new("tar")
+            .arg("-xzf")
+            .arg(&archive)
+            .arg("-C")
+            .arg(&folder)
+            .status()
+            .map_err(|source| Error::Program {
+                program: "tar",
+                hint: "Debian package tar",
+                source,
+            })?;
+        if !status.success() {
+            return Err(Error::Command {
+                command: format!("tar -xzf {}", archive.display()),
+                status,
+            });
+        }
+        Ok(folder.join("package"))
+    }
+
+    fn fetch(&self, cache: &Path) -> Result<(), Error> {
+        let package = format!("{}@{}", self.name, self.version);
+        let output = Command::new("npm")
+            .args(["pack", "--silent", &package])
+            .current_dir(cache)
+            .output()
+            .map_err(|source| Error::Program {
+                program: "npm",
+                hint: "Debian package npm, or nodejs.org",
+                source,
+            })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let output = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(Error::Fetch { package, output })
+    }
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,48 @@
+//! Writers of the generated files of `takt-ua`.
+
+mod descriptions;
+mod enumerations;
+mod identifiers;
+mod names;
+mod status_codes;
+mod structures;
+mod views;
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::output::GeneratedFile;
+
+pub(crate) use identifiers::identifiers;
+pub(crate) use status_codes::status_codes;
+
+/// Structures, views, enumerations, descriptions, and the module that holds all generated ones.
+pub(crate) fn types(model: &Model) -> Result<Vec<GeneratedFile>, Error> {
+    let mut files = structures::structures(model);
+    files.push(views::views(model)?);
+    files.push(enumerations::enumerations(model));
+    files.push(descriptions::descriptions(model));
+    files.push(root());
+    Ok(files)
+}
+
+fn root() -> GeneratedFile {
+    file(
+        "mod.rs",
+        "Types, identifiers and StatusCodes of namespace 0.\n//!\n//! \
+         Everything in this folder is written by `cargo xtask generate`.",
+        "pub mod descriptions;\npub mod enumerations;\npub mod identifiers;\npub mod status_codes;\n\
+         pub mod structures;\npub mod views;\n",
+    )
+}
+
+/// A Rust file in the folder of generated modules, opened by what it is and where it comes from.
+fn file(name: &str, what: &str, code: &str) -> GeneratedFile {
+    let text =
+        format!("// Written by `cargo xtask generate`. Do not edit.\n\n//! {what}\n\n{code}");
+    GeneratedFile::new(
+        PathBuf::from("crates/takt-ua/src/generated").join(name),
+        text,
+    )
+}
