@@ -8,19 +8,16 @@ use crate::error::Error;
 const NODE_IDS: &str = "opcua_node_ids.ts";
 const STATUS_CODES: &str = "_generated_status_codes.ts";
 
-/// From the numeric identifier to (enumeration it is listed in, symbolic name).
-pub(crate) fn node_ids(text: &str) -> Result<BTreeMap<u32, (String, String)>, Error> {
+/// Symbolic names by numeric identifier.
+pub(crate) fn node_ids(text: &str) -> Result<BTreeMap<u32, String>, Error> {
     let mut ids = BTreeMap::new();
-    let mut class = String::new();
     for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("export enum ") {
-            class = rest.trim_end_matches(['{', ' ']).to_owned();
-        } else if let Some((name, value)) = line.trim_end_matches([',', ' ']).split_once('=') {
+        if let Some((name, value)) = line.trim_end_matches([',', ' ']).split_once('=') {
             let value = value.trim();
             let id = value
                 .parse()
                 .map_err(|_| Error::content(NODE_IDS, format!("`{value}` is no NodeId")))?;
-            ids.insert(id, (class.clone(), name.trim().to_owned()));
+            ids.insert(id, name.trim().to_owned());
         }
     }
     if ids.is_empty() {
@@ -68,10 +65,7 @@ mod tests {
     #[test]
     fn node_ids_are_read() {
         let ids = node_ids(" export enum DataTypeIds {\n   ReadRequest=    629 ,\n }\n").unwrap();
-        assert_eq!(
-            ids[&629],
-            ("DataTypeIds".to_owned(), "ReadRequest".to_owned())
-        );
+        assert_eq!(ids[&629], "ReadRequest");
         assert!(node_ids("nothing").is_err());
     }
 

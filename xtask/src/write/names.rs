@@ -1,6 +1,6 @@
 //! Names of the standard as names in Rust.
 
-use crate::model::FieldType;
+use crate::model::{BUILT_IN, FieldType};
 
 /// `ServerURIs` as `server_uris`, `MaxAge` as `max_age`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -69,33 +69,12 @@ pub(crate) fn owned(field_type: &FieldType) -> &str {
 
 /// Name of a built-in type in the standard and in `BuiltInType`.
 pub(crate) fn built_in_name(built_in: u32) -> &'static str {
-    match built_in {
-        1 => "Boolean",
-        2 => "SByte",
-        3 => "Byte",
-        4 => "Int16",
-        5 => "UInt16",
-        6 => "Int32",
-        7 => "UInt32",
-        8 => "Int64",
-        9 => "UInt64",
-        10 => "Float",
-        11 => "Double",
-        12 => "String",
-        13 => "DateTime",
-        14 => "Guid",
-        15 => "ByteString",
-        16 => "XmlElement",
-        17 => "NodeId",
-        18 => "ExpandedNodeId",
-        19 => "StatusCode",
-        20 => "QualifiedName",
-        21 => "LocalizedText",
-        22 => "ExtensionObject",
-        23 => "DataValue",
-        25 => "DiagnosticInfo",
-        _ => "Variant",
-    }
+    let index = usize::try_from(built_in)
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    index
+        .and_then(|index| BUILT_IN.get(index))
+        .unwrap_or(&"Variant")
 }
 
 #[cfg(test)]
