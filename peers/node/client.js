@@ -1,0 +1,187 @@
+#!/usr/bin/env node
+"use strict";
+// A node-opcua client that answers JSON lines: see peers/README.md for the requests.
+// Usage: client.js ENDPOINT
+
+require("./setup.js");
+const readline = require("node:readline");
+const {
+    AttributeIds, BrowseDirection, DataValue, MessageSecurityMode, NodeClass, NumericRange,
+    OPCUAClient, SecurityPolicy, coerceNodeId,
+} = require("node-opcua");
+const wire = require("./wire.js");
+
+const DIRECTIONS = { forward: BrowseDirection.Forward, inverse: BrowseDirection.Inverse, both: BrowseDirection.Both };
+
+function referenceToJson(reference) {
+    return {
+        node: wire.nodeIdToJson(reference.nodeId),
+        browseName: wire.nameToJson(reference.browseName),
+        displayName: wire.textToJson(reference.displayName).text,
+        class: NodeClass[reference.nodeClass],
+        reference: wire.nodeIdToJson(reference.referenceTypeId),
+        forward: reference.isForward,
+        typeDefinition: wire.nodeIdToJson(reference.typeDefinition),
+    };
+}
+
+/** A result whose StatusCode is bad, as an error that begins with its name. */
+function check(status) {
+    if (status.value !== 0 && !status.isGood()) throw new Error(`${status.name}: ${status.description}`);
+}
+
+const operations = {
+    /** Browse, and BrowseNext until no continuation point is left. */
+    async browse({ session }, request) {
+        session.requestedMaxReferencesPerNode = request.max || 0;
+        let result = await session.browse({
+            nodeId: coerceNodeId(request.node),
+            browseDirection: DIRECTIONS[request.direction || "forward"],
+            referenceTypeId: coerceNodeId(request.reference || "i=31"),
+            includeSubtypes: true,
+            nodeClassMask: 0,
+            resultMask: 63,
+        });
+        check(result.statusCode);
+        const references = [...(result.references || [])];
+        while (result.continuationPoint && result.continuationPoint.length) {
+            result = await session.browseNext(result.continuationPoint, false);
+            check(result.statusCode);
+            references.push(...(result.references || []));
+        }
+        return references.map(referenceToJson);
+    },
+
+    /** One Read of all nodes; node-opcua asks for both timestamps. */
+    async read({ session }, request) {
+        const values = await session.read(
+            request.nodes.map((node) => ({
+                nodeId: coerceNodeId(node),
+                attributeId: AttributeIds[request.attribute || "Value"],
+                indexRange: request.range ? new NumericRange(request.range) : undefined,
+            })),
+        );
+        return values.map(wire.dataValueToJson);
+    },
+
+    /** One Write of one node; no timestamps, which many servers refuse. */
+    async write({ session }, request) {
+        const status = await session.write({
+            nodeId: coerceNodeId(request.node),
+            attributeId: AttributeIds[request.attribute || "Value"],
+            indexRange: request.range ? new NumericRange(request.range) : undefined,
+            value: new DataValue({ value: wire.variantFromJson(request) }),
+        });
+        return { status: wire.statusToJson(status) };
+    },
+
+    /** One Call of one Method. */
+    async call({ session }, request) {
+        const result = await session.call({
+            objectId: coerceNodeId(request.object),
+            methodId: coerceNodeId(request.method),
+            inputArguments: (request.arguments || []).map(wire.variantFromJson),
+        });
+        return {
+            status: wire.statusToJson(result.statusCode),
+            arguments: (result.inputArgumentResults || []).map(wire.statusToJson),
+            outputs: (result.outputArguments || []).map(wire.variantToJson),
+        };
+    },
+
+    /** TranslateBrowsePathsToNodeIds of one path over hierarchical references. */
+    async translate({ session }, request) {
+        const result = await session.translateBrowsePath({
+            startingNode: coerceNodeId(request.node),
+            relativePath: {
+                elements: request.path.map((name) => ({
+                    referenceTypeId: coerceNodeId("i=33"),
+                    isInverse: false,
+                    includeSubtypes: true,
+                    targetName: wire.nameFromJson(name),
+                })),
+            },
+        });
+        return {
+            status: wire.statusToJson(result.statusCode),
+            targets: (result.targets || []).map((target) => wire.nodeIdToJson(target.targetId)),
+        };
+    },
+
+    /** The server's NamespaceArray. */
+    async namespaces({ session }) {
+        return session.readNamespaceArray();
+    },
+
+    /** GetEndpoints. */
+    async endpoints({ client }) {
+        return (await client.getEndpoints()).map((endpoint) => ({
+            url: endpoint.endpointUrl,
+            securityPolicy: endpoint.securityPolicyUri,
+            securityMode: MessageSecurityMode[endpoint.securityMode],
+            transportProfile: endpoint.transportProfileUri,
+            applicationUri: endpoint.server.applicationUri,
+            applicationName: wire.textToJson(endpoint.server.applicationName).text,
+        }));
+    },
+
+    /** FindServers. */
+    async servers({ client }) {
+        return (await client.findServers()).map((server) => ({
+            applicationUri: server.applicationUri,
+            applicationName: wire.textToJson(server.applicationName).text,
+            discoveryUrls: server.discoveryUrls || [],
+        }));
+    },
+};
+
+function say(answer) {
+    process.stdout.write(JSON.stringify(answer) + "\n");
+}
+
+/** One request, whatever becomes of it. */
+async function answer(peer, line) {
+    let request = {};
+    try {
+        request = JSON.parse(line);
+        if (!Object.hasOwn(operations, request.op)) throw new Error(`no operation ${request.op}`);
+        return { id: request.id, ok: true, result: await operations[request.op](peer, request) };
+    } catch (error) {
+        return { id: request.id ?? null, ok: false, error: wire.errorText(error) };
+    }
+}
+
+async function main(endpoint) {
+    const client = OPCUAClient.create({
+        applicationName: "node-opcua peer",
+        endpointMustExist: false,
+        clientCertificateManager: wire.certificateManager("client"),
+        keepSessionAlive: false,
+        securityMode: MessageSecurityMode.None,
+        securityPolicy: SecurityPolicy.None,
+        connectionStrategy: { maxRetry: 0, initialDelay: 100, maxDelay: 200 },
+        transportTimeout: 10000,
+        requestedSessionTimeout: 60000,
+    });
+    let session;
+    try {
+        await client.connect(endpoint);
+        session = await client.createSession();
+    } catch (error) {
+        say({ ready: false, error: wire.errorText(error) });
+        process.exit(1);
+    }
+    say({ ready: true });
+    for await (const line of readline.createInterface({ input: process.stdin })) {
+        if (line.trim()) say(await answer({ client, session }, line));
+    }
+    await session.close();
+    await client.disconnect();
+    process.exit(0);
+}
+
+if (process.argv.length !== 3) {
+    console.error("usage: client.js ENDPOINT");
+    process.exit(2);
+}
+main(process.argv[2]);

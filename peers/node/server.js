@@ -1,0 +1,119 @@
+#!/usr/bin/env node
+"use strict";
+// A node-opcua server with the nodes that peers/README.md lists.
+// Usage: server.js PORT        (0 takes a free port; ends when standard input is closed)
+
+require("./setup.js");
+const net = require("node:net");
+const {
+    DataType, LocalizedText, MessageSecurityMode, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType,
+    nodesets,
+} = require("node-opcua");
+const wire = require("./wire.js");
+
+const NAMESPACE_URI = "urn:takt:peer";
+
+const scalar = (dataType, value) => new Variant({ dataType, arrayType: VariantArrayType.Scalar, value });
+
+const VARIABLES = [
+    ["UInt32", scalar(DataType.UInt32, 42)],
+    ["Double", scalar(DataType.Double, 2.5)],
+    ["String", scalar(DataType.String, "Grüße")],
+    ["Boolean", scalar(DataType.Boolean, true)],
+    ["LocalizedText", scalar(DataType.LocalizedText, new LocalizedText({ locale: "en", text: "Spindle" }))],
+    ["DateTime", scalar(DataType.DateTime, new Date("2024-02-29T12:34:56.789Z"))],
+    ["UInt32Array", new Variant({
+        dataType: DataType.UInt32, arrayType: VariantArrayType.Array, value: Uint32Array.from({ length: 1024 }, (_, i) => i),
+    })],
+    ["Matrix", new Variant({
+        dataType: DataType.Double, arrayType: VariantArrayType.Matrix, dimensions: [2, 3],
+        value: Float64Array.from([1, 2, 3, 4, 5, 6]),
+    })],
+    // The two words of -9007199254740993, high first.
+    ["ReadOnly", scalar(DataType.Int64, [0xffdfffff, 0xffffffff])],
+];
+
+const ARRAY_DIMENSIONS = { UInt32Array: [1024], Matrix: [2, 3] };
+
+function addVariable(namespace, peer, name, value) {
+    const dimensions = ARRAY_DIMENSIONS[name];
+    const access = name === "ReadOnly" ? "CurrentRead" : "CurrentRead | CurrentWrite";
+    namespace.addVariable({
+        componentOf: peer,
+        nodeId: `s=${name}`,
+        browseName: name,
+        dataType: DataType[value.dataType],
+        valueRank: dimensions ? dimensions.length : -1,
+        arrayDimensions: dimensions,
+        accessLevel: access,
+        userAccessLevel: access,
+        value,
+    });
+}
+
+function addMultiply(namespace, peer) {
+    const argument = (name) => ({ name, dataType: DataType.Double, valueRank: -1 });
+    namespace.addMethod(peer, {
+        nodeId: "s=Multiply",
+        browseName: "Multiply",
+        inputArguments: [argument("A"), argument("B")],
+        outputArguments: [argument("Product")],
+    }).bindMethod((inputs, _context, callback) => {
+        const product = inputs[0].value * inputs[1].value;
+        callback(null, { statusCode: StatusCodes.Good, outputArguments: [scalar(DataType.Double, product)] });
+    });
+}
+
+/** A port that nobody listens on now: node-opcua cannot say which one it got for 0. */
+function freePort() {
+    return new Promise((resolve, reject) => {
+        const probe = net.createServer().on("error", reject);
+        probe.listen(0, "127.0.0.1", () => {
+            const { port } = probe.address();
+            probe.close(() => resolve(port));
+        });
+    });
+}
+
+async function main(requested) {
+    const port = requested || (await freePort());
+    const server = new OPCUAServer({
+        port,
+        host: "127.0.0.1",
+        hostname: "127.0.0.1",
+        allowAnonymous: true,
+        securityModes: [MessageSecurityMode.None],
+        securityPolicies: [SecurityPolicy.None],
+        disableDiscovery: false,
+        nodeset_filename: [nodesets.standard],
+        serverInfo: { applicationUri: "urn:takt:peer:node-opcua", applicationName: { text: "node-opcua peer" } },
+        serverCertificateManager: wire.certificateManager("server"),
+        userCertificateManager: wire.certificateManager("user"),
+    });
+    await server.initialize();
+    const addressSpace = server.engine.addressSpace;
+    const namespace = addressSpace.registerNamespace(NAMESPACE_URI);
+    const peer = namespace.addObject({
+        organizedBy: addressSpace.rootFolder.objects, nodeId: "s=Peer", browseName: "Peer",
+    });
+    for (const [name, value] of VARIABLES) addVariable(namespace, peer, name, value);
+    addMultiply(namespace, peer);
+    await server.start();
+    const ready = { ready: true, endpoint: `opc.tcp://127.0.0.1:${port}`, namespace: namespace.index };
+    process.stdout.write(JSON.stringify(ready) + "\n");
+    const end = async () => {
+        await server.shutdown(0);
+        process.exit(0);
+    };
+    process.on("SIGTERM", end);
+    process.stdin.on("end", end).resume();
+}
+
+if (process.argv.length !== 3) {
+    console.error("usage: server.js PORT");
+    process.exit(2);
+}
+main(Number(process.argv[2])).catch((error) => {
+    console.error(error);
+    process.exit(1);
+});
