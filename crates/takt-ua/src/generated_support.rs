@@ -5,6 +5,7 @@
 //! (structures), 5.2.7 (structures with optional fields) and 5.2.4 (enumerations).
 
 use crate::BuiltInType;
+use crate::generated::descriptions::{ENCODINGS, ENUMERATIONS, STRUCTURES};
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,18 @@ pub struct StructureDescription {
 }
 
 impl StructureDescription {
+    /// The structure whose DataType has this NodeId.
+    pub fn of_type(type_id: u32) -> Option<&'static Self> {
+        let index = STRUCTURES.binary_search_by_key(&type_id, |structure| structure.type_id).ok()?;
+        STRUCTURES.get(index)
+    }
+
+    /// The structure whose `Default Binary` or `Default XML` encoding has this NodeId: the TypeId of an ExtensionObject.
+    pub fn of_encoding(encoding_id: u32) -> Option<&'static Self> {
+        let index = ENCODINGS.binary_search_by_key(&encoding_id, |(encoding, _)| *encoding).ok()?;
+        Self::of_type(ENCODINGS.get(index)?.1)
+    }
+
     /// Whether the encoding starts with a mask of the optional fields (OPC 10000-6, 5.2.7).
     pub fn has_optional_fields(&self) -> bool {
         self.fields.iter().any(|field| field.is_optional)
@@ -61,6 +74,25 @@ pub struct EnumerationDescription {
     pub type_id: u32,
     /// Values and their names, ascending by value.
     pub values: &'static [(i32, &'static str)],
+}
+
+impl EnumerationDescription {
+    /// The enumeration whose DataType has this NodeId.
+    pub fn of_type(type_id: u32) -> Option<&'static Self> {
+        let index = ENUMERATIONS.binary_search_by_key(&type_id, |enumeration| enumeration.type_id).ok()?;
+        ENUMERATIONS.get(index)
+    }
+
+    /// Name of a value.
+    pub fn name_of(&self, value: i32) -> Option<&'static str> {
+        let index = self.values.binary_search_by_key(&value, |(value, _)| *value).ok()?;
+        self.values.get(index).map(|(_, name)| *name)
+    }
+
+    /// Value with this name.
+    pub fn value_of(&self, name: &str) -> Option<i32> {
+        self.values.iter().find(|(_, known)| *known == name).map(|(value, _)| *value)
+    }
 }
 
 /// Declares structures: the NodeIds of DataType and `Default Binary` encoding; of each field its name in the standard,
@@ -181,7 +213,7 @@ macro_rules! view {
         }
     )*) => {$(
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[derive(Debug, Clone, PartialEq)]
         pub struct $name<'a> {
             $(#[doc = concat!("`", $standard, "`")] pub $field: $field_type,)*
         }
@@ -290,5 +322,6 @@ macro_rules! option_set {
 }
 
 pub(crate) use {
-    enumeration, option_set, optional, structure, structure_ids, structure_with_optional_fields, view,
+    enumeration, option_set, optional, structure, structure_ids, structure_with_optional_fields,
+    view,
 };

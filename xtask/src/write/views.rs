@@ -67,7 +67,7 @@ pub(super) fn views(model: &Model) -> Result<GeneratedFile, Error> {
         use crate::generated::enumerations::TimestampsToReturn;
         use crate::generated::structures::{{{structures}}};
         use crate::generated_support::view;
-        use crate::{{ByteString, DataValueRef, DateTime, DiagnosticInfo, ExtensionObjectRef, NodeIdRef, \
+        use crate::{{DataValueRef, DateTime, DiagnosticInfo, ExtensionObjectRef, NodeIdRef, \
          QualifiedNameRef, StatusCode, UaString, VariantRef}};
 
         view! {{{views}}}\n{conversions}"
@@ -81,7 +81,6 @@ fn rust_type(field: &Field) -> String {
     let element = match &field.field_type {
         FieldType::Structure(name) => format!("{name}Ref<'a>"),
         FieldType::BuiltIn(12) => "Option<&'a str>".to_owned(),
-        FieldType::BuiltIn(15) => "Option<&'a [u8]>".to_owned(),
         // Rarely there, so it is checked and passed over, and decoded only when somebody looks.
         FieldType::BuiltIn(25) => "Encoded<'a, DiagnosticInfo>".to_owned(),
         FieldType::BuiltIn(17 | 20 | 22..=24) => format!("{}Ref<'a>", owned(&field.field_type)),
@@ -98,7 +97,6 @@ fn rust_type(field: &Field) -> String {
 fn conversion(field: &Field, name: &str) -> String {
     let element = |value: &str| match &field.field_type {
         FieldType::BuiltIn(12) => format!("UaString::from({value})"),
-        FieldType::BuiltIn(15) => format!("ByteString::from({value})"),
         FieldType::BuiltIn(25) => format!("{value}.get().unwrap_or_default()"),
         FieldType::BuiltIn(17 | 20 | 22..=24) | FieldType::Structure(_) => {
             format!("{value}.to_owned()")

@@ -10,8 +10,8 @@ use crate::generated::structures::{
 };
 use crate::generated_support::view;
 use crate::{
-    ByteString, DataValueRef, DateTime, DiagnosticInfo, ExtensionObjectRef, NodeIdRef,
-    QualifiedNameRef, StatusCode, UaString, VariantRef,
+    DataValueRef, DateTime, DiagnosticInfo, ExtensionObjectRef, NodeIdRef, QualifiedNameRef,
+    StatusCode, UaString, VariantRef,
 };
 
 view! {
