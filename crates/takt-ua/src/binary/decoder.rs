@@ -1,0 +1,294 @@
+//! Reading the OPC UA Binary DataEncoding.
+
+use super::error::{DecodeError, DecodeErrorKind};
+
+/// What a decoder accepts. Everything above is refused with `BadEncodingLimitsExceeded`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest String, ByteString or XmlElement, in bytes.
+    pub max_string_length: usize,
+    /// Most elements in one array.
+    pub max_array_length: usize,
+    /// Deepest nesting of Variants, DataValues and DiagnosticInfos (OPC 10000-6, 5.2.2.12 and 5.2.2.16).
+    pub max_depth: usize,
+}
+
+impl Limits {
+    /// Strings of 16 MiB, arrays of 2^24 elements (64 MiB of UInt32), 100 levels.
+    pub const DEFAULT: Limits = Limits {
+        max_string_length: 16 << 20,
+        max_array_length: 1 << 24,
+        max_depth: 100,
+    };
+
+    /// For bytes that were decoded before under other limits, and are known to be good.
+    pub(crate) const VALIDATED: Limits = Limits {
+        max_string_length: usize::MAX,
+        max_array_length: usize::MAX,
+        max_depth: usize::MAX,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Reads values from a slice, front to back. Cloning is cheap and gives a second, independent reader.
+#[derive(Debug, Clone)]
+pub struct Decoder<'a> {
+    rest: &'a [u8],
+    length: usize,
+    depth: usize,
+    limits: Limits,
+}
+
+impl<'a> Decoder<'a> {
+    /// Reads `bytes` under the default limits.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::with_limits(bytes, Limits::DEFAULT)
+    }
+
+    /// Reads `bytes` under the given limits.
+    #[inline]
+    pub fn with_limits(bytes: &'a [u8], limits: Limits) -> Self {
+        Self {
+            rest: bytes,
+            length: bytes.len(),
+            depth: 0,
+            limits,
+        }
+    }
+
+    /// Bytes read so far.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.length - self.rest.len()
+    }
+
+    /// Bytes not read yet.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// What has not been read yet.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The limits that apply.
+    #[inline]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// An error at the current position.
+    #[cold]
+    pub fn error(&self, kind: DecodeErrorKind) -> DecodeError {
+        DecodeError::new(self.position(), kind)
+    }
+
+    /// Decodes any value; reads better than `T::decode(decoder)` where the type is known.
+    #[inline]
+    pub fn value<T: Decode<'a>>(&mut self) -> Result<T, DecodeError> {
+        T::decode(self)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(*head)
+            }
+            None => Err(self.error(DecodeErrorKind::UnexpectedEnd)),
+        }
+    }
+
+    /// Reads `count` bytes.
+    #[inline]
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        match self.rest.split_at_checked(count) {
+            Some((head, tail)) => {
+                self.rest = tail;
+                Ok(head)
+            }
+            None => Err(self.error(DecodeErrorKind::UnexpectedEnd)),
+        }
+    }
+
+    /// Reads a Byte.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8, DecodeError> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    /// Reads an SByte.
+    #[inline]
+    pub fn i8(&mut self) -> Result<i8, DecodeError> {
+        self.array().map(i8::from_le_bytes)
+    }
+
+    /// Reads a Boolean; everything but 0 is true (OPC 10000-6, 5.2.2.1).
+    #[inline]
+    pub fn bool(&mut self) -> Result<bool, DecodeError> {
+        self.u8().map(|byte| byte != 0)
+    }
+
+    /// Reads a UInt16.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16, DecodeError> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    /// Reads an Int16.
+    #[inline]
+    pub fn i16(&mut self) -> Result<i16, DecodeError> {
+        self.array().map(i16::from_le_bytes)
+    }
+
+    /// Reads a UInt32.
+    #[inline]
+    pub fn u32(&mut self) -> Result<u32, DecodeError> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// Reads an Int32.
+    #[inline]
+    pub fn i32(&mut self) -> Result<i32, DecodeError> {
+        self.array().map(i32::from_le_bytes)
+    }
+
+    /// Reads a UInt64.
+    #[inline]
+    pub fn u64(&mut self) -> Result<u64, DecodeError> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// Reads an Int64.
+    #[inline]
+    pub fn i64(&mut self) -> Result<i64, DecodeError> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    /// Reads a Float.
+    #[inline]
+    pub fn f32(&mut self) -> Result<f32, DecodeError> {
+        self.array().map(f32::from_le_bytes)
+    }
+
+    /// Reads a Double.
+    #[inline]
+    pub fn f64(&mut self) -> Result<f64, DecodeError> {
+        self.array().map(f64::from_le_bytes)
+    }
+
+    /// Reads an Int32 length; -1 says null and is `None`.
+    #[inline]
+    fn length(&mut self) -> Result<Option<usize>, DecodeError> {
+        let length = self.i32()?;
+        match usize::try_from(length) {
+            Ok(length) => Ok(Some(length)),
+            Err(_) if length == -1 => Ok(None),
+            Err(_) => Err(DecodeError::new(
+                self.position().saturating_sub(4),
+                DecodeErrorKind::NegativeLength,
+            )),
+        }
+    }
+
+    /// Reads a String (OPC 10000-6, 5.2.2.4); `None` is the null string.
+    #[inline]
+    pub fn string(&mut self) -> Result<Option<&'a str>, DecodeError> {
+        let Some(bytes) = self.byte_string()? else {
+            return Ok(None);
+        };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => Err(DecodeError::new(
+                self.position() - bytes.len() + error.valid_up_to(),
+                DecodeErrorKind::InvalidUtf8,
+            )),
+        }
+    }
+
+    /// Reads a ByteString (OPC 10000-6, 5.2.2.7); `None` is the null ByteString.
+    #[inline]
+    pub fn byte_string(&mut self) -> Result<Option<&'a [u8]>, DecodeError> {
+        let Some(length) = self.length()? else {
+            return Ok(None);
+        };
+        if length > self.limits.max_string_length {
+            return Err(self.error(DecodeErrorKind::LimitExceeded("the length of a string")));
+        }
+        self.bytes(length).map(Some)
+    }
+
+    /// Reads the length of an array (OPC 10000-6, 5.2.5); `None` is the null array.
+    ///
+    /// A length is accepted only if it is within the limits and if so many elements of at least
+    /// `min_element_size` bytes can still follow, so that it is safe to allocate for it.
+    #[inline]
+    pub fn array_length(&mut self, min_element_size: usize) -> Result<Option<usize>, DecodeError> {
+        let Some(length) = self.length()? else {
+            return Ok(None);
+        };
+        if length > self.limits.max_array_length {
+            return Err(self.error(DecodeErrorKind::LimitExceeded("the length of an array")));
+        }
+        match length.checked_mul(min_element_size) {
+            Some(size) if size <= self.rest.len() => Ok(Some(length)),
+            _ => Err(self.error(DecodeErrorKind::UnexpectedEnd)),
+        }
+    }
+
+    /// Decodes something that may contain itself, one level deeper.
+    #[inline]
+    pub fn nested<T>(
+        &mut self,
+        decode: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if self.depth >= self.limits.max_depth {
+            return Err(self.error(DecodeErrorKind::DepthExceeded));
+        }
+        self.depth += 1;
+        let result = decode(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+/// Something that can be read from its OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
+///
+/// Owned types implement it for every lifetime; borrowed ones keep slices of the input.
+pub trait Decode<'a>: Sized {
+    /// The fewest bytes that a value takes: what the length of an array is checked against.
+    const MIN_SIZE: usize = 1;
+
+    /// Reads one value. After an error the decoder's position is unspecified.
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError>;
+
+    /// Reads `count` elements of an array whose length was read, and checked, by
+    /// [`Decoder::array_length`]. Numeric types do this in one copy.
+    #[inline]
+    fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
+        // An element may be many times larger in memory than its encoding: let the Vec grow with what is
+        // really there instead of trusting a count whose elements may turn out to be cut off or invalid.
+        let affordable = decoder.remaining() / size_of::<Self>().max(1);
+        let mut elements = Vec::with_capacity(count.min(affordable.max(16)));
+        for _ in 0..count {
+            elements.push(Self::decode(decoder)?);
+        }
+        Ok(elements)
+    }
+
+    /// Reads past one value, checking it as `decode` does.
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        Self::decode(decoder).map(|_| ())
+    }
+}

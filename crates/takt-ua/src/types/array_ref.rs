@@ -1,0 +1,261 @@
+//! Borrowed arrays: the encoded elements as they are.
+
+use std::marker::PhantomData;
+
+use super::array::{ARRAY, DIMENSIONS, decode_dimensions};
+use super::{
+    Array, BuiltInType, ByteString, DataValueRef, DiagnosticInfo, Elements, ExpandedNodeIdRef,
+    ExtensionObjectRef, LocalizedTextRef, NodeIdRef, QualifiedNameRef, UaString, VariantRef,
+};
+use crate::binary::{
+    Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
+};
+
+/// An array or matrix whose elements stay encoded. Taking one from a message does not touch the elements
+/// of types with a fixed size; those of other types are walked once, to check them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrayRef<'a> {
+    element_type: BuiltInType,
+    length: usize,
+    bytes: &'a [u8],
+    /// Encoded Int32s without their number; empty for one dimension.
+    dimensions: &'a [u8],
+}
+
+/// Numbers with an encoding of fixed size, which [`ArrayRef`] can hand out and borrow.
+macro_rules! scalars {
+    ($($name:ident $type:ident $plural:ident $from:ident $article:literal),* $(,)?) => {
+        impl<'a> ArrayRef<'a> {
+            $(
+                #[doc = concat!("The elements, if the array is of ", stringify!($name), ".")]
+                #[inline]
+                pub fn $plural(&self) -> Option<Scalars<'a, $type>> {
+                    (self.element_type == BuiltInType::$name).then_some(Scalars { bytes: self.bytes, scalar: PhantomData })
+                }
+
+                #[doc = concat!("Borrows a slice as an array of ", stringify!($name), ", without a copy.")]
+                #[cfg(target_endian = "little")]
+                #[inline]
+                pub fn $from(elements: &'a [$type]) -> Self {
+                    Self {
+                        element_type: BuiltInType::$name,
+                        length: elements.len(),
+                        bytes: bytemuck::cast_slice(elements),
+                        dimensions: &[],
+                    }
+                }
+            )*
+        }
+
+        $(
+            impl Iterator for Scalars<'_, $type> {
+                type Item = $type;
+
+                #[inline]
+                fn next(&mut self) -> Option<$type> {
+                    let (head, tail) = self.bytes.split_first_chunk()?;
+                    self.bytes = tail;
+                    Some($type::from_le_bytes(*head))
+                }
+
+                #[inline]
+                fn size_hint(&self) -> (usize, Option<usize>) {
+                    let length = self.bytes.len() / size_of::<$type>();
+                    (length, Some(length))
+                }
+            }
+
+            impl ExactSizeIterator for Scalars<'_, $type> {}
+
+            impl Scalars<'_, $type> {
+                /// Copies as many elements as both sides have; gives their number.
+                #[inline]
+                pub fn copy_to(&self, target: &mut [$type]) -> usize {
+                    let chunks = self.bytes.as_chunks().0;
+                    for (target, chunk) in target.iter_mut().zip(chunks) {
+                        *target = $type::from_le_bytes(*chunk);
+                    }
+                    target.len().min(chunks.len())
+                }
+            }
+        )*
+    };
+}
+
+scalars! {
+    SByte i8 i8s from_i8s "an", Byte u8 u8s from_u8s "a", Int16 i16 i16s from_i16s "an", UInt16 u16 u16s from_u16s "a",
+    Int32 i32 i32s from_i32s "an", UInt32 u32 u32s from_u32s "a", Int64 i64 i64s from_i64s "an",
+    UInt64 u64 u64s from_u64s "a", Float f32 f32s from_f32s "a", Double f64 f64s from_f64s "a",
+}
+
+/// Iterator over numbers in their encoded form, which need not be aligned.
+#[derive(Debug, Clone)]
+pub struct Scalars<'a, T> {
+    bytes: &'a [u8],
+    scalar: PhantomData<T>,
+}
+
+impl<'a> ArrayRef<'a> {
+    /// The type of the elements.
+    #[inline]
+    pub fn element_type(&self) -> BuiltInType {
+        self.element_type
+    }
+
+    /// Number of elements, over all dimensions.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The encoded elements.
+    #[inline]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The length of each dimension; none if there is only one.
+    #[inline]
+    pub fn dimensions(&self) -> impl ExactSizeIterator<Item = u32> + 'a {
+        self.dimensions
+            .as_chunks()
+            .0
+            .iter()
+            .map(|chunk| u32::from_le_bytes(*chunk))
+    }
+
+    /// Borrows Booleans, without a copy.
+    #[inline]
+    pub fn from_bools(elements: &'a [bool]) -> Self {
+        Self {
+            element_type: BuiltInType::Boolean,
+            length: elements.len(),
+            bytes: bytemuck::cast_slice(elements),
+            dimensions: &[],
+        }
+    }
+
+    /// Takes elements of a type with a fixed size in their encoded form. `None` if the type has none, or
+    /// the bytes are not a whole number of elements.
+    #[inline]
+    pub fn from_encoded(element_type: BuiltInType, bytes: &'a [u8]) -> Option<Self> {
+        let size = element_type.encoded_size()?;
+        let whole = bytes.len().is_multiple_of(size);
+        whole.then_some(Self {
+            element_type,
+            length: bytes.len() / size,
+            bytes,
+            dimensions: &[],
+        })
+    }
+
+    /// The elements one by one, each decoded as it is reached. An array of Variants gives its elements.
+    pub fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> {
+        let mut decoder = Decoder::with_limits(self.bytes, Limits::VALIDATED);
+        let element_type = self.element_type;
+        // The elements were checked when the array was decoded, so this cannot fail.
+        (0..self.length).map_while(move |_| match element_type {
+            BuiltInType::Variant => VariantRef::decode(&mut decoder).ok(),
+            _ => VariantRef::decode_scalar(element_type, &mut decoder).ok(),
+        })
+    }
+
+    /// The same, owned.
+    pub fn to_owned(&self) -> Array {
+        let mut decoder = Decoder::with_limits(self.bytes, Limits::VALIDATED);
+        // The elements were checked when the array was decoded, so this cannot fail.
+        let elements = Elements::decode(self.element_type, self.length, &mut decoder)
+            .unwrap_or_else(|_| Elements::empty(self.element_type));
+        Array {
+            elements,
+            dimensions: self.dimensions().collect(),
+        }
+    }
+
+    /// Decodes what follows a Variant's encoding mask that has [`ARRAY`] set.
+    #[inline]
+    pub(super) fn decode(
+        mask: u8,
+        element_type: BuiltInType,
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Self, DecodeError> {
+        let length = decoder
+            .array_length(Elements::min_size(element_type))?
+            .unwrap_or(0);
+        let bytes = match element_type.encoded_size() {
+            Some(size) => decoder.bytes(length.saturating_mul(size))?,
+            None => {
+                let start = decoder.rest();
+                skip_elements(element_type, length, decoder)?;
+                start
+                    .get(..start.len() - decoder.remaining())
+                    .unwrap_or_default()
+            }
+        };
+        let dimensions = if mask & DIMENSIONS != 0 {
+            decode_dimensions(decoder, length)?
+        } else {
+            &[]
+        };
+        Ok(Self {
+            element_type,
+            length,
+            bytes,
+            dimensions,
+        })
+    }
+}
+
+/// Checks, and walks past, elements of a type whose size varies.
+fn skip_elements(
+    element_type: BuiltInType,
+    count: usize,
+    decoder: &mut Decoder<'_>,
+) -> Result<(), DecodeError> {
+    fn skip<'a, T: Decode<'a>>(count: usize, decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        (0..count).try_for_each(|_| T::skip(decoder))
+    }
+    use BuiltInType as B;
+    match element_type {
+        B::String | B::XmlElement => skip::<UaString>(count, decoder),
+        B::ByteString => skip::<ByteString>(count, decoder),
+        B::NodeId => skip::<NodeIdRef<'_>>(count, decoder),
+        B::ExpandedNodeId => skip::<ExpandedNodeIdRef<'_>>(count, decoder),
+        B::QualifiedName => skip::<QualifiedNameRef<'_>>(count, decoder),
+        B::LocalizedText => skip::<LocalizedTextRef<'_>>(count, decoder),
+        B::ExtensionObject => skip::<ExtensionObjectRef<'_>>(count, decoder),
+        B::DataValue => decoder.nested(|decoder| skip::<DataValueRef<'_>>(count, decoder)),
+        B::Variant => decoder.nested(|decoder| skip::<VariantRef<'_>>(count, decoder)),
+        B::DiagnosticInfo => skip::<DiagnosticInfo>(count, decoder),
+        // Types with a fixed size are not walked.
+        _ => Err(decoder.error(DecodeErrorKind::InvalidValue(
+            "an array of a type with a fixed size",
+        ))),
+    }
+}
+
+impl Encode for ArrayRef<'_> {
+    /// As a Variant, with its encoding mask; the elements in one copy.
+    #[inline]
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        let flags = if self.dimensions.is_empty() {
+            ARRAY
+        } else {
+            ARRAY | DIMENSIONS
+        };
+        encoder.u8(self.element_type as u8 | flags)?;
+        encoder.array_length(Some(self.length))?;
+        encoder.bytes(self.bytes)?;
+        if !self.dimensions.is_empty() {
+            encoder.array_length(Some(self.dimensions.len() / 4))?;
+            encoder.bytes(self.dimensions)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! The identifiers of the built-in types (OPC 10000-6, 5.1.2, Table 1).
+
+/// A built-in type. The discriminants are the standard's identifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the standard's own")]
+pub enum BuiltInType {
+    Boolean = 1,
+    SByte = 2,
+    Byte = 3,
+    Int16 = 4,
+    UInt16 = 5,
+    Int32 = 6,
+    UInt32 = 7,
+    Int64 = 8,
+    UInt64 = 9,
+    Float = 10,
+    Double = 11,
+    String = 12,
+    DateTime = 13,
+    Guid = 14,
+    ByteString = 15,
+    XmlElement = 16,
+    NodeId = 17,
+    ExpandedNodeId = 18,
+    StatusCode = 19,
+    QualifiedName = 20,
+    LocalizedText = 21,
+    ExtensionObject = 22,
+    DataValue = 23,
+    Variant = 24,
+    DiagnosticInfo = 25,
+}
+
+use BuiltInType as B;
+
+const ALL: [BuiltInType; 25] = [
+    B::Boolean,
+    B::SByte,
+    B::Byte,
+    B::Int16,
+    B::UInt16,
+    B::Int32,
+    B::UInt32,
+    B::Int64,
+    B::UInt64,
+    B::Float,
+    B::Double,
+    B::String,
+    B::DateTime,
+    B::Guid,
+    B::ByteString,
+    B::XmlElement,
+    B::NodeId,
+    B::ExpandedNodeId,
+    B::StatusCode,
+    B::QualifiedName,
+    B::LocalizedText,
+    B::ExtensionObject,
+    B::DataValue,
+    B::Variant,
+    B::DiagnosticInfo,
+];
+
+const NAMES: [&str; 25] = [
+    "Boolean",
+    "SByte",
+    "Byte",
+    "Int16",
+    "UInt16",
+    "Int32",
+    "UInt32",
+    "Int64",
+    "UInt64",
+    "Float",
+    "Double",
+    "String",
+    "DateTime",
+    "Guid",
+    "ByteString",
+    "XmlElement",
+    "NodeId",
+    "ExpandedNodeId",
+    "StatusCode",
+    "QualifiedName",
+    "LocalizedText",
+    "ExtensionObject",
+    "DataValue",
+    "Variant",
+    "DiagnosticInfo",
+];
+
+impl BuiltInType {
+    /// The type with this identifier, 1 to 25.
+    #[inline]
+    pub const fn from_u8(id: u8) -> Option<Self> {
+        if id == 0 || id > 25 {
+            None
+        } else {
+            Some(ALL[id as usize - 1])
+        }
+    }
+
+    /// The type with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|candidate| candidate.name() == name)
+    }
+
+    /// All of them, by identifier.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ALL.into_iter()
+    }
+
+    /// The standard's name.
+    #[inline]
+    pub const fn name(self) -> &'static str {
+        NAMES[self as usize - 1]
+    }
+
+    /// Whether the type is a number: SByte to Double.
+    #[inline]
+    pub const fn is_numeric(self) -> bool {
+        matches!(self as u8, 2..=11)
+    }
+
+    /// Whether the type is an integer: SByte to UInt64.
+    #[inline]
+    pub const fn is_integer(self) -> bool {
+        matches!(self as u8, 2..=9)
+    }
+
+    /// Bytes that each value takes, for the types whose encoding always has the same size.
+    #[inline]
+    pub const fn encoded_size(self) -> Option<usize> {
+        match self {
+            B::Boolean | B::SByte | B::Byte => Some(1),
+            B::Int16 | B::UInt16 => Some(2),
+            B::Int32 | B::UInt32 | B::Float | B::StatusCode => Some(4),
+            B::Int64 | B::UInt64 | B::Double | B::DateTime => Some(8),
+            B::Guid => Some(16),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for BuiltInType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}

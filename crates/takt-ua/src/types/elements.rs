@@ -1,0 +1,185 @@
+//! The elements of arrays: typed and contiguous, one `Vec` per built-in type.
+
+use super::{
+    Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant,
+    WrongType, XmlElement,
+};
+use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+
+macro_rules! elements {
+    ($($name:ident($type:ty)),* $(,)?) => {
+        /// The elements of an array, all of one built-in type.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "the names are those of the built-in types")]
+        pub enum Elements {
+            $($name(Vec<$type>)),*
+        }
+
+        impl Elements {
+            /// No elements, of a type.
+            pub fn empty(element_type: BuiltInType) -> Self {
+                match element_type {
+                    $(BuiltInType::$name => Self::$name(Vec::new())),*
+                }
+            }
+
+            /// The type of the elements.
+            pub fn element_type(&self) -> BuiltInType {
+                match self {
+                    $(Self::$name(_) => BuiltInType::$name),*
+                }
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Self::$name(elements) => elements.len()),*
+                }
+            }
+
+            /// One element as a Variant of its own.
+            pub fn get(&self, index: usize) -> Option<Variant> {
+                match self {
+                    $(Self::$name(elements) => elements.get(index).cloned().map(Variant::from)),*
+                }
+            }
+
+            /// Appends an element, which must be of the elements' type.
+            pub fn push(&mut self, element: Variant) -> Result<(), WrongType> {
+                match self {
+                    $(Self::$name(elements) => elements.push(element.try_into()?)),*
+                }
+                Ok(())
+            }
+
+            /// Copies of the elements at these indexes; those that do not exist are left out.
+            #[allow(dead_code)]
+            pub(crate) fn select(&self, indexes: impl Iterator<Item = usize>) -> Self {
+                match self {
+                    $(Self::$name(elements) => {
+                        Self::$name(indexes.filter_map(|index| elements.get(index).cloned()).collect())
+                    }),*
+                }
+            }
+
+            /// Overwrites the elements at these indexes with those of `source`, in order; says `false`, and
+            /// changes nothing, if the types differ.
+            #[allow(dead_code)]
+            pub(crate) fn assign(&mut self, indexes: impl Iterator<Item = usize>, source: &Self) -> bool {
+                match (self, source) {
+                    $((Self::$name(elements), Self::$name(source)) => {
+                        for (index, value) in indexes.zip(source) {
+                            if let Some(element) = elements.get_mut(index) {
+                                element.clone_from(value);
+                            }
+                        }
+                        true
+                    }),*
+                    _ => false,
+                }
+            }
+
+            /// Encodes the elements, without their number.
+            #[inline]
+            pub(super) fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+                match self {
+                    $(Self::$name(elements) => <$type>::encode_elements(elements, encoder)),*
+                }
+            }
+
+            /// The fewest bytes that an element of a type takes.
+            #[inline]
+            pub(super) fn min_size(element_type: BuiltInType) -> usize {
+                match element_type {
+                    $(BuiltInType::$name => <$type as Decode<'_>>::MIN_SIZE),*
+                }
+            }
+
+            /// Decodes `count` elements; the caller has checked the number.
+            pub(super) fn decode(
+                element_type: BuiltInType,
+                count: usize,
+                decoder: &mut Decoder<'_>,
+            ) -> Result<Self, DecodeError> {
+                Ok(match element_type {
+                    $(BuiltInType::$name => Self::$name(<$type>::decode_elements(decoder, count)?)),*
+                })
+            }
+        }
+
+        $(
+            impl From<Vec<$type>> for Elements {
+                fn from(elements: Vec<$type>) -> Self {
+                    Self::$name(elements)
+                }
+            }
+
+            impl From<Vec<$type>> for Array {
+                fn from(elements: Vec<$type>) -> Self {
+                    Self { elements: elements.into(), dimensions: Vec::new() }
+                }
+            }
+
+            impl From<Vec<$type>> for Variant {
+                fn from(elements: Vec<$type>) -> Self {
+                    Array::from(elements).into()
+                }
+            }
+
+            impl TryFrom<Variant> for Vec<$type> {
+                type Error = WrongType;
+
+                fn try_from(value: Variant) -> Result<Self, WrongType> {
+                    match value {
+                        Variant::Array(array) => match array.elements {
+                            Elements::$name(elements) => Ok(elements),
+                            other => Err(WrongType::array(BuiltInType::$name, &other)),
+                        },
+                        other => Err(WrongType::scalar_for_array(BuiltInType::$name, &other)),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+elements! {
+    Boolean(bool),
+    SByte(i8),
+    Byte(u8),
+    Int16(i16),
+    UInt16(u16),
+    Int32(i32),
+    UInt32(u32),
+    Int64(i64),
+    UInt64(u64),
+    Float(f32),
+    Double(f64),
+    String(UaString),
+    DateTime(DateTime),
+    Guid(Guid),
+    ByteString(ByteString),
+    XmlElement(XmlElement),
+    NodeId(NodeId),
+    ExpandedNodeId(ExpandedNodeId),
+    StatusCode(StatusCode),
+    QualifiedName(QualifiedName),
+    LocalizedText(LocalizedText),
+    ExtensionObject(ExtensionObject),
+    DataValue(DataValue),
+    Variant(Variant),
+    DiagnosticInfo(DiagnosticInfo),
+}
+
+impl Elements {
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements as Variants of their own.
+    pub fn iter(&self) -> impl Iterator<Item = Variant> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}

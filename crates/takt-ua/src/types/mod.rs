@@ -1,0 +1,45 @@
+//! The built-in types (OPC 10000-6, 5.1.2), owned and borrowed.
+
+mod array;
+mod array_ref;
+mod built_in_type;
+mod data_value;
+mod date_time;
+mod diagnostic_info;
+mod elements;
+mod expanded_node_id;
+mod extension_object;
+mod guid;
+mod localized_text;
+mod node_id;
+mod node_id_text;
+mod qualified_name;
+mod status_code;
+mod structure;
+mod text;
+mod variant;
+mod variant_convert;
+mod variant_ref;
+
+pub use array::Array;
+pub use array_ref::{ArrayRef, Scalars};
+pub use built_in_type::BuiltInType;
+pub use data_value::{DataValue, DataValueRef};
+pub use date_time::{DateTime, ParseDateTimeError};
+pub use diagnostic_info::DiagnosticInfo;
+pub use elements::Elements;
+pub use expanded_node_id::{ExpandedNodeId, ExpandedNodeIdRef};
+pub use extension_object::{
+    ExtensionObject, ExtensionObjectBody, ExtensionObjectBodyRef, ExtensionObjectRef,
+};
+pub use guid::{Guid, ParseGuidError};
+pub use localized_text::{LocalizedText, LocalizedTextRef};
+pub use node_id::{Identifier, IdentifierRef, NodeId, NodeIdRef};
+pub use node_id_text::ParseNodeIdError;
+pub use qualified_name::{ParseQualifiedNameError, QualifiedName, QualifiedNameRef};
+pub use status_code::StatusCode;
+pub use structure::Structure;
+pub use text::{ByteString, UaString, XmlElement};
+pub use variant::Variant;
+pub use variant_convert::WrongType;
+pub use variant_ref::VariantRef;

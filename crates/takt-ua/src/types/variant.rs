@@ -1,0 +1,216 @@
+//! Variant (OPC 10000-6, 5.2.2.16).
+
+use super::array::{ARRAY, DIMENSIONS};
+use super::{
+    Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, VariantRef,
+    XmlElement,
+};
+use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
+
+/// A value of any built-in type, or an array of them.
+///
+/// A Variant never directly contains a Variant; an array of Variants is an [`Array`] of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[allow(missing_docs, reason = "the names are those of the built-in types")]
+pub enum Variant {
+    /// No value: null.
+    #[default]
+    Empty,
+    Boolean(bool),
+    SByte(i8),
+    Byte(u8),
+    Int16(i16),
+    UInt16(u16),
+    Int32(i32),
+    UInt32(u32),
+    Int64(i64),
+    UInt64(u64),
+    Float(f32),
+    Double(f64),
+    String(UaString),
+    DateTime(DateTime),
+    Guid(Guid),
+    ByteString(ByteString),
+    XmlElement(XmlElement),
+    NodeId(Box<NodeId>),
+    ExpandedNodeId(Box<ExpandedNodeId>),
+    StatusCode(StatusCode),
+    QualifiedName(Box<QualifiedName>),
+    LocalizedText(Box<LocalizedText>),
+    ExtensionObject(Box<ExtensionObject>),
+    DataValue(Box<DataValue>),
+    DiagnosticInfo(Box<DiagnosticInfo>),
+    /// An array, or a matrix, of any of the types.
+    Array(Box<Array>),
+}
+
+impl Variant {
+    /// The type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
+    pub fn built_in_type(&self) -> Option<BuiltInType> {
+        use BuiltInType as B;
+        Some(match self {
+            Variant::Empty => return None,
+            Variant::Boolean(_) => B::Boolean,
+            Variant::SByte(_) => B::SByte,
+            Variant::Byte(_) => B::Byte,
+            Variant::Int16(_) => B::Int16,
+            Variant::UInt16(_) => B::UInt16,
+            Variant::Int32(_) => B::Int32,
+            Variant::UInt32(_) => B::UInt32,
+            Variant::Int64(_) => B::Int64,
+            Variant::UInt64(_) => B::UInt64,
+            Variant::Float(_) => B::Float,
+            Variant::Double(_) => B::Double,
+            Variant::String(_) => B::String,
+            Variant::DateTime(_) => B::DateTime,
+            Variant::Guid(_) => B::Guid,
+            Variant::ByteString(_) => B::ByteString,
+            Variant::XmlElement(_) => B::XmlElement,
+            Variant::NodeId(_) => B::NodeId,
+            Variant::ExpandedNodeId(_) => B::ExpandedNodeId,
+            Variant::StatusCode(_) => B::StatusCode,
+            Variant::QualifiedName(_) => B::QualifiedName,
+            Variant::LocalizedText(_) => B::LocalizedText,
+            Variant::ExtensionObject(_) => B::ExtensionObject,
+            Variant::DataValue(_) => B::DataValue,
+            Variant::DiagnosticInfo(_) => B::DiagnosticInfo,
+            Variant::Array(array) => array.element_type(),
+        })
+    }
+
+    /// Whether there is no value.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Variant::Empty)
+    }
+
+    /// Whether this is an array or a matrix.
+    #[inline]
+    pub fn is_array(&self) -> bool {
+        matches!(self, Variant::Array(_))
+    }
+
+    /// The length of each dimension of an array; `None` for a scalar.
+    pub fn array_dimensions(&self) -> Option<Vec<u32>> {
+        match self {
+            Variant::Array(array) => Some(array.lengths()),
+            _ => None,
+        }
+    }
+}
+
+/// Splits a Variant's encoding mask into its type; `None` is the null Variant.
+#[inline]
+pub(super) fn mask_type(
+    mask: u8,
+    decoder: &Decoder<'_>,
+) -> Result<Option<BuiltInType>, DecodeError> {
+    let id = mask & !(ARRAY | DIMENSIONS);
+    let dimensions_without_array = mask & (ARRAY | DIMENSIONS) == DIMENSIONS;
+    // A single Variant within a Variant is not allowed, an array of them is.
+    let directly_nested = id == BuiltInType::Variant as u8 && mask & ARRAY == 0;
+    let built_in_type = match id {
+        0 if mask == 0 => return Ok(None),
+        // Reserved identifiers hold a ByteString (OPC 10000-6, 5.2.2.16).
+        26..=31 => Some(BuiltInType::ByteString),
+        id => BuiltInType::from_u8(id),
+    };
+    match built_in_type {
+        Some(built_in_type) if !dimensions_without_array && !directly_nested => {
+            Ok(Some(built_in_type))
+        }
+        _ => {
+            let offset = decoder.position().saturating_sub(1);
+            Err(DecodeError::new(
+                offset,
+                DecodeErrorKind::InvalidEncodingByte(mask),
+            ))
+        }
+    }
+}
+
+impl<'a> Decode<'a> for Variant {
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        use BuiltInType as B;
+        let mask = decoder.u8()?;
+        let Some(built_in_type) = mask_type(mask, decoder)? else {
+            return Ok(Variant::Empty);
+        };
+        if mask & ARRAY != 0 {
+            return Array::decode(mask, built_in_type, decoder)
+                .map(|array| Variant::Array(Box::new(array)));
+        }
+        Ok(match built_in_type {
+            B::Boolean => Variant::Boolean(decoder.bool()?),
+            B::SByte => Variant::SByte(decoder.i8()?),
+            B::Byte => Variant::Byte(decoder.u8()?),
+            B::Int16 => Variant::Int16(decoder.i16()?),
+            B::UInt16 => Variant::UInt16(decoder.u16()?),
+            B::Int32 => Variant::Int32(decoder.i32()?),
+            B::UInt32 => Variant::UInt32(decoder.u32()?),
+            B::Int64 => Variant::Int64(decoder.i64()?),
+            B::UInt64 => Variant::UInt64(decoder.u64()?),
+            B::Float => Variant::Float(decoder.f32()?),
+            B::Double => Variant::Double(decoder.f64()?),
+            B::String => Variant::String(decoder.value()?),
+            B::DateTime => Variant::DateTime(decoder.value()?),
+            B::Guid => Variant::Guid(decoder.value()?),
+            B::ByteString => Variant::ByteString(decoder.value()?),
+            B::XmlElement => Variant::XmlElement(decoder.value()?),
+            B::NodeId => Variant::NodeId(Box::new(decoder.value()?)),
+            B::ExpandedNodeId => Variant::ExpandedNodeId(Box::new(decoder.value()?)),
+            B::StatusCode => Variant::StatusCode(decoder.value()?),
+            B::QualifiedName => Variant::QualifiedName(Box::new(decoder.value()?)),
+            B::LocalizedText => Variant::LocalizedText(Box::new(decoder.value()?)),
+            B::ExtensionObject => Variant::ExtensionObject(Box::new(decoder.value()?)),
+            // These may contain Variants; a boxed value is decoded one level deeper.
+            B::DataValue => Variant::DataValue(decoder.value()?),
+            B::DiagnosticInfo => Variant::DiagnosticInfo(decoder.value()?),
+            // `mask_type` refuses it.
+            B::Variant => Variant::Empty,
+        })
+    }
+
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        VariantRef::decode(decoder).map(|_| ())
+    }
+}
+
+impl Encode for Variant {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        if let Variant::Array(array) = self {
+            return array.encode(encoder);
+        }
+        encoder.u8(self
+            .built_in_type()
+            .map_or(0, |built_in_type| built_in_type as u8))?;
+        match self {
+            Variant::Empty | Variant::Array(_) => Ok(()),
+            Variant::Boolean(value) => encoder.bool(*value),
+            Variant::SByte(value) => encoder.i8(*value),
+            Variant::Byte(value) => encoder.u8(*value),
+            Variant::Int16(value) => encoder.i16(*value),
+            Variant::UInt16(value) => encoder.u16(*value),
+            Variant::Int32(value) => encoder.i32(*value),
+            Variant::UInt32(value) => encoder.u32(*value),
+            Variant::Int64(value) => encoder.i64(*value),
+            Variant::UInt64(value) => encoder.u64(*value),
+            Variant::Float(value) => encoder.f32(*value),
+            Variant::Double(value) => encoder.f64(*value),
+            Variant::String(value) => value.encode(encoder),
+            Variant::DateTime(value) => value.encode(encoder),
+            Variant::Guid(value) => value.encode(encoder),
+            Variant::ByteString(value) => value.encode(encoder),
+            Variant::XmlElement(value) => value.encode(encoder),
+            Variant::NodeId(value) => value.encode(encoder),
+            Variant::ExpandedNodeId(value) => value.encode(encoder),
+            Variant::StatusCode(value) => value.encode(encoder),
+            Variant::QualifiedName(value) => value.encode(encoder),
+            Variant::LocalizedText(value) => value.encode(encoder),
+            Variant::ExtensionObject(value) => value.encode(encoder),
+            Variant::DataValue(value) => value.encode(encoder),
+            Variant::DiagnosticInfo(value) => value.encode(encoder),
+        }
+    }
+}
