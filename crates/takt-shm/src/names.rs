@@ -1,0 +1,104 @@
+//! The public services and their names, `<ApplicationName>/<ServiceSet>/<Service>`.
+//!
+//! The ServiceSets are named as in the paper that this transport follows ("Views", "Attributes"), the services as in
+//! OPC 10000-4.
+
+use crate::address::ApplicationName;
+
+/// One service that can be called through an iceoryx2 request-response service of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicService {
+    /// The ServiceSet.
+    pub service_set: &'static str,
+    /// The service.
+    pub service: &'static str,
+    /// NodeId (namespace 0) of the binary encoding of its request: what the body of a request begins with.
+    pub request_encoding_id: u32,
+}
+
+const fn service(service_set: &'static str, service: &'static str, id: u32) -> PublicService {
+    PublicService {
+        service_set,
+        service,
+        request_encoding_id: id,
+    }
+}
+
+/// All public services. A Provider may refuse some of them with a ServiceFault.
+pub const PUBLIC_SERVICES: [PublicService; 18] = [
+    service("Discovery", "FindServers", 422),
+    service("Discovery", "GetEndpoints", 428),
+    service("Sessions", "CreateSession", 461),
+    service("Sessions", "ActivateSession", 467),
+    service("Sessions", "CloseSession", 473),
+    service("Sessions", "Cancel", 479),
+    service("NodeManagement", "AddNodes", 488),
+    service("NodeManagement", "AddReferences", 494),
+    service("NodeManagement", "DeleteNodes", 500),
+    service("NodeManagement", "DeleteReferences", 506),
+    service("Views", "Browse", 527),
+    service("Views", "BrowseNext", 533),
+    service("Views", "TranslateBrowsePathsToNodeIds", 554),
+    service("Views", "RegisterNodes", 560),
+    service("Views", "UnregisterNodes", 566),
+    service("Attributes", "Read", 631),
+    service("Attributes", "Write", 673),
+    service("Methods", "Call", 712),
+];
+
+impl PublicService {
+    /// The public service of that name.
+    #[must_use]
+    pub fn find(service_set: &str, service: &str) -> Option<&'static Self> {
+        PUBLIC_SERVICES
+            .iter()
+            .find(|entry| entry.service_set == service_set && entry.service == service)
+    }
+
+    /// The name of its iceoryx2 service.
+    #[must_use]
+    pub fn name(&self, application: &ApplicationName) -> String {
+        format!("{application}/{}/{}", self.service_set, self.service)
+    }
+}
+
+/// The request-response service that gives a Consumer a channel of its own.
+#[must_use]
+pub fn channel_open_name(application: &ApplicationName) -> String {
+    format!("{application}/Channel/Open")
+}
+
+/// The event service to notify after a request was sent to a public service.
+#[must_use]
+pub fn wake_name(application: &ApplicationName) -> String {
+    format!("{application}/Wake")
+}
+
+/// The publish-subscribe service that carries the requests of a channel.
+#[must_use]
+pub fn channel_request_name(application: &ApplicationName, id: u64) -> String {
+    format!("{application}/Channel/{id:016x}/Request")
+}
+
+/// The publish-subscribe service that carries the responses of a channel.
+#[must_use]
+pub fn channel_response_name(application: &ApplicationName, id: u64) -> String {
+    format!("{application}/Channel/{id:016x}/Response")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_paper() {
+        let name = ApplicationName::new("SemanticRegistryServer").unwrap();
+        let read = PublicService::find("Attributes", "Read").unwrap();
+        assert_eq!(read.name(&name), "SemanticRegistryServer/Attributes/Read");
+        assert_eq!(
+            channel_request_name(&name, 0xAB),
+            "SemanticRegistryServer/Channel/00000000000000ab/Request"
+        );
+        assert_eq!(PublicService::find("Attributes", "Rite"), None);
+    }
+}
