@@ -1,0 +1,354 @@
+//! Reading attributes and text of XML elements, with errors that know their place.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use roxmltree::Node as Element;
+use takt_ua::{DateTime, Identifier, LocalizedText, NodeId, QualifiedName};
+
+use crate::error::{Excerpt, NodeSetError, Reason};
+use crate::lines::Lines;
+use crate::model::Position;
+use crate::{NODESET_NAMESPACE, ParseLimits};
+
+/// What is needed to read any element of one document.
+pub(crate) struct Reader<'a> {
+    file: &'a str,
+    lines: Lines<'a>,
+    /// Bytes that may still be made of what the document says once and uses often, such as the identifiers of
+    /// aliases. Without it, a small document could ask for any amount of memory.
+    budget: Cell<usize>,
+    /// What `Aliases` says, by name.
+    pub(crate) aliases: HashMap<&'a str, NodeId>,
+    /// For each namespace index of the document the index to give out.
+    pub(crate) namespaces: Vec<u16>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(file: &'a str, text: &'a str, limits: &ParseLimits) -> Self {
+        Self {
+            file,
+            lines: Lines::new(text),
+            budget: Cell::new(limits.max_bytes),
+            aliases: HashMap::new(),
+            namespaces: vec![0],
+        }
+    }
+
+    // ---- limits
+
+    /// Bytes that may still be made of repeated or defaulted content.
+    pub(crate) fn budget(&self) -> usize {
+        self.budget.get()
+    }
+
+    /// Takes bytes off the budget.
+    pub(crate) fn spend(&self, element: Element<'_, '_>, bytes: usize) -> Result<(), NodeSetError> {
+        let rest = self.budget.get().checked_sub(bytes);
+        let rest = rest.ok_or_else(|| self.error(element, Reason::Expansion))?;
+        self.budget.set(rest);
+        Ok(())
+    }
+
+    // ---- places and errors
+
+    pub(crate) fn line(&self, element: Element<'_, '_>) -> u32 {
+        self.lines.line(element.range().start)
+    }
+
+    pub(crate) fn position_at(&self, offset: usize) -> Position {
+        self.lines.position(offset)
+    }
+
+    pub(crate) fn error_at(&self, position: Position, reason: Reason) -> NodeSetError {
+        NodeSetError {
+            file: self.file.to_owned(),
+            position,
+            reason,
+        }
+    }
+
+    pub(crate) fn error(&self, element: Element<'_, '_>, reason: Reason) -> NodeSetError {
+        self.error_at(self.position_at(element.range().start), reason)
+    }
+
+    pub(crate) fn invalid(
+        &self,
+        element: Element<'_, '_>,
+        name: &str,
+        text: &str,
+        expected: &'static str,
+    ) -> NodeSetError {
+        self.error(
+            element,
+            Reason::InvalidText {
+                name: name.into(),
+                text: text.into(),
+                expected,
+            },
+        )
+    }
+
+    // ---- elements
+
+    /// The children that belong to the NodeSet schema; those of extensions are none of our business.
+    pub(crate) fn children<'d, 'i>(
+        &self,
+        parent: Element<'d, 'i>,
+    ) -> impl Iterator<Item = Element<'d, 'i>> + use<'d, 'i> {
+        parent.children().filter(|child| {
+            child.is_element() && child.tag_name().namespace() == Some(NODESET_NAMESPACE)
+        })
+    }
+
+    /// All text directly inside the element, comments and processing instructions left out.
+    pub(crate) fn text<'d>(&self, element: Element<'d, '_>) -> Cow<'d, str> {
+        let mut pieces = element
+            .children()
+            .filter_map(|child| if child.is_text() { child.text() } else { None });
+        let Some(first) = pieces.next() else {
+            return Cow::Borrowed("");
+        };
+        let mut text = Cow::Borrowed(first);
+        for piece in pieces {
+            text.to_mut().push_str(piece);
+        }
+        text
+    }
+
+    // ---- attributes
+
+    pub(crate) fn required<'d>(
+        &self,
+        element: Element<'d, '_>,
+        attribute: &'static str,
+    ) -> Result<&'d str, NodeSetError> {
+        element.attribute(attribute).ok_or_else(|| {
+            let element_name = Excerpt::from(element.tag_name().name());
+            self.error(
+                element,
+                Reason::MissingAttribute {
+                    element: element_name,
+                    attribute,
+                },
+            )
+        })
+    }
+
+    /// A number or the like that `FromStr` understands.
+    pub(crate) fn parsed<T: std::str::FromStr>(
+        &self,
+        element: Element<'_, '_>,
+        attribute: &'static str,
+        default: T,
+        expected: &'static str,
+    ) -> Result<T, NodeSetError> {
+        match element.attribute(attribute) {
+            None => Ok(default),
+            Some(text) => text
+                .trim()
+                .parse()
+                .map_err(|_| self.invalid(element, attribute, text, expected)),
+        }
+    }
+
+    pub(crate) fn flag(
+        &self,
+        element: Element<'_, '_>,
+        attribute: &'static str,
+        default: bool,
+    ) -> Result<bool, NodeSetError> {
+        match element.attribute(attribute) {
+            None => Ok(default),
+            Some(text) => {
+                boolean(text).ok_or_else(|| self.invalid(element, attribute, text, "true or false"))
+            }
+        }
+    }
+
+    pub(crate) fn date(
+        &self,
+        element: Element<'_, '_>,
+        attribute: &'static str,
+    ) -> Result<Option<DateTime>, NodeSetError> {
+        let Some(text) = element.attribute(attribute) else {
+            return Ok(None);
+        };
+        let date = date_time(text);
+        date.map(Some).ok_or_else(|| {
+            self.invalid(
+                element,
+                attribute,
+                text,
+                "a date such as 2024-05-01T00:00:00Z",
+            )
+        })
+    }
+
+    /// `ArrayDimensions`: numbers with commas between them.
+    pub(crate) fn dimensions(&self, element: Element<'_, '_>) -> Result<Vec<u32>, NodeSetError> {
+        let text = element.attribute("ArrayDimensions").unwrap_or("").trim();
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let dimensions: Result<Vec<u32>, _> = text
+            .split(',')
+            .map(|number| number.trim().parse())
+            .collect();
+        dimensions.map_err(|_| {
+            self.invalid(
+                element,
+                "ArrayDimensions",
+                text,
+                "a list of lengths such as 3,0",
+            )
+        })
+    }
+
+    // ---- names and NodeIds
+
+    /// A namespace index of the document as the index to give out.
+    pub(crate) fn namespace(
+        &self,
+        element: Element<'_, '_>,
+        index: u16,
+    ) -> Result<u16, NodeSetError> {
+        self.namespaces
+            .get(usize::from(index))
+            .copied()
+            .ok_or_else(|| {
+                // The entry for OPC UA itself is implied.
+                let declared = self.namespaces.len().saturating_sub(1);
+                self.error(element, Reason::UndeclaredNamespace { index, declared })
+            })
+    }
+
+    /// A NodeId as such: `i=85`, `ns=1;s=Speed`.
+    pub(crate) fn plain_node_id(
+        &self,
+        element: Element<'_, '_>,
+        name: &str,
+        text: &str,
+    ) -> Result<NodeId, NodeSetError> {
+        let parsed: Result<NodeId, _> = text.trim().parse();
+        let mut node_id = parsed.map_err(|_| {
+            self.invalid(element, name, text, "a NodeId such as i=85 or ns=1;s=Speed")
+        })?;
+        node_id.namespace = self.namespace(element, node_id.namespace)?;
+        Ok(node_id)
+    }
+
+    /// A NodeId or an alias for one.
+    pub(crate) fn node_id(
+        &self,
+        element: Element<'_, '_>,
+        name: &str,
+        text: &str,
+    ) -> Result<NodeId, NodeSetError> {
+        let text = text.trim();
+        if let Some(node_id) = self.aliases.get(text) {
+            self.spend(element, size_of_identifier(node_id))?;
+            return Ok(node_id.clone());
+        }
+        if text.contains('=') {
+            self.plain_node_id(element, name, text)
+        } else {
+            Err(self.error(element, Reason::UnknownAlias { alias: text.into() }))
+        }
+    }
+
+    /// An attribute that is a NodeId or an alias for one.
+    pub(crate) fn node_id_attribute(
+        &self,
+        element: Element<'_, '_>,
+        attribute: &'static str,
+    ) -> Result<Option<NodeId>, NodeSetError> {
+        let text = element
+            .attribute(attribute)
+            .map(str::trim)
+            .filter(|text| !text.is_empty());
+        text.map(|text| self.node_id(element, attribute, text))
+            .transpose()
+    }
+
+    /// A BrowseName: `Speed` or `1:Speed`. A colon after anything but digits belongs to the name.
+    pub(crate) fn qualified_name(
+        &self,
+        element: Element<'_, '_>,
+        text: &str,
+    ) -> Result<QualifiedName, NodeSetError> {
+        let (namespace, name) = match text.split_once(':') {
+            Some((index, name))
+                if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                let index = index.parse().map_err(|_| {
+                    self.invalid(
+                        element,
+                        "BrowseName",
+                        text,
+                        "a name with a namespace index below 65536",
+                    )
+                })?;
+                (self.namespace(element, index)?, name)
+            }
+            _ => (0, text),
+        };
+        Ok(QualifiedName {
+            namespace,
+            name: name.into(),
+        })
+    }
+
+    /// The LocalizedTexts in all children of that name.
+    pub(crate) fn localized(&self, parent: Element<'_, '_>, name: &str) -> Vec<LocalizedText> {
+        let named = self
+            .children(parent)
+            .filter(|child| child.tag_name().name() == name);
+        named.map(|child| self.localized_text(child)).collect()
+    }
+
+    fn localized_text(&self, element: Element<'_, '_>) -> LocalizedText {
+        let mut localized = LocalizedText::from(&*self.text(element));
+        if let Some(locale) = element
+            .attribute("Locale")
+            .filter(|locale| !locale.is_empty())
+        {
+            localized.locale = locale.into();
+        }
+        localized
+    }
+}
+
+/// Bytes on the heap that a clone of the NodeId costs.
+fn size_of_identifier(node_id: &NodeId) -> usize {
+    match &node_id.identifier {
+        Identifier::String(text) => text.len(),
+        Identifier::Opaque(bytes) => bytes.len(),
+        Identifier::Numeric(_) | Identifier::Guid(_) => 0,
+    }
+}
+
+/// `xs:boolean`.
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    match text.trim() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        // Not in the schema, but written by some tools.
+        other if other.eq_ignore_ascii_case("true") => Some(true),
+        other if other.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// `xs:dateTime`; what is earlier than OPC UA can say is the earliest that it can (OPC 10000-6 5.2.2.5).
+pub(crate) fn date_time(text: &str) -> Option<DateTime> {
+    let text = text.trim();
+    if let Ok(date) = text.parse() {
+        return Some(date);
+    }
+    let year = text
+        .split_once('-')
+        .and_then(|(year, _)| year.parse::<u32>().ok());
+    (year? < 1601 && text.len() >= 10).then_some(DateTime::MIN)
+}
