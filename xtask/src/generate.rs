@@ -1,7 +1,6 @@
 //! `cargo xtask generate`: which steps there are, and running them.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::error::Error;
 use crate::model::Model;
@@ -72,7 +71,7 @@ fn namespace0(root: &Path, sources: &Sources, check: bool) -> Result<(), Error> 
 /// needs are written.
 #[cfg(not(feature = "namespace0"))]
 fn namespace0(root: &Path, _sources: &Sources, check: bool) -> Result<(), Error> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command.args([
         "run",

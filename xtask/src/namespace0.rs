@@ -1,10 +1,29 @@
 //! The table of the nodes of namespace 0, made with the NodeSet2 parser of `takt-nodeset`.
+//!
+//! Its layout is described where it is read: in the module `namespace0` of `takt-services`.
+
+mod content;
+mod nodes;
+mod table;
+
+use takt_nodeset::NodeSet;
 
 use crate::error::Error;
 use crate::output::GeneratedFile;
 use crate::sources::Sources;
 
+/// Where the nodes come from, for errors.
+const NODESET: &str = "Opc.Ua.NodeSet2.xml";
+const TABLE: &str = "crates/takt-services/src/namespace0/table.bin";
+
 /// The files of this step.
-pub(crate) fn generate(_sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {
-    Ok(Vec::new())
+pub(crate) fn generate(sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {
+    let nodeset = NodeSet::parse(NODESET, &sources.nodeset).map_err(invalid)?;
+    let nodes = nodes::Nodes::new(&nodeset)?;
+    Ok(vec![GeneratedFile::new(TABLE, table::write(&nodes)?)])
+}
+
+/// The NodeSet is not what this step understands.
+fn invalid(message: impl std::fmt::Display) -> Error {
+    Error::content(NODESET, message.to_string())
 }

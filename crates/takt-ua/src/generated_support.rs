@@ -49,13 +49,17 @@ pub struct StructureDescription {
 impl StructureDescription {
     /// The structure whose DataType has this NodeId.
     pub fn of_type(type_id: u32) -> Option<&'static Self> {
-        let index = STRUCTURES.binary_search_by_key(&type_id, |structure| structure.type_id).ok()?;
+        let index = STRUCTURES
+            .binary_search_by_key(&type_id, |structure| structure.type_id)
+            .ok()?;
         STRUCTURES.get(index)
     }
 
     /// The structure whose `Default Binary` or `Default XML` encoding has this NodeId: the TypeId of an ExtensionObject.
     pub fn of_encoding(encoding_id: u32) -> Option<&'static Self> {
-        let index = ENCODINGS.binary_search_by_key(&encoding_id, |(encoding, _)| *encoding).ok()?;
+        let index = ENCODINGS
+            .binary_search_by_key(&encoding_id, |(encoding, _)| *encoding)
+            .ok()?;
         Self::of_type(ENCODINGS.get(index)?.1)
     }
 
@@ -79,19 +83,27 @@ pub struct EnumerationDescription {
 impl EnumerationDescription {
     /// The enumeration whose DataType has this NodeId.
     pub fn of_type(type_id: u32) -> Option<&'static Self> {
-        let index = ENUMERATIONS.binary_search_by_key(&type_id, |enumeration| enumeration.type_id).ok()?;
+        let index = ENUMERATIONS
+            .binary_search_by_key(&type_id, |enumeration| enumeration.type_id)
+            .ok()?;
         ENUMERATIONS.get(index)
     }
 
     /// Name of a value.
     pub fn name_of(&self, value: i32) -> Option<&'static str> {
-        let index = self.values.binary_search_by_key(&value, |(value, _)| *value).ok()?;
+        let index = self
+            .values
+            .binary_search_by_key(&value, |(value, _)| *value)
+            .ok()?;
         self.values.get(index).map(|(_, name)| *name)
     }
 
     /// Value with this name.
     pub fn value_of(&self, name: &str) -> Option<i32> {
-        self.values.iter().find(|(_, known)| *known == name).map(|(value, _)| *value)
+        self.values
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(value, _)| *value)
     }
 }
 

@@ -105,10 +105,12 @@ fn conversion(field: &Field, name: &str) -> String {
     };
     let value = format!("self.{name}");
     if field.is_array {
-        return match element("element") {
-            same if same == "element" => format!("{value}.iter().collect()"),
-            owned => format!("{value}.iter().map(|element| {owned}).collect()"),
+        let owned = match (&field.field_type, element("element")) {
+            (FieldType::BuiltIn(12), _) => ".map(UaString::from)".to_owned(),
+            (_, same) if same == "element" => String::new(),
+            (_, owned) => format!(".map(|element| {owned})"),
         };
+        return format!("{value}.iter(){owned}.collect()");
     }
     element(&value)
 }

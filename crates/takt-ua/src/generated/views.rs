@@ -247,11 +247,7 @@ impl ResponseHeaderRef<'_> {
             request_handle: self.request_handle,
             service_result: self.service_result,
             service_diagnostics: self.service_diagnostics.get().unwrap_or_default(),
-            string_table: self
-                .string_table
-                .iter()
-                .map(|element| UaString::from(element))
-                .collect(),
+            string_table: self.string_table.iter().map(UaString::from).collect(),
             additional_header: self.additional_header.to_owned(),
         }
     }
