@@ -1,1 +1,48 @@
-//! opc.tcp.
+//! opc.tcp: the OPC UA Connection Protocol and OPC UA Secure Conversation (OPC 10000-6 7.1 and 6.7), and the loops
+//! that drive them.
+//!
+//! Two layers:
+//!
+//! * State machines without sockets and clocks: [`ServerConnection`] and [`ClientConnection`] take bytes that
+//!   arrived and times that passed, and give events and bytes to send. They negotiate limits, check and build chunks,
+//!   keep security tokens and sequence numbers.
+//! * Drivers with sockets: `TcpServer` serves many connections on one [`takt_rt::readiness::Readiness`],
+//!   `TcpClient` blocks or spins for its responses.
+//!
+//! What is in a message is not known here: requests are handed to a `RequestHandler` as encoded bytes. Sessions,
+//! GetEndpoints and everything else that is a service belongs to `takt-services`.
+//!
+//! On the hot path, a request that fits one chunk is a slice of the receive buffer, its response is encoded
+//! behind its headers in the send buffer, and both are one system call: no copies, no allocation.
+//!
+//! Only SecurityPolicy None is implemented; [`SecurityPolicy`] is where others go. ReverseHello is refused.
+
+mod assembler;
+mod chunk;
+mod client_channel;
+mod client_connection;
+mod config;
+mod endpoint_url;
+mod error;
+mod fault;
+mod hello;
+mod inbound;
+mod open_channel;
+mod outbound;
+mod receive_buffer;
+mod security;
+mod sequence;
+mod server_channel;
+mod server_connection;
+mod token;
+
+pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
+pub use config::{ClientConnectionConfig, ServerConnectionConfig};
+pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
+pub use error::TransportError;
+pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
+pub use security::{
+    ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role, SECURITY_POLICY_NONE,
+    SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity,
+};
+pub use server_connection::{ChannelDescription, Request, ServerConnection, ServerEvent};

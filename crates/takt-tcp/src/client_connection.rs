@@ -1,0 +1,345 @@
+//! A connection to a server as a state machine without a socket: HEL, OPN, MSG, CLO from the client's side (OPC 10000-6
+//! 6.7 and 7.1).
+//!
+//! The counterpart of [`ServerConnection`](crate::ServerConnection), and driven in the same way.
+
+use std::time::Instant;
+
+use takt_ua::StatusCode;
+use takt_ua::binary::{EncodeError, Encoder};
+use takt_ua::structures::CloseSecureChannelRequest;
+
+use crate::chunk::{HEADER_SIZE, MessageType};
+use crate::client_channel::{PendingOpen, request_header};
+use crate::config::ClientConnectionConfig;
+use crate::error::TransportError;
+use crate::hello::{self, NegotiatedLimits, decode_acknowledge, decode_reason};
+use crate::inbound::{Body, Chunk, Inbound, Message};
+use crate::open_channel::Message as _;
+use crate::outbound::Outbound;
+use crate::token::ClientTokens;
+
+/// What a [`ClientConnection`] has to say.
+#[derive(Debug)]
+pub enum ClientEvent<'a> {
+    /// The SecureChannel is open: requests can be sent.
+    Opened,
+    /// A response.
+    Response {
+        /// The request that it answers.
+        request_id: u32,
+        /// TypeId and structure, in the OPC UA Binary DataEncoding.
+        body: &'a [u8],
+    },
+    /// The server gave up a response that it had begun (6.7.3).
+    Aborted {
+        /// The request that gets no response.
+        request_id: u32,
+        /// Why.
+        status: StatusCode,
+        /// The same in words; may be empty.
+        reason: String,
+    },
+}
+
+/// Why a request was not sent. The connection is as good, or as bad, as before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendRequestError {
+    /// It cannot be encoded within the limits of server and client.
+    #[error("the request cannot be encoded within the limits of this connection: {0}")]
+    Encode(#[from] EncodeError),
+    /// The connection is closed, not open yet, or cannot secure the request.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    AwaitAcknowledge,
+    AwaitOpen,
+    Open,
+    Closed,
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub struct ClientConnection {
+    config: ClientConnectionConfig,
+    state: State,
+    inbound: Inbound,
+    outbound: Outbound,
+    tokens: Option<ClientTokens>,
+    pending_open: Option<PendingOpen>,
+    last_request_id: u32,
+}
+
+enum Step {
+    Nothing,
+    Opened,
+    Response {
+        request_id: u32,
+        body: Body,
+    },
+    Aborted {
+        request_id: u32,
+        status: StatusCode,
+        reason: String,
+    },
+}
+
+impl ClientConnection {
+    /// A connection that begins with a Hello for `endpoint_url`.
+    #[must_use]
+    pub fn new(config: ClientConnectionConfig, endpoint_url: &str) -> Self {
+        let limits = NegotiatedLimits {
+            local: config.limits.at_least_minimum(),
+            max_sent_chunk_count: u32::MAX,
+        };
+        let mut outbound = Outbound::new(limits, 0);
+        hello::emit_hello(outbound.raw(), &limits.local, endpoint_url);
+        Self {
+            config,
+            state: State::AwaitAcknowledge,
+            inbound: Inbound::new(0),
+            outbound,
+            tokens: None,
+            pending_open: None,
+            last_request_id: 0,
+        }
+    }
+
+    /// Where to receive into. Empty when responses that are complete have to be [polled](Self::poll) first.
+    pub fn receive_space(&mut self) -> &mut [u8] {
+        self.inbound.space()
+    }
+
+    /// `count` bytes came into [`receive_space`](Self::receive_space).
+    pub fn received(&mut self, count: usize) {
+        self.inbound.buffer.filled(count);
+    }
+
+    /// What is to be sent; empty when nothing is.
+    #[must_use]
+    pub fn transmit(&self) -> &[u8] {
+        self.outbound.unsent()
+    }
+
+    /// `count` bytes of [`transmit`](Self::transmit) were sent.
+    pub fn transmitted(&mut self, count: usize) {
+        self.outbound.sent(count);
+    }
+
+    /// Whether requests can be sent.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// The SecureChannelId; 0 until the channel is open.
+    #[must_use]
+    pub fn channel_id(&self) -> u32 {
+        self.outbound.channel_id
+    }
+
+    /// The next event, until there is none.
+    ///
+    /// # Errors
+    /// What ends the connection: send what is left to [`transmit`](Self::transmit) and close.
+    pub fn poll(&mut self, now: Instant) -> Result<Option<ClientEvent<'_>>, TransportError> {
+        let step = match self.advance(now) {
+            Ok(step) => step,
+            Err(error) => {
+                // 7.1.5: a client reports a fatal error by closing the channel; after an Error message it just closes.
+                if !matches!(error, TransportError::Peer { .. }) {
+                    self.close(now);
+                }
+                self.state = State::Closed;
+                return Err(error);
+            }
+        };
+        Ok(match step {
+            Step::Nothing => None,
+            Step::Opened => Some(ClientEvent::Opened),
+            Step::Response { request_id, body } => Some(ClientEvent::Response {
+                request_id,
+                body: self.inbound.body(&body),
+            }),
+            Step::Aborted {
+                request_id,
+                status,
+                reason,
+            } => Some(ClientEvent::Aborted {
+                request_id,
+                status,
+                reason,
+            }),
+        })
+    }
+
+    fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
+        while self.state != State::Closed {
+            let Some(chunk) = self.inbound.next_chunk()? else {
+                break;
+            };
+            match (self.state, chunk.header.message_type) {
+                (_, MessageType::Error) => {
+                    let (status, reason) =
+                        decode_reason(&self.inbound.chunk(&chunk)[HEADER_SIZE..])?;
+                    return Err(TransportError::Peer { status, reason });
+                }
+                (State::AwaitAcknowledge, MessageType::Acknowledge) => {
+                    let body = &self.inbound.chunk(&chunk)[HEADER_SIZE..];
+                    let limits = decode_acknowledge(body, &self.outbound.limits.local)?;
+                    self.outbound.limits = limits;
+                    self.inbound.set_limits(&limits.local);
+                    self.state = State::AwaitOpen;
+                    self.send_open()?;
+                }
+                (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
+                    self.opened(&chunk, now)?;
+                    if self.state == State::AwaitOpen {
+                        self.state = State::Open;
+                        return Ok(Step::Opened);
+                    }
+                }
+                (State::Open, MessageType::Message) => match self.message(&chunk, now)? {
+                    Step::Nothing => {}
+                    step => return Ok(step),
+                },
+                (_, other) => return Err(TransportError::MessageType(other.code())),
+            }
+        }
+        Ok(Step::Nothing)
+    }
+
+    fn message(&mut self, chunk: &Chunk, now: Instant) -> Result<Step, TransportError> {
+        let token_id = self.inbound.token_of(chunk)?;
+        let tokens = self.tokens.as_ref().ok_or(TransportError::Closed)?;
+        let security = tokens.receive(token_id, now)?;
+        let message = self.inbound.message(chunk, security)?;
+        let (Message::Complete { request_id, .. } | Message::Aborted { request_id, .. }) = message
+        else {
+            return Ok(Step::Nothing);
+        };
+        // 6.7.7: the client verifies the RequestId. One that was sent and given up since is the caller's to ignore.
+        if self.last_request_id.wrapping_sub(request_id) > u32::MAX / 2 {
+            return Err(TransportError::RequestIdUnknown(request_id));
+        }
+        Ok(match message {
+            Message::Complete { request_id, body } => Step::Response { request_id, body },
+            Message::Aborted { request_id, body } => {
+                let (status, reason) = decode_reason(self.inbound.buffer.get(body))?;
+                Step::Aborted {
+                    request_id,
+                    status,
+                    reason,
+                }
+            }
+            Message::Incomplete => Step::Nothing,
+        })
+    }
+
+    /// Sends OpenSecureChannel: Issue for the first token, Renew from then on.
+    fn send_open(&mut self) -> Result<(), TransportError> {
+        self.last_request_id = next_request_id(self.last_request_id);
+        let (id, is_new) = (self.last_request_id, self.tokens.is_none());
+        let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
+        let pending = PendingOpen::send(&self.config, id, is_new, inbound, outbound)?;
+        self.pending_open = Some(pending);
+        Ok(())
+    }
+
+    /// Takes the answer to OpenSecureChannel.
+    fn opened(&mut self, chunk: &Chunk, now: Instant) -> Result<(), TransportError> {
+        let not_asked = TransportError::MessageType(MessageType::OpenSecureChannel.code());
+        let pending = self.pending_open.take().ok_or(not_asked)?;
+        let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
+        let token = pending.complete(&self.config, chunk, inbound, outbound, now)?;
+        match &mut self.tokens {
+            Some(tokens) => tokens.renew(token),
+            None => self.tokens = Some(ClientTokens::new(token)),
+        }
+        Ok(())
+    }
+
+    /// Lets `encode` write a request (TypeId and structure) straight into the send buffer; returns its RequestId.
+    ///
+    /// # Errors
+    /// [`SendRequestError`]; nothing is sent then.
+    pub fn request(
+        &mut self,
+        encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+    ) -> Result<u32, SendRequestError> {
+        let tokens = match &self.tokens {
+            Some(tokens) if self.state == State::Open => tokens,
+            _ => return Err(TransportError::Closed.into()),
+        };
+        let request_id = next_request_id(self.last_request_id);
+        let kind = MessageType::Message;
+        let mut failed = None;
+        self.outbound
+            .message(kind, tokens.current(), request_id, |encoder| {
+                if let Err(error) = encode(encoder) {
+                    failed = Some(error);
+                    encoder.truncate(0);
+                }
+            })?;
+        match failed {
+            Some(error) => Err(error.into()),
+            None => {
+                self.last_request_id = request_id;
+                Ok(request_id)
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        match &self.tokens {
+            Some(tokens) if self.state == State::Open && self.pending_open.is_none() => {
+                Some(tokens.current().renew_at())
+            }
+            _ => None,
+        }
+    }
+
+    /// Renews the security token once 75 % of its lifetime are over (OPC 10000-4 5.6.2.1). Whoever is idle has to call
+    /// this in time, or the server closes the channel.
+    ///
+    /// # Errors
+    /// When no renewal can be made.
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
+        match self.next_timeout() {
+            Some(at) if at <= now => self.send_open(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends CloseSecureChannel (7.1.4), if there is a channel: send what is left to [`transmit`](Self::transmit), then
+    /// close the socket.
+    pub fn close(&mut self, _now: Instant) {
+        if let (State::Open, Some(tokens)) = (self.state, &self.tokens) {
+            let request_id = next_request_id(self.last_request_id);
+            let request = CloseSecureChannelRequest {
+                request_header: request_header(request_id),
+            };
+            let kind = MessageType::CloseSecureChannel;
+            // Whoever cannot even say goodbye just goes.
+            let _ = self
+                .outbound
+                .message(kind, tokens.current(), request_id, |encoder| {
+                    request.encode_message(encoder)
+                });
+        }
+        self.state = State::Closed;
+    }
+}
+
+/// RequestIds are counted from 1; 0 is left out.
+const fn next_request_id(last: u32) -> u32 {
+    match last.wrapping_add(1) {
+        0 => 1,
+        id => id,
+    }
+}

@@ -1,0 +1,179 @@
+//! The receiving half of a connection: bytes become chunks, chunks become messages (OPC 10000-6 6.7.2, 6.7.3, 6.7.7).
+
+use std::ops::Range;
+
+use crate::assembler::Assembler;
+use crate::chunk::{
+    self, ChunkHeader, ChunkType, MessageType, SYMMETRIC_HEADER_SIZE, SequenceHeader,
+};
+use crate::error::TransportError;
+use crate::hello::{MAX_CONTROL_MESSAGE, TransportLimits};
+use crate::receive_buffer::ReceiveBuffer;
+use crate::security::{ChunkSecurity, SecurityError};
+use crate::sequence::SequenceReceiver;
+
+/// A chunk that has arrived completely.
+#[derive(Debug, Clone)]
+pub(crate) struct Chunk {
+    pub(crate) header: ChunkHeader,
+    /// Where it is in the receive buffer.
+    pub(crate) range: Range<usize>,
+}
+
+/// Where the body of a complete message is.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// In the receive buffer: it was one chunk.
+    Received(Range<usize>),
+    /// In the assembler.
+    Assembled,
+}
+
+/// What a `MSG` chunk led to.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// More chunks must follow.
+    Incomplete,
+    /// A message.
+    Complete { request_id: u32, body: Body },
+    /// The sender gave up; the body says why.
+    Aborted { request_id: u32, body: Range<usize> },
+}
+
+/// Bytes that have arrived, and what they are checked against.
+#[derive(Debug)]
+pub(crate) struct Inbound {
+    pub(crate) buffer: ReceiveBuffer,
+    pub(crate) sequence: SequenceReceiver,
+    pub(crate) channel_id: u32,
+    assembler: Assembler,
+    limit: usize,
+    max_message_size: usize,
+    max_chunk_count: u32,
+    /// Size of the chunk whose beginning has arrived, 0 when not known.
+    expected: usize,
+}
+
+impl Inbound {
+    /// Before limits are agreed on, only the small messages of the connection layer are received.
+    pub(crate) fn new(channel_id: u32) -> Self {
+        Self {
+            buffer: ReceiveBuffer::new(MAX_CONTROL_MESSAGE),
+            sequence: SequenceReceiver::new(true),
+            channel_id,
+            assembler: Assembler::default(),
+            limit: MAX_CONTROL_MESSAGE,
+            max_message_size: 0,
+            max_chunk_count: 0,
+            expected: 0,
+        }
+    }
+
+    /// Limits are agreed on.
+    pub(crate) fn set_limits(&mut self, limits: &TransportLimits) {
+        self.limit = limits.receive_buffer_size as usize;
+        self.max_message_size = limits.max_message_size as usize;
+        self.max_chunk_count = limits.max_chunk_count;
+        self.buffer.set_limit(self.limit);
+    }
+
+    /// Room for more bytes from the peer.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        self.assembler.trim();
+        self.buffer.space(self.expected)
+    }
+
+    /// Whether a chunk or a message has begun and its end is missing.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        !self.buffer.is_empty() || self.assembler.is_in_progress()
+    }
+
+    /// Takes out the next complete chunk.
+    pub(crate) fn next_chunk(&mut self) -> Result<Option<Chunk>, TransportError> {
+        let unread = self.buffer.unread();
+        self.expected = 0;
+        let Some(header) = ChunkHeader::parse(unread, self.limit)? else {
+            return Ok(None);
+        };
+        if unread.len() < header.size {
+            self.expected = header.size;
+            return Ok(None);
+        }
+        let range = self.buffer.take(header.size);
+        Ok(Some(Chunk { header, range }))
+    }
+
+    /// The bytes of a chunk.
+    pub(crate) fn chunk(&self, chunk: &Chunk) -> &[u8] {
+        self.buffer.get(chunk.range.clone())
+    }
+
+    /// The body of a message.
+    pub(crate) fn body(&self, body: &Body) -> &[u8] {
+        match body {
+            Body::Received(range) => self.buffer.get(range.clone()),
+            Body::Assembled => self.assembler.body(),
+        }
+    }
+
+    /// Checks that a `MSG` or `CLO` chunk belongs to this channel, and says under which token it is secured
+    /// (6.7.7: this comes first).
+    pub(crate) fn token_of(&self, chunk: &Chunk) -> Result<u32, TransportError> {
+        let bytes = self.chunk(chunk);
+        match chunk::secure_channel_id(bytes) {
+            id if id == self.channel_id => Ok(chunk::token_id(bytes)),
+            id => Err(TransportError::SecureChannelUnknown(id)),
+        }
+    }
+
+    /// Verifies a chunk whose security header ends at `header`; returns its RequestId and where its body is.
+    pub(crate) fn open(
+        &mut self,
+        chunk: &Chunk,
+        header: usize,
+        security: &dyn ChunkSecurity,
+    ) -> Result<(u32, Range<usize>), TransportError> {
+        let bytes = self.buffer.get_mut(chunk.range.clone());
+        let end = security.open(bytes, header)?;
+        let sequence = SequenceHeader::parse(&bytes[..end], header).ok_or(SecurityError::Length)?;
+        self.sequence.accept(sequence.sequence_number)?;
+        let start = chunk.range.start;
+        let body = start + header + chunk::SEQUENCE_HEADER_SIZE..start + end;
+        Ok((sequence.request_id, body))
+    }
+
+    /// Verifies a `MSG` chunk and adds it to its message.
+    pub(crate) fn message(
+        &mut self,
+        chunk: &Chunk,
+        security: &dyn ChunkSecurity,
+    ) -> Result<Message, TransportError> {
+        debug_assert_eq!(chunk.header.message_type, MessageType::Message);
+        let (request_id, body) = self.open(chunk, SYMMETRIC_HEADER_SIZE, security)?;
+        match chunk.header.chunk_type {
+            ChunkType::Abort => {
+                self.assembler.abort(request_id)?;
+                Ok(Message::Aborted { request_id, body })
+            }
+            ChunkType::Final if !self.assembler.is_in_progress() => {
+                if body.len() > self.max_message_size {
+                    let limit = self.max_message_size;
+                    return Err(TransportError::MessageTooLarge { limit });
+                }
+                let body = Body::Received(body);
+                Ok(Message::Complete { request_id, body })
+            }
+            chunk_type => {
+                let bytes = self.buffer.get(body);
+                let (size, count) = (self.max_message_size, self.max_chunk_count);
+                self.assembler.add(request_id, bytes, size, count)?;
+                if chunk_type == ChunkType::Intermediate {
+                    return Ok(Message::Incomplete);
+                }
+                self.assembler.finish();
+                let body = Body::Assembled;
+                Ok(Message::Complete { request_id, body })
+            }
+        }
+    }
+}

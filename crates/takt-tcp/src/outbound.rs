@@ -1,0 +1,218 @@
+//! The sending half of a connection: messages are encoded in place behind their headers, cut into chunks where they
+//! are too long for one, and wait here until the socket takes them (OPC 10000-6 6.7.2 and 6.7.3).
+
+use takt_ua::StatusCode;
+use takt_ua::binary::Encoder;
+
+use crate::chunk::{
+    self, ChunkHeader, ChunkType, MessageType, SEQUENCE_HEADER_SIZE, SYMMETRIC_HEADER_SIZE,
+    SequenceHeader,
+};
+use crate::error::TransportError;
+use crate::hello::{NegotiatedLimits, encode_reason};
+use crate::sequence::SequenceSender;
+use crate::token::Token;
+
+/// Memory that is kept once everything is sent, in bytes.
+const KEPT_CAPACITY: usize = 256 << 10;
+
+/// Bytes before the body of a symmetric chunk.
+const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
+
+/// Bytes that wait to be sent, and what is needed to make more.
+#[derive(Debug)]
+pub(crate) struct Outbound {
+    bytes: Vec<u8>,
+    sent: usize,
+    pub(crate) sequence: SequenceSender,
+    pub(crate) limits: NegotiatedLimits,
+    pub(crate) channel_id: u32,
+}
+
+impl Outbound {
+    pub(crate) const fn new(limits: NegotiatedLimits, channel_id: u32) -> Self {
+        Self {
+            bytes: Vec::new(),
+            sent: 0,
+            sequence: SequenceSender::new(true),
+            limits,
+            channel_id,
+        }
+    }
+
+    /// What is to be sent next.
+    pub(crate) fn unsent(&self) -> &[u8] {
+        &self.bytes[self.sent..]
+    }
+
+    /// The first `count` bytes of [`unsent`](Self::unsent) are sent.
+    pub(crate) fn sent(&mut self, count: usize) {
+        self.sent = (self.sent + count).min(self.bytes.len());
+        if self.sent == self.bytes.len() {
+            self.sent = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > KEPT_CAPACITY {
+                self.bytes = Vec::new();
+            }
+        } else if self.sent >= KEPT_CAPACITY && self.sent >= self.bytes.len() / 2 {
+            // A peer that always leaves something unsent must not make the buffer grow for ever.
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+
+    /// Where messages of the connection layer and `OPN` messages are appended.
+    pub(crate) fn raw(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// The largest body that `token` and the peer's limits allow.
+    pub(crate) fn max_message(&self, token: &Token) -> usize {
+        let max_body = self.max_body(token);
+        let by_chunks = max_body.saturating_mul(self.limits.max_sent_chunk_count as usize);
+        by_chunks.min(self.limits.local.max_sent_message_size as usize)
+    }
+
+    fn max_body(&self, token: &Token) -> usize {
+        let chunk_size = self.limits.local.send_buffer_size as usize;
+        token.send().max_body(SYMMETRIC_HEADER_SIZE, chunk_size)
+    }
+
+    /// Appends a message whose body `encode` writes. It may write nothing: then nothing is sent.
+    ///
+    /// Returns what `encode` returned and whether there is a message. On an error nothing was appended.
+    pub(crate) fn message<R>(
+        &mut self,
+        message_type: MessageType,
+        token: &Token,
+        request_id: u32,
+        encode: impl FnOnce(&mut Encoder<'_>) -> R,
+    ) -> Result<(R, bool), TransportError> {
+        let start = self.bytes.len();
+        let limit = self.max_message(token);
+        self.bytes.extend_from_slice(&[0; BODY]);
+        let mut encoder = Encoder::growing(&mut self.bytes, limit);
+        let result = encode(&mut encoder);
+        let body = encoder.position();
+        if body == 0 {
+            self.bytes.truncate(start);
+            return Ok((result, false));
+        }
+        let max_body = self.max_body(token);
+        let finished = if body <= max_body {
+            self.seal(
+                message_type,
+                ChunkType::Final,
+                token,
+                request_id,
+                start,
+                body,
+            )
+        } else {
+            self.split(message_type, token, request_id, start, body, max_body)
+        };
+        if let Err(error) = finished {
+            self.bytes.truncate(start);
+            return Err(error);
+        }
+        Ok((result, true))
+    }
+
+    /// Appends the chunk that aborts message `request_id`: the receiver takes it as its end (6.7.3).
+    pub(crate) fn abort(
+        &mut self,
+        token: &Token,
+        request_id: u32,
+        status: StatusCode,
+        reason: &str,
+    ) -> Result<(), TransportError> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; BODY]);
+        let limit = self.max_body(token);
+        let mut encoder = Encoder::growing(&mut self.bytes, limit);
+        if encode_reason(&mut encoder, status, reason).is_err() {
+            // Only a code without a reason is sure to fit the smallest chunk of any policy.
+            encoder.truncate(0);
+            let _ = encode_reason(&mut encoder, status, "");
+        }
+        let body = encoder.position();
+        self.seal(
+            MessageType::Message,
+            ChunkType::Abort,
+            token,
+            request_id,
+            start,
+            body,
+        )
+        .inspect_err(|_| self.bytes.truncate(start))
+    }
+
+    /// Moves the bodies of all chunks but the first back, so that there is room for the headers between them.
+    fn split(
+        &mut self,
+        message_type: MessageType,
+        token: &Token,
+        request_id: u32,
+        start: usize,
+        body: usize,
+        max_body: usize,
+    ) -> Result<(), TransportError> {
+        let security = token.send();
+        let full = security.sealed_size(SYMMETRIC_HEADER_SIZE, max_body);
+        let last = (body - 1) / max_body;
+        let last_body = body - last * max_body;
+        self.bytes.resize(start + last * full + BODY + last_body, 0);
+        for index in (1..=last).rev() {
+            let from = start + BODY + index * max_body;
+            let length = if index == last { last_body } else { max_body };
+            self.bytes
+                .copy_within(from..from + length, start + BODY + index * full);
+        }
+        for index in 0..last {
+            let at = start + index * full;
+            let kind = ChunkType::Intermediate;
+            self.seal(message_type, kind, token, request_id, at, max_body)?;
+        }
+        let at = start + last * full;
+        self.seal(
+            message_type,
+            ChunkType::Final,
+            token,
+            request_id,
+            at,
+            last_body,
+        )
+    }
+
+    /// Writes the headers of the chunk that starts at `start` and whose body is in place, and secures it. Bytes behind
+    /// its body are overwritten.
+    fn seal(
+        &mut self,
+        message_type: MessageType,
+        chunk_type: ChunkType,
+        token: &Token,
+        request_id: u32,
+        start: usize,
+        body: usize,
+    ) -> Result<(), TransportError> {
+        let security = token.send();
+        let size = security.sealed_size(SYMMETRIC_HEADER_SIZE, body);
+        if self.bytes.len() < start + size {
+            self.bytes.resize(start + size, 0);
+        }
+        let chunk = &mut self.bytes[start..start + size];
+        ChunkHeader {
+            message_type,
+            chunk_type,
+            size,
+        }
+        .emit(chunk);
+        chunk::emit_symmetric(chunk, self.channel_id, token.id);
+        SequenceHeader {
+            sequence_number: self.sequence.take(),
+            request_id,
+        }
+        .emit(chunk, SYMMETRIC_HEADER_SIZE);
+        Ok(security.seal(chunk, SYMMETRIC_HEADER_SIZE, body)?)
+    }
+}

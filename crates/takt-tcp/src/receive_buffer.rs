@@ -1,0 +1,132 @@
+//! Bytes that have arrived and are not consumed yet: chunks are handed out from here without a copy.
+
+use std::ops::Range;
+
+/// Bytes to begin with: enough for Hello and OpenSecureChannel, and for most requests.
+const FIRST_CAPACITY: usize = 8192;
+
+/// A buffer that grows up to one chunk, and whose memory is initialised once.
+#[derive(Debug)]
+pub(crate) struct ReceiveBuffer {
+    bytes: Vec<u8>,
+    unread: Range<usize>,
+    limit: usize,
+}
+
+impl ReceiveBuffer {
+    /// An empty buffer without memory, for chunks of up to `limit` bytes.
+    pub(crate) const fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            unread: 0..0,
+            limit,
+        }
+    }
+
+    /// Changes the largest chunk. A smaller limit than before does not give memory back.
+    pub(crate) const fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// What has arrived.
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.bytes[self.unread.clone()]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unread.is_empty()
+    }
+
+    /// Room for more, where a chunk of `expected` bytes (0 when its size is not known yet) can be completed. Empty
+    /// only when the buffer is full of complete chunks, which have to be taken out first.
+    pub(crate) fn space(&mut self, expected: usize) -> &mut [u8] {
+        if self.unread.is_empty() {
+            self.unread = 0..0;
+        }
+        let needed = expected.max(FIRST_CAPACITY).min(self.limit);
+        if self.bytes.len() < needed {
+            let capacity = needed.next_power_of_two().min(self.limit);
+            self.bytes.resize(capacity, 0);
+        }
+        // Chunks that are in the way at the end go to the front; so do all once the end is reached.
+        let end = self.unread.start + expected;
+        if self.unread.start > 0 && (end > self.bytes.len() || self.unread.end == self.bytes.len())
+        {
+            self.bytes.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        &mut self.bytes[self.unread.end..]
+    }
+
+    /// `count` bytes were written to [`space`](Self::space).
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.unread.end = (self.unread.end + count).min(self.bytes.len());
+    }
+
+    /// Takes the first `size` unread bytes out; [`get`](Self::get) has them until the next `space`.
+    pub(crate) fn take(&mut self, size: usize) -> Range<usize> {
+        let start = self.unread.start;
+        self.unread.start = (start + size).min(self.unread.end);
+        start..self.unread.start
+    }
+
+    /// Bytes that were taken out.
+    pub(crate) fn get(&self, range: Range<usize>) -> &[u8] {
+        &self.bytes[range]
+    }
+
+    /// Bytes that were taken out, to decrypt them in place.
+    pub(crate) fn get_mut(&mut self, range: Range<usize>) -> &mut [u8] {
+        &mut self.bytes[range]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(buffer: &mut ReceiveBuffer, bytes: &[u8], expected: usize) {
+        buffer.space(expected)[..bytes.len()].copy_from_slice(bytes);
+        buffer.filled(bytes.len());
+    }
+
+    #[test]
+    fn a_chunk_is_completed_even_at_the_end_of_the_buffer() {
+        let mut buffer = ReceiveBuffer::new(65536);
+        assert_eq!(buffer.space(0).len(), FIRST_CAPACITY);
+        put(&mut buffer, &[1; 8000], 0);
+        let taken = buffer.take(7900);
+        assert_eq!(buffer.get(taken), &[1; 7900]);
+        // The remaining 100 bytes are the start of a chunk of 500: no room behind them, so they move.
+        assert_eq!(buffer.space(500).len(), FIRST_CAPACITY - 100);
+        put(&mut buffer, &[2; 400], 500);
+        let taken = buffer.take(500);
+        assert_eq!(
+            buffer.get_mut(taken)[..101],
+            [[1; 100].as_slice(), &[2]].concat()
+        );
+        assert!(buffer.is_empty());
+    }
+
+    #[test]
+    fn it_grows_to_the_limit_and_no_further() {
+        let mut buffer = ReceiveBuffer::new(10_000);
+        put(&mut buffer, &[7; 100], 0);
+        assert_eq!(buffer.space(9_000).len(), 9_900);
+        put(&mut buffer, &[7; 9_900], 10_000);
+        assert!(buffer.space(10_000).is_empty());
+        assert_eq!(buffer.unread().len(), 10_000);
+        buffer.take(10_000);
+        assert_eq!(buffer.space(0).len(), 10_000);
+    }
+
+    #[test]
+    fn a_full_buffer_of_small_chunks_makes_room_when_some_are_taken() {
+        let mut buffer = ReceiveBuffer::new(FIRST_CAPACITY);
+        put(&mut buffer, &[3; FIRST_CAPACITY], 0);
+        assert!(buffer.space(0).is_empty());
+        buffer.take(1000);
+        assert_eq!(buffer.space(0).len(), 1000);
+        assert_eq!(buffer.unread().len(), FIRST_CAPACITY - 1000);
+    }
+}

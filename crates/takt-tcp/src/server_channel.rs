@@ -1,0 +1,232 @@
+//! A SecureChannel as the server keeps it, and how OpenSecureChannel makes and renews it (OPC 10000-6 6.7.4, 6.7.7;
+//! OPC 10000-4 5.6.2).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{MessageSecurityMode, SecurityTokenRequestType};
+use takt_ua::structures::{
+    ChannelSecurityToken, OpenSecureChannelRequest, OpenSecureChannelResponse, ResponseHeader,
+};
+use takt_ua::{ByteString, DateTime};
+
+use crate::chunk::{self, SequenceHeader};
+use crate::config::ServerConnectionConfig;
+use crate::error::TransportError;
+use crate::hello::PROTOCOL_VERSION;
+use crate::inbound::{Chunk, Inbound};
+use crate::open_channel::{AsymmetricHeader, decode_message};
+use crate::outbound::Outbound;
+use crate::security::{Role, SecurityError, SecurityPolicy, TokenSecurity};
+use crate::sequence::{SequenceReceiver, SequenceSender};
+use crate::server_connection::ChannelDescription;
+use crate::token::{ServerTokens, Token};
+
+#[derive(Debug)]
+pub(crate) struct ServerChannel {
+    policy: Arc<dyn SecurityPolicy>,
+    mode: MessageSecurityMode,
+    client_certificate: Vec<u8>,
+    last_token_id: u32,
+    pub(crate) tokens: ServerTokens,
+}
+
+impl ServerChannel {
+    pub(crate) fn describe<'a>(
+        &'a self,
+        channel_id: u32,
+        endpoint_url: &'a str,
+    ) -> ChannelDescription<'a> {
+        ChannelDescription {
+            channel_id,
+            endpoint_url,
+            security_policy_uri: self.policy.uri(),
+            security_mode: self.mode,
+            client_certificate: &self.client_certificate,
+        }
+    }
+
+    /// Handles an `OPN` chunk: opens the channel or renews its token, and answers.
+    pub(crate) fn open(
+        channel: &mut Option<Self>,
+        config: &ServerConnectionConfig,
+        chunk: &Chunk,
+        inbound: &mut Inbound,
+        outbound: &mut Outbound,
+        now: Instant,
+    ) -> Result<(), TransportError> {
+        let bytes = inbound.chunk(chunk);
+        let channel_id = chunk::secure_channel_id(bytes);
+        let expected = if channel.is_some() {
+            inbound.channel_id
+        } else {
+            0
+        };
+        if channel_id != expected {
+            return Err(TransportError::SecureChannelIdInvalid(channel_id));
+        }
+        let (header, header_end) = AsymmetricHeader::parse(bytes)?;
+        let policy = match channel {
+            // 6.7.7: a renewal uses the policy and the certificate of the channel.
+            Some(open) if open.policy.uri() != header.policy_uri => {
+                return Err(TransportError::SecurityPolicy(header.policy_uri));
+            }
+            Some(open) if open.client_certificate != header.sender_certificate => {
+                return Err(SecurityError::Certificate.into());
+            }
+            Some(open) => Arc::clone(&open.policy),
+            None => find_policy(&config.policies, &header.policy_uri)?,
+        };
+        let thumbprint = Some(&*header.receiver_thumbprint);
+        let asymmetric = policy.asymmetric(&header.sender_certificate, thumbprint)?;
+        if channel.is_none() {
+            let legacy = policy.legacy_sequence_numbers();
+            inbound.sequence = SequenceReceiver::new(legacy);
+            outbound.sequence = SequenceSender::new(legacy);
+        }
+        let (request_id, body) = inbound.open(chunk, header_end, &*asymmetric.receive)?;
+        let request: OpenSecureChannelRequest = decode_message(inbound.buffer.get(body))?;
+
+        let expected = match channel {
+            None => SecurityTokenRequestType::Issue,
+            Some(_) => SecurityTokenRequestType::Renew,
+        };
+        if request.request_type != expected {
+            return Err(TransportError::RequestType(request.request_type.0));
+        }
+        let mode = request.security_mode;
+        let same_mode = channel.as_ref().is_none_or(|open| open.mode == mode);
+        if !policy.allows(mode) || !same_mode {
+            return Err(TransportError::SecurityMode(mode.0));
+        }
+        let client_nonce = request.client_nonce.as_bytes();
+        let server_nonce = make_nonce(&*policy, client_nonce)?;
+        let security = policy.symmetric(Role::Server, mode, client_nonce, &server_nonce)?;
+        let lifetime = revise(request.requested_lifetime, config);
+        let last_token_id = channel.as_ref().map_or(0, |open| open.last_token_id);
+        let token_id = last_token_id.wrapping_add(1).max(1);
+
+        let response = OpenSecureChannelResponse {
+            response_header: ResponseHeader {
+                timestamp: DateTime::now(),
+                request_handle: request.request_header.request_handle,
+                ..ResponseHeader::default()
+            },
+            server_protocol_version: PROTOCOL_VERSION,
+            security_token: ChannelSecurityToken {
+                channel_id: inbound.channel_id,
+                token_id,
+                created_at: DateTime::now(),
+                revised_lifetime: milliseconds(lifetime),
+            },
+            server_nonce: nonce_field(server_nonce),
+        };
+        answer(
+            &*policy,
+            &header,
+            &asymmetric,
+            outbound,
+            request_id,
+            &response,
+        )?;
+
+        let token = Token::new(token_id, now, lifetime, security);
+        match channel {
+            Some(open) => {
+                open.last_token_id = token_id;
+                open.tokens.renew(token);
+            }
+            None => {
+                *channel = Some(Self {
+                    policy,
+                    mode,
+                    client_certificate: header.sender_certificate,
+                    last_token_id: token_id,
+                    tokens: ServerTokens::new(token),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn answer(
+    policy: &dyn SecurityPolicy,
+    request: &AsymmetricHeader,
+    asymmetric: &TokenSecurity,
+    outbound: &mut Outbound,
+    request_id: u32,
+    response: &OpenSecureChannelResponse,
+) -> Result<(), TransportError> {
+    let header = AsymmetricHeader {
+        policy_uri: policy.uri().into(),
+        sender_certificate: policy.certificate().into(),
+        receiver_thumbprint: policy.thumbprint(&request.sender_certificate),
+    };
+    let sequence = SequenceHeader {
+        sequence_number: outbound.sequence.take(),
+        request_id,
+    };
+    let channel_id = outbound.channel_id;
+    header.emit(
+        outbound.raw(),
+        channel_id,
+        sequence,
+        &*asymmetric.send,
+        response,
+    )
+}
+
+fn find_policy(
+    policies: &[Arc<dyn SecurityPolicy>],
+    uri: &str,
+) -> Result<Arc<dyn SecurityPolicy>, TransportError> {
+    let found = policies.iter().find(|policy| policy.uri() == uri);
+    found
+        .map(Arc::clone)
+        .ok_or_else(|| TransportError::SecurityPolicy(uri.into()))
+}
+
+/// Checks the length of the peer's nonce and makes our own.
+pub(crate) fn make_nonce(
+    policy: &dyn SecurityPolicy,
+    peer_nonce: &[u8],
+) -> Result<Vec<u8>, TransportError> {
+    let expected = policy.nonce_length();
+    // Without nonces in the policy, whatever the peer sends is of no use and of no harm.
+    if expected > 0 && peer_nonce.len() != expected {
+        let found = peer_nonce.len();
+        return Err(TransportError::Nonce { expected, found });
+    }
+    random_nonce(policy)
+}
+
+/// A nonce as long as the policy demands.
+pub(crate) fn random_nonce(policy: &dyn SecurityPolicy) -> Result<Vec<u8>, TransportError> {
+    let mut nonce = vec![0; policy.nonce_length()];
+    if !nonce.is_empty() {
+        getrandom::fill(&mut nonce).map_err(|_| SecurityError::Random)?;
+    }
+    Ok(nonce)
+}
+
+/// A nonce as it is sent: null when there is none.
+pub(crate) fn nonce_field(nonce: Vec<u8>) -> ByteString {
+    if nonce.is_empty() {
+        ByteString::null()
+    } else {
+        nonce.into()
+    }
+}
+
+fn revise(requested_ms: u32, config: &ServerConnectionConfig) -> Duration {
+    let (least, most) = (config.min_token_lifetime, config.max_token_lifetime);
+    match requested_ms {
+        0 => most,
+        ms => Duration::from_millis(ms.into()).max(least).min(most),
+    }
+}
+
+fn milliseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_millis()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,400 @@
+//! One client's connection as a state machine without a socket: HEL, OPN, MSG, CLO from the server's side (OPC 10000-6
+//! 6.7 and 7.1).
+//!
+//! The driver reads into [`receive_space`](ServerConnection::receive_space), says [`received`](ServerConnection::received),
+//! takes events with [`poll`](ServerConnection::poll) until there are none, and sends what
+//! [`transmit`](ServerConnection::transmit) shows. Time is an argument everywhere.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use takt_ua::StatusCode;
+use takt_ua::binary::Encoder;
+use takt_ua::enumerations::MessageSecurityMode;
+
+use crate::chunk::{self, MessageType, SYMMETRIC_HEADER_SIZE};
+use crate::config::ServerConnectionConfig;
+use crate::error::TransportError;
+use crate::fault;
+use crate::hello::{self, Hello, NegotiatedLimits};
+use crate::inbound::{Body, Chunk, Inbound, Message};
+use crate::outbound::Outbound;
+use crate::server_channel::ServerChannel;
+use crate::token::Token;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    AwaitHello,
+    AwaitOpen,
+    Open,
+    Closed,
+}
+
+/// What a [`ServerConnection`] has to say.
+#[derive(Debug)]
+pub enum ServerEvent<'a> {
+    /// The SecureChannel is open.
+    Opened(ChannelDescription<'a>),
+    /// A request to be answered.
+    Request(Request<'a>),
+    /// The client closed the SecureChannel: close the socket (7.1.4).
+    Closed,
+}
+
+/// What is known of a SecureChannel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelDescription<'a> {
+    /// Its SecureChannelId.
+    pub channel_id: u32,
+    /// The EndpointUrl of the client's Hello, as it came.
+    pub endpoint_url: &'a str,
+    /// The SecurityPolicy's URI.
+    pub security_policy_uri: &'a str,
+    /// Whether messages are signed and encrypted.
+    pub security_mode: MessageSecurityMode,
+    /// The client's certificate (DER); empty with SecurityPolicy None.
+    pub client_certificate: &'a [u8],
+}
+
+/// A request in the receive buffer, and the place where its response goes.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Identifies it on this connection.
+    pub request_id: u32,
+    /// TypeId and structure, in the OPC UA Binary DataEncoding.
+    pub body: &'a [u8],
+    outbound: &'a mut Outbound,
+    token: &'a Token,
+    deferred: &'a mut usize,
+}
+
+impl Request<'_> {
+    /// Lets `encode` write the response (TypeId and structure) straight behind its headers in the send buffer. The encoder's
+    /// limit is what this client accepts. Writing nothing sends nothing; the returned flag tells.
+    ///
+    /// # Errors
+    /// When the response cannot be secured; the connection is of no more use then.
+    pub fn respond<R>(
+        &mut self,
+        encode: impl FnOnce(&mut Encoder<'_>) -> R,
+    ) -> Result<(R, bool), TransportError> {
+        let kind = MessageType::Message;
+        self.outbound
+            .message(kind, self.token, self.request_id, encode)
+    }
+
+    /// Answers with a ServiceFault, or with an abort chunk where the request is not even a request.
+    ///
+    /// # Errors
+    /// As for [`respond`](Self::respond).
+    pub fn fault(&mut self, status: StatusCode) -> Result<(), TransportError> {
+        let handle = fault::handle_of_request(self.body);
+        send_fault(self.outbound, self.token, self.request_id, handle, status)
+    }
+
+    /// The response comes later, by [`ServerConnection::respond_deferred`].
+    pub fn defer(self) {
+        *self.deferred += 1;
+    }
+}
+
+/// A client's connection.
+#[derive(Debug)]
+pub struct ServerConnection {
+    config: Arc<ServerConnectionConfig>,
+    state: State,
+    inbound: Inbound,
+    outbound: Outbound,
+    endpoint_url: String,
+    channel: Option<ServerChannel>,
+    deferred: usize,
+    /// For Hello and OpenSecureChannel.
+    handshake_deadline: Instant,
+    chunk_deadline: Option<Instant>,
+    send_deadline: Option<Instant>,
+}
+
+enum Step {
+    Nothing,
+    Opened,
+    Request { request_id: u32, body: Body },
+    Closed,
+}
+
+impl ServerConnection {
+    /// A connection that was accepted `now`. `channel_id` shall be unique among the server's connections and not
+    /// repeat soon after a restart (6.7.2.2).
+    #[must_use]
+    pub fn new(config: Arc<ServerConnectionConfig>, channel_id: u32, now: Instant) -> Self {
+        let limits = NegotiatedLimits {
+            local: config.limits.at_least_minimum(),
+            max_sent_chunk_count: u32::MAX,
+        };
+        Self {
+            state: State::AwaitHello,
+            inbound: Inbound::new(channel_id),
+            outbound: Outbound::new(limits, channel_id),
+            endpoint_url: String::new(),
+            channel: None,
+            deferred: 0,
+            handshake_deadline: now + config.handshake_timeout,
+            chunk_deadline: None,
+            send_deadline: None,
+            config,
+        }
+    }
+
+    /// Where to receive into. Empty when requests that are complete have to be [polled](Self::poll) first.
+    pub fn receive_space(&mut self) -> &mut [u8] {
+        self.inbound.space()
+    }
+
+    /// `count` bytes came into [`receive_space`](Self::receive_space).
+    pub fn received(&mut self, count: usize) {
+        self.inbound.buffer.filled(count);
+    }
+
+    /// The next thing to do, until there is none. To be called after bytes were received, and after bytes were
+    /// sent if the connection [was congested](Self::is_congested).
+    ///
+    /// # Errors
+    /// What ends the connection: send what is left to [`transmit`](Self::transmit), the Error message for the client, and
+    /// close.
+    pub fn poll(&mut self, now: Instant) -> Result<Option<ServerEvent<'_>>, TransportError> {
+        let step = match self.advance(now) {
+            Ok(step) => step,
+            Err(error) => {
+                self.fail(&error);
+                return Err(error);
+            }
+        };
+        Ok(match (step, &self.channel) {
+            (Step::Request { request_id, body }, Some(channel)) => {
+                Some(ServerEvent::Request(Request {
+                    request_id,
+                    body: self.inbound.body(&body),
+                    outbound: &mut self.outbound,
+                    token: channel.tokens.sending(now),
+                    deferred: &mut self.deferred,
+                }))
+            }
+            (Step::Opened, Some(channel)) => Some(ServerEvent::Opened(
+                channel.describe(self.inbound.channel_id, &self.endpoint_url),
+            )),
+            (Step::Closed, _) => Some(ServerEvent::Closed),
+            _ => None,
+        })
+    }
+
+    /// Goes on until something is to be told.
+    fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
+        loop {
+            if self.state == State::Closed || self.is_congested() {
+                // Whoever is not read from cannot be late.
+                self.chunk_deadline = None;
+                return Ok(Step::Nothing);
+            }
+            let Some(chunk) = self.inbound.next_chunk()? else {
+                self.chunk_deadline = match self.chunk_deadline {
+                    _ if !self.inbound.is_incomplete() => None,
+                    None => Some(now + self.config.chunk_timeout),
+                    begun => begun,
+                };
+                return Ok(Step::Nothing);
+            };
+            self.chunk_deadline = None;
+            match (self.state, chunk.header.message_type) {
+                (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
+                (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
+                    if self.open(&chunk, now)? {
+                        return Ok(Step::Opened);
+                    }
+                }
+                (State::Open, MessageType::Message) => {
+                    let token_id = self.inbound.token_of(&chunk)?;
+                    let channel = self.channel.as_mut().ok_or(TransportError::Closed)?;
+                    let security = channel.tokens.receive(token_id, now)?;
+                    let message = self.inbound.message(&chunk, security)?;
+                    channel.tokens.used(token_id);
+                    if let Message::Complete { request_id, body } = message {
+                        return Ok(Step::Request { request_id, body });
+                    }
+                }
+                (State::Open, MessageType::CloseSecureChannel) => {
+                    let token_id = self.inbound.token_of(&chunk)?;
+                    let channel = self.channel.as_mut().ok_or(TransportError::Closed)?;
+                    let security = channel.tokens.receive(token_id, now)?;
+                    // 7.1.4: the body says nothing, but a forged one must not close the channel.
+                    self.inbound.open(&chunk, SYMMETRIC_HEADER_SIZE, security)?;
+                    self.state = State::Closed;
+                    return Ok(Step::Closed);
+                }
+                (State::AwaitOpen, MessageType::Message | MessageType::CloseSecureChannel) => {
+                    let id = chunk::secure_channel_id(self.inbound.chunk(&chunk));
+                    return Err(TransportError::SecureChannelUnknown(id));
+                }
+                (_, other) => return Err(TransportError::MessageType(other.code())),
+            }
+        }
+    }
+
+    fn hello(&mut self, chunk: &Chunk, now: Instant) -> Result<(), TransportError> {
+        let body = &self.inbound.chunk(chunk)[chunk::HEADER_SIZE..];
+        let hello = Hello::decode(body, &self.outbound.limits.local)?;
+        self.endpoint_url = hello.endpoint_url;
+        self.outbound.limits = hello.limits;
+        self.inbound.set_limits(&hello.limits.local);
+        hello::emit_acknowledge(self.outbound.raw(), &hello.limits);
+        self.handshake_deadline = now + self.config.handshake_timeout;
+        self.state = State::AwaitOpen;
+        Ok(())
+    }
+
+    /// Issues or renews a token; says whether the channel is new.
+    fn open(&mut self, chunk: &Chunk, now: Instant) -> Result<bool, TransportError> {
+        let is_new = self.channel.is_none();
+        let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
+        ServerChannel::open(
+            &mut self.channel,
+            &self.config,
+            chunk,
+            inbound,
+            outbound,
+            now,
+        )?;
+        self.state = State::Open;
+        Ok(is_new)
+    }
+
+    /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. One that
+    /// is too large for the client becomes a ServiceFault.
+    ///
+    /// # Errors
+    /// When it cannot be secured, or the connection is closed.
+    pub fn respond_deferred(
+        &mut self,
+        request_id: u32,
+        body: &[u8],
+        now: Instant,
+    ) -> Result<(), TransportError> {
+        self.deferred = self.deferred.saturating_sub(1);
+        let channel = match &self.channel {
+            Some(channel) if self.state == State::Open => channel,
+            _ => return Err(TransportError::Closed),
+        };
+        let token = channel.tokens.sending(now);
+        if body.is_empty() || body.len() > self.outbound.max_message(token) {
+            let handle = fault::handle_of_response(body);
+            let status = StatusCode::BadResponseTooLarge;
+            return send_fault(&mut self.outbound, token, request_id, handle, status);
+        }
+        let kind = MessageType::Message;
+        let (written, _) = self
+            .outbound
+            .message(kind, token, request_id, |e| e.bytes(body))?;
+        debug_assert!(written.is_ok(), "its length was checked");
+        Ok(())
+    }
+
+    /// What is to be sent; empty when nothing is.
+    #[must_use]
+    pub fn transmit(&self) -> &[u8] {
+        self.outbound.unsent()
+    }
+
+    /// `count` bytes of [`transmit`](Self::transmit) were sent; 0 when the socket takes nothing now.
+    pub fn transmitted(&mut self, count: usize, now: Instant) {
+        self.outbound.sent(count);
+        self.send_deadline = match self.send_deadline {
+            _ if self.outbound.unsent().is_empty() => None,
+            Some(deadline) if count == 0 => Some(deadline),
+            _ => Some(now + self.config.send_timeout),
+        };
+    }
+
+    /// Whether the client takes its responses so slowly, or has so many outstanding, that no more requests are handled:
+    /// then nothing shall be received either.
+    #[must_use]
+    pub fn is_congested(&self) -> bool {
+        self.outbound.unsent().len() > self.config.max_unsent
+            || self.deferred >= self.config.max_deferred
+    }
+
+    /// Whether the SecureChannel has been closed, by either side.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let state = match (self.state, &self.channel) {
+            (State::Closed, _) => None,
+            (State::Open, Some(channel)) => Some(channel.tokens.accepted_until()),
+            _ => Some(self.handshake_deadline),
+        };
+        [state, self.chunk_deadline, self.send_deadline]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Ends the connection if the client is too late with something.
+    ///
+    /// # Errors
+    /// What it is late with; as for [`poll`](Self::poll).
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
+        let over = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
+        let error = match (self.state, &self.channel) {
+            _ if over(self.send_deadline) => TransportError::Timeout("take what was sent"),
+            (State::Closed, _) => return Ok(()),
+            _ if over(self.chunk_deadline) => TransportError::Timeout("complete a message"),
+            (State::Open, Some(channel)) if over(Some(channel.tokens.accepted_until())) => {
+                TransportError::TokenExpired
+            }
+            (State::AwaitHello, _) if over(Some(self.handshake_deadline)) => {
+                TransportError::Timeout("say Hello")
+            }
+            (State::AwaitOpen, _) if over(Some(self.handshake_deadline)) => {
+                TransportError::Timeout("open a SecureChannel")
+            }
+            _ => return Ok(()),
+        };
+        self.fail(&error);
+        Err(error)
+    }
+
+    /// Ends the connection from this side: an Error message is left to be sent, nothing more is received.
+    pub fn fail(&mut self, error: &TransportError) {
+        self.close(error.status_code(), &error.public_reason());
+    }
+
+    /// Ends the connection from this side with any StatusCode, `BadShutdown` for instance.
+    pub fn close(&mut self, status: StatusCode, reason: &str) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.chunk_deadline = None;
+            hello::emit_error(self.outbound.raw(), status, reason);
+        }
+    }
+}
+
+fn send_fault(
+    outbound: &mut Outbound,
+    token: &Token,
+    request_id: u32,
+    request_handle: Option<u32>,
+    status: StatusCode,
+) -> Result<(), TransportError> {
+    if let Some(handle) = request_handle {
+        let kind = MessageType::Message;
+        let (result, _) = outbound.message(kind, token, request_id, |encoder| {
+            fault::encode_fault(encoder, handle, status).inspect_err(|_| encoder.truncate(0))
+        })?;
+        if result.is_ok() {
+            return Ok(());
+        }
+    }
+    outbound.abort(token, request_id, status, "")
+}

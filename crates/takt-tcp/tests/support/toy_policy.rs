@@ -1,0 +1,158 @@
+//! A SecurityPolicy with signatures, padding, a cipher that makes blocks longer, nonces and certificates: what a real
+//! one demands of the channel, and no protection at all.
+
+use takt_tcp::{ChunkSecurity, Role, SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity};
+use takt_ua::enumerations::MessageSecurityMode;
+
+/// The certificate of everybody.
+pub const CERTIFICATE: &[u8] = b"a certificate";
+
+#[derive(Debug)]
+pub struct ToyPolicy {
+    /// Bytes that go into the cipher at a time, and that come out.
+    pub blocks: (usize, usize),
+    pub legacy: bool,
+}
+
+#[derive(Debug)]
+struct Toy {
+    key: u8,
+    signs: bool,
+    blocks: (usize, usize),
+}
+
+impl Toy {
+    fn sum(&self, data: &[u8]) -> [u8; 4] {
+        let start = u32::from(self.key);
+        let sum = data
+            .iter()
+            .fold(start, |sum, &byte| sum.rotate_left(5) ^ u32::from(byte));
+        sum.to_le_bytes()
+    }
+}
+
+impl ChunkSecurity for Toy {
+    fn sizes(&self) -> SecuritySizes {
+        SecuritySizes {
+            signature: if self.signs { 4 } else { 0 },
+            plain_block: self.blocks.0,
+            cipher_block: self.blocks.1,
+        }
+    }
+
+    fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), SecurityError> {
+        signature.copy_from_slice(&self.sum(data));
+        Ok(())
+    }
+
+    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), SecurityError> {
+        if signature == self.sum(data) {
+            Ok(())
+        } else {
+            Err(SecurityError::Signature)
+        }
+    }
+
+    fn encrypt(&self, buffer: &mut [u8], plain: usize) -> Result<(), SecurityError> {
+        let (from, to) = self.blocks;
+        assert_eq!(plain % from, 0);
+        assert_eq!(buffer.len(), plain / from * to);
+        for block in (0..plain / from).rev() {
+            buffer.copy_within(block * from..(block + 1) * from, block * to);
+            let (text, rest) = buffer[block * to..(block + 1) * to].split_at_mut(from);
+            text.iter_mut().for_each(|byte| *byte ^= self.key);
+            rest.fill(self.key);
+        }
+        Ok(())
+    }
+
+    fn decrypt(&self, buffer: &mut [u8]) -> Result<usize, SecurityError> {
+        let (from, to) = self.blocks;
+        let blocks = buffer.len() / to;
+        for block in 0..blocks {
+            let (text, rest) = buffer[block * to..(block + 1) * to].split_at_mut(from);
+            if rest.iter().any(|&byte| byte != self.key) {
+                return Err(SecurityError::Cipher);
+            }
+            text.iter_mut().for_each(|byte| *byte ^= self.key);
+            buffer.copy_within(block * to..block * to + from, block * from);
+        }
+        Ok(blocks * from)
+    }
+}
+
+impl SecurityPolicy for ToyPolicy {
+    fn uri(&self) -> &str {
+        "urn:toy"
+    }
+
+    fn allows(&self, mode: MessageSecurityMode) -> bool {
+        mode == MessageSecurityMode::Sign || mode == MessageSecurityMode::SignAndEncrypt
+    }
+
+    fn nonce_length(&self) -> usize {
+        8
+    }
+
+    fn legacy_sequence_numbers(&self) -> bool {
+        self.legacy
+    }
+
+    fn certificate(&self) -> &[u8] {
+        CERTIFICATE
+    }
+
+    fn thumbprint(&self, peer_certificate: &[u8]) -> Vec<u8> {
+        peer_certificate.iter().rev().copied().collect()
+    }
+
+    fn asymmetric(
+        &self,
+        peer_certificate: &[u8],
+        thumbprint: Option<&[u8]>,
+    ) -> Result<TokenSecurity, SecurityError> {
+        let known = thumbprint.is_none_or(|print| print == self.thumbprint(CERTIFICATE));
+        if peer_certificate != CERTIFICATE || !known {
+            return Err(SecurityError::Certificate);
+        }
+        let toy = || {
+            Box::new(Toy {
+                key: 0x55,
+                signs: true,
+                blocks: self.blocks,
+            })
+        };
+        Ok(TokenSecurity {
+            send: toy(),
+            receive: toy(),
+        })
+    }
+
+    fn symmetric(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        client_nonce: &[u8],
+        server_nonce: &[u8],
+    ) -> Result<TokenSecurity, SecurityError> {
+        let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
+        let toy = |nonce: &[u8]| {
+            Box::new(Toy {
+                key: nonce.iter().fold(0, |sum, byte| sum ^ byte),
+                signs: true,
+                blocks: if encrypts { self.blocks } else { (1, 1) },
+            })
+        };
+        let (client, server) = (toy(client_nonce), toy(server_nonce));
+        Ok(match role {
+            Role::Client => TokenSecurity {
+                send: client,
+                receive: server,
+            },
+            Role::Server => TokenSecurity {
+                send: server,
+                receive: client,
+            },
+        })
+    }
+}
