@@ -1,2 +1,15 @@
-//! The command line of Takt.
-fn main() {}
+//! The command line of Takt: one file per command in `commands`, no logic of its own.
+
+mod arguments;
+mod commands;
+mod explain;
+mod interrupt;
+mod output;
+
+use clap::Parser;
+
+fn main() -> miette::Result<()> {
+    let arguments = arguments::Arguments::parse();
+    output::start_tracing(arguments.verbose);
+    commands::run(arguments.command)
+}

@@ -1,0 +1,190 @@
+//! Read and Write (OPC 10000-4 section 5.11) in the form that programs want them.
+
+use takt_ua::structures::*;
+use takt_ua::{DataValue, NodeId, StatusCode, TimestampsToReturn, Variant};
+
+use super::Client;
+use crate::error::ClientError;
+
+macro_rules! attributes {
+    ($($name:ident = $id:literal,)*) => {
+        /// The attributes of a node (OPC 10000-6 annex A.1).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u32)]
+        #[allow(missing_docs, reason = "the standard's own names")]
+        pub enum Attribute {
+            $($name = $id,)*
+        }
+
+        impl Attribute {
+            /// The attribute with this name, however it is capitalised.
+            pub fn from_name(name: &str) -> Option<Self> {
+                $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                    return Some(Self::$name);
+                })*
+                None
+            }
+        }
+    };
+}
+
+attributes! {
+    NodeId = 1,
+    NodeClass = 2,
+    BrowseName = 3,
+    DisplayName = 4,
+    Description = 5,
+    WriteMask = 6,
+    UserWriteMask = 7,
+    IsAbstract = 8,
+    Symmetric = 9,
+    InverseName = 10,
+    ContainsNoLoops = 11,
+    EventNotifier = 12,
+    Value = 13,
+    DataType = 14,
+    ValueRank = 15,
+    ArrayDimensions = 16,
+    AccessLevel = 17,
+    UserAccessLevel = 18,
+    MinimumSamplingInterval = 19,
+    Historizing = 20,
+    Executable = 21,
+    UserExecutable = 22,
+    DataTypeDefinition = 23,
+    RolePermissions = 24,
+    UserRolePermissions = 25,
+    AccessRestrictions = 26,
+    AccessLevelEx = 27,
+}
+
+impl Client {
+    /// The Value of `node`.
+    pub fn read(&mut self, node: &NodeId) -> Result<DataValue, ClientError> {
+        self.read_attribute(node, Attribute::Value)
+    }
+
+    /// One attribute of `node`. The StatusCode is in the answer, not an error.
+    pub fn read_attribute(
+        &mut self,
+        node: &NodeId,
+        attribute: Attribute,
+    ) -> Result<DataValue, ClientError> {
+        let mut values = self.read_attributes(&[(node.clone(), attribute)])?;
+        Ok(values.swap_remove(0))
+    }
+
+    /// Many attributes at once, in the order asked for.
+    pub fn read_attributes(
+        &mut self,
+        attributes: &[(NodeId, Attribute)],
+    ) -> Result<Vec<DataValue>, ClientError> {
+        if attributes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let response = self.call(ReadRequest {
+            timestamps_to_return: TimestampsToReturn::Both,
+            nodes_to_read: attributes
+                .iter()
+                .map(|(node, attribute)| ReadValueId {
+                    node_id: node.clone(),
+                    attribute_id: *attribute as u32,
+                    ..ReadValueId::default()
+                })
+                .collect(),
+            ..ReadRequest::default()
+        })?;
+        self.expect_count("ReadResponse", attributes.len(), response.results.len())?;
+        Ok(response.results)
+    }
+
+    /// The Value of `node`, which must be good.
+    pub fn read_good(&mut self, node: &NodeId) -> Result<Variant, ClientError> {
+        let data_value = self.read(node)?;
+        match data_value.status {
+            Some(status) if status.is_bad() => Err(ClientError::operation(node, status)),
+            _ => Ok(data_value.value.unwrap_or_default()),
+        }
+    }
+
+    /// Writes the Value of `node`.
+    pub fn write(&mut self, node: &NodeId, value: Variant) -> Result<(), ClientError> {
+        let response = self.call(WriteRequest {
+            nodes_to_write: vec![WriteValue {
+                node_id: node.clone(),
+                attribute_id: Attribute::Value as u32,
+                value: DataValue {
+                    value: Some(value),
+                    ..DataValue::default()
+                },
+                ..WriteValue::default()
+            }],
+            ..WriteRequest::default()
+        })?;
+        self.expect_count("WriteResponse", 1, response.results.len())?;
+        good(node, response.results[0])
+    }
+
+    /// Calls `method` on `object` and gives the output arguments (OPC 10000-4 section 5.12).
+    pub fn call_method(
+        &mut self,
+        object: &NodeId,
+        method: &NodeId,
+        inputs: Vec<Variant>,
+    ) -> Result<Vec<Variant>, ClientError> {
+        let mut response = self.call(CallRequest {
+            methods_to_call: vec![CallMethodRequest {
+                object_id: object.clone(),
+                method_id: method.clone(),
+                input_arguments: inputs,
+            }],
+            ..CallRequest::default()
+        })?;
+        self.expect_count("CallResponse", 1, response.results.len())?;
+        let result = response.results.swap_remove(0);
+        if result.status_code.is_bad() {
+            let argument = result
+                .input_argument_results
+                .iter()
+                .enumerate()
+                .find(|(_, status)| status.is_bad());
+            return Err(match argument {
+                Some((index, status)) => {
+                    ClientError::operation(format!("input argument {} of {method}", index + 1), *status)
+                }
+                None => ClientError::operation(method, result.status_code),
+            });
+        }
+        Ok(result.output_arguments)
+    }
+
+    pub(crate) fn protocol(&self, reason: impl Into<String>) -> ClientError {
+        ClientError::Protocol {
+            endpoint: self.endpoint.to_string(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Every operation of a request has a result: a server that forgets one is not believed.
+    pub(crate) fn expect_count(
+        &self,
+        response: &str,
+        expected: usize,
+        got: usize,
+    ) -> Result<(), ClientError> {
+        if expected == got {
+            Ok(())
+        } else {
+            Err(self.protocol(format!("{response} has {got} results for {expected} operations")))
+        }
+    }
+}
+
+/// `Ok` unless `status` is bad.
+pub(crate) fn good(subject: impl ToString, status: StatusCode) -> Result<(), ClientError> {
+    if status.is_bad() {
+        Err(ClientError::operation(subject, status))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! From a DataType to the built-in type that carries its values (OPC 10000-6 section 5.1.2).
+
+use takt_ua::{BrowseDirection, BuiltInType, NodeId, StatusCode, Variant, ids};
+
+use super::{Attribute, Client, Follow};
+use crate::error::ClientError;
+
+/// DataType trees are shallow; a server whose tree is deeper has a loop in it.
+const DEEPEST: usize = 50;
+
+/// What a Variable's values look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueType {
+    /// The Variable's DataType.
+    pub data_type: NodeId,
+    /// The built-in type that carries it; `None` where any will do (BaseDataType, Number, …).
+    pub built_in_type: Option<BuiltInType>,
+    /// ValueRank (OPC 10000-3 section 5.6.2).
+    pub value_rank: i32,
+}
+
+impl Client {
+    /// The DataType and ValueRank of the Variable `node`.
+    pub fn value_type(&mut self, node: &NodeId) -> Result<ValueType, ClientError> {
+        let attributes = self.read_attributes(&[
+            (node.clone(), Attribute::DataType),
+            (node.clone(), Attribute::ValueRank),
+        ])?;
+        let status = attributes[0].status_code();
+        if status.is_bad() {
+            return Err(ClientError::operation(node, status));
+        }
+        let Some(Variant::NodeId(data_type)) = &attributes[0].value else {
+            return Err(self.protocol(format!("the DataType of {node} is no NodeId")));
+        };
+        let value_rank = match attributes[1].value {
+            Some(Variant::Int32(rank)) => rank,
+            _ => -1,
+        };
+        let data_type = NodeId::clone(data_type);
+        Ok(ValueType {
+            built_in_type: self.built_in_type(&data_type)?,
+            data_type,
+            value_rank,
+        })
+    }
+
+    /// The built-in type at the root of `data_type`; `None` where values of several built-in types are allowed.
+    pub fn built_in_type(
+        &mut self,
+        data_type: &NodeId,
+    ) -> Result<Option<BuiltInType>, ClientError> {
+        let mut current = data_type.clone();
+        let supertype = Follow {
+            reference_type: NodeId::numeric(0, ids::HAS_SUBTYPE),
+            direction: BrowseDirection::Inverse,
+        };
+        for _ in 0..DEEPEST {
+            match current.standard_id() {
+                Some(ids::BASE_DATA_TYPE | ids::NUMBER | ids::INTEGER | ids::U_INTEGER) => {
+                    return Ok(None);
+                }
+                Some(ids::ENUMERATION) => return Ok(Some(BuiltInType::Int32)),
+                Some(id) => {
+                    if let Some(built_in) = u8::try_from(id).ok().and_then(BuiltInType::from_u8) {
+                        return Ok(Some(built_in));
+                    }
+                }
+                None => {}
+            }
+            current = match self.browse(&current, &supertype)?.into_iter().next() {
+                Some(reference) => reference.node_id.node_id,
+                None => {
+                    return Err(ClientError::operation(
+                        format!("DataType {data_type}"),
+                        StatusCode::BadDataTypeIdUnknown,
+                    ));
+                }
+            };
+        }
+        Err(self.protocol(format!("the supertypes of DataType {data_type} have no end")))
+    }
+}

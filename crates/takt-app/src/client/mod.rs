@@ -1,0 +1,355 @@
+//! A session with one application, over whichever transport its endpoint names.
+//!
+//! [`Client`] opens the connection and the session (OPC 10000-4 section 5.7), sends one request at a time, and comes
+//! back on its own: after a lost connection the next request connects again, and a request that changes nothing is sent
+//! once more. It belongs to one thread.
+
+mod attributes;
+mod data_types;
+mod namespaces;
+mod request;
+mod session;
+mod transport;
+mod views;
+
+use std::time::{Duration, Instant};
+
+use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
+use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
+
+pub use attributes::Attribute;
+pub use data_types::ValueType;
+pub use request::{Request, Response};
+pub use transport::Waiting;
+pub use views::Follow;
+
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+use namespaces::Namespaces;
+use session::Session;
+use transport::Transport;
+
+/// Who a Client says it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// Nobody in particular.
+    #[default]
+    Anonymous,
+    /// A name and its password or secret (OPC 10000-4 section 7.40.4).
+    UserName {
+        /// The name.
+        name: String,
+        /// The password. It travels in the clear as long as SecurityPolicy None is all there is.
+        password: String,
+    },
+}
+
+/// How a Client connects and waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// The name that the application goes by in its sessions.
+    pub application_name: String,
+    /// The ApplicationUri of the sessions; derived from the name when empty.
+    pub application_uri: String,
+    /// How long a request may take, connecting included.
+    pub timeout: Duration,
+    /// How the calling thread waits for an answer.
+    pub waiting: Waiting,
+    /// Who the sessions are for.
+    pub identity: Identity,
+    /// How long the server shall keep a session that nobody uses.
+    pub session_timeout: Duration,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            application_name: "Takt".to_owned(),
+            application_uri: String::new(),
+            timeout: Duration::from_secs(2),
+            waiting: Waiting::default(),
+            identity: Identity::Anonymous,
+            session_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl ClientOptions {
+    /// Options of an application with this name.
+    pub fn named(application_name: impl Into<String>) -> Self {
+        Self {
+            application_name: application_name.into(),
+            ..Self::default()
+        }
+    }
+
+    fn uri(&self) -> String {
+        if self.application_uri.is_empty() {
+            format!("urn:takt:consumer:{}", self.application_name)
+        } else {
+            self.application_uri.clone()
+        }
+    }
+}
+
+/// A session with one application.
+pub struct Client {
+    endpoint: Endpoint,
+    options: ClientOptions,
+    connected: Option<(Transport, Session)>,
+    epoch: u64,
+    request_handle: u32,
+    namespaces: Namespaces,
+}
+
+/// The pause between two attempts to connect.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+
+impl Client {
+    /// Connects to `endpoint` and opens a session.
+    pub fn connect(endpoint: &Endpoint, options: ClientOptions) -> Result<Self, ClientError> {
+        let mut client = Self::new(endpoint, options);
+        let deadline = client.deadline();
+        client.open(deadline)?;
+        Ok(client)
+    }
+
+    /// A Client that connects with its first request.
+    pub fn new(endpoint: &Endpoint, options: ClientOptions) -> Self {
+        Self {
+            endpoint: endpoint.clone(),
+            options,
+            connected: None,
+            epoch: 0,
+            request_handle: 0,
+            namespaces: Namespaces::default(),
+        }
+    }
+
+    /// The endpoint that this Client talks to.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The options that this Client was made with.
+    pub fn options(&self) -> &ClientOptions {
+        &self.options
+    }
+
+    /// Changes who the next session is for; an open one is closed.
+    pub fn set_identity(&mut self, identity: Identity) {
+        self.close();
+        self.options.identity = identity;
+    }
+
+    /// How long a request may take, connecting included.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.options.timeout = timeout;
+    }
+
+    /// Whether a session is open, as far as this side knows.
+    pub fn is_connected(&self) -> bool {
+        self.connected.is_some()
+    }
+
+    /// Counts the sessions so far: whatever was learned from the server (its NamespaceArray, registered nodes) holds
+    /// for one epoch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Sends `request` and waits for its response.
+    pub fn call<Q: Request>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
+        let deadline = self.deadline();
+        let mut attempts_left = 2;
+        loop {
+            attempts_left -= 1;
+            let error = match self.call_once(&mut request, deadline) {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            // A request that the server refused for want of a session was not carried out.
+            let again = match &error {
+                ClientError::Service { status, .. } => session::is_lost(*status),
+                ClientError::Closed { .. } => Q::IDEMPOTENT,
+                _ => false,
+            };
+            if !again || attempts_left == 0 || Instant::now() >= deadline {
+                return Err(error);
+            }
+            self.connected = None;
+        }
+    }
+
+    /// Closes the session and the connection. The next request opens new ones.
+    pub fn close(&mut self) {
+        if let Some((mut transport, session)) = self.connected.take() {
+            session.close(&mut transport, Duration::from_millis(200));
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.options.timeout
+    }
+
+    fn call_once<Q: Request>(
+        &mut self,
+        request: &mut Q,
+        deadline: Instant,
+    ) -> Result<Q::Response, ClientError> {
+        self.open(deadline)?;
+        let timeout = remaining(deadline);
+        self.request_handle = self.request_handle.wrapping_add(1);
+        let Some((transport, session)) = self.connected.as_mut() else {
+            return Err(not_connected(&self.endpoint));
+        };
+        *request.header_mut() =
+            request_header(session.authentication_token(), self.request_handle, timeout);
+        let result = transport.call(request, timeout);
+        if matches!(
+            result,
+            Err(ClientError::Closed { .. } | ClientError::Protocol { .. })
+        ) {
+            self.connected = None;
+        }
+        result
+    }
+
+    /// Sends the message body that `encode` writes (TypeId and request), and gives the body of the response to
+    /// `decode`: no allocation in between. `encode` gets the session's authentication token for the request header.
+    pub fn exchange<R>(
+        &mut self,
+        encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
+        decode: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, ClientError> {
+        let deadline = self.deadline();
+        self.open(deadline)?;
+        let timeout = remaining(deadline);
+        let Some((transport, session)) = self.connected.as_mut() else {
+            return Err(not_connected(&self.endpoint));
+        };
+        let token = session.authentication_token();
+        let result = transport.exchange(|encoder| encode(token, encoder), decode, timeout);
+        if matches!(result, Err(ClientError::Closed { .. })) {
+            self.connected = None;
+        }
+        result
+    }
+
+    /// Makes sure that there is a session: tries until `deadline`.
+    fn open(&mut self, deadline: Instant) -> Result<(), ClientError> {
+        if self.connected.is_some() {
+            return Ok(());
+        }
+        loop {
+            match self.open_once(deadline) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    let now = Instant::now();
+                    if !error.is_connection() || now + RECONNECT_PAUSE >= deadline {
+                        return Err(error);
+                    }
+                    std::thread::sleep(RECONNECT_PAUSE);
+                }
+            }
+        }
+    }
+
+    fn open_once(&mut self, deadline: Instant) -> Result<(), ClientError> {
+        let mut transport =
+            Transport::connect(&self.endpoint, self.options.waiting, remaining(deadline))?;
+        let session = Session::open(
+            &mut transport,
+            &self.endpoint,
+            &self.options,
+            remaining(deadline),
+        )?;
+        self.connected = Some((transport, session));
+        self.epoch += 1;
+        Ok(())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn not_connected(endpoint: &Endpoint) -> ClientError {
+    ClientError::Unreachable {
+        endpoint: endpoint.to_string(),
+        reason: "no session".to_owned(),
+    }
+}
+
+/// What is left until `deadline`, at least a millisecond: a timeout of zero would wait for nothing.
+fn remaining(deadline: Instant) -> Duration {
+    deadline
+        .saturating_duration_since(Instant::now())
+        .max(Duration::from_millis(1))
+}
+
+fn request_header(token: &NodeId, request_handle: u32, timeout: Duration) -> RequestHeader {
+    RequestHeader {
+        authentication_token: token.clone(),
+        timestamp: DateTime::now(),
+        request_handle,
+        timeout_hint: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
+        ..RequestHeader::default()
+    }
+}
+
+/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6 section 5.2.9).
+fn encode_message<S: Structure + Encode>(
+    message: &S,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), takt_ua::binary::EncodeError> {
+    NodeId::numeric(0, S::BINARY_ENCODING_ID).encode(encoder)?;
+    message.encode(encoder)
+}
+
+/// Reads a message body that should be an `S`, and may be a ServiceFault.
+fn decode_message<S: Response>(
+    service: &'static str,
+    endpoint: &Endpoint,
+    body: &[u8],
+) -> Result<S, ClientError> {
+    let broken = |error| ClientError::decode(endpoint, &error);
+    let mut decoder = Decoder::new(body);
+    let type_id = NodeIdRef::decode(&mut decoder).map_err(broken)?;
+    if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
+        let fault = ServiceFault::decode(&mut decoder).map_err(broken)?;
+        return Err(ClientError::Service {
+            service,
+            status: bad_result(&fault.response_header),
+        });
+    }
+    if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
+        return Err(ClientError::Protocol {
+            endpoint: endpoint.to_string(),
+            reason: format!("{} has the type {type_id}", S::NAME),
+        });
+    }
+    let response = S::decode(&mut decoder).map_err(broken)?;
+    let status = response.header().service_result;
+    if status.is_bad() {
+        return Err(ClientError::Service { service, status });
+    }
+    Ok(response)
+}
+
+/// The fault's StatusCode, which a careless server may have left at Good.
+fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
+    if header.service_result.is_bad() {
+        header.service_result
+    } else {
+        takt_ua::StatusCode::BadUnexpectedError
+    }
+}
+
+/// A text as the standard's String.
+fn text(value: &str) -> UaString {
+    UaString::from(value)
+}

@@ -1,0 +1,82 @@
+//! Namespaces by URI: an index holds at one server and for one session, a URI everywhere.
+
+use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
+
+use super::Client;
+use crate::error::ClientError;
+
+/// The NamespaceArray as it was last read.
+#[derive(Default)]
+pub(super) struct Namespaces {
+    uris: Vec<String>,
+    /// The session that it was read in.
+    epoch: u64,
+}
+
+impl Client {
+    /// The server's NamespaceArray (OPC 10000-5 section 6.3.1), read anew.
+    pub fn namespace_array(&mut self) -> Result<Vec<String>, ClientError> {
+        let node = NodeId::numeric(0, ids::SERVER_NAMESPACE_ARRAY);
+        let Variant::Array(array) = self.read_good(&node)? else {
+            return Err(self.protocol("the NamespaceArray is no array"));
+        };
+        let Elements::String(uris) = array.elements else {
+            return Err(self.protocol("the NamespaceArray holds no strings"));
+        };
+        let uris: Vec<String> = uris.iter().map(|uri| uri.as_str().to_owned()).collect();
+        self.namespaces = Namespaces {
+            uris: uris.clone(),
+            epoch: self.epoch,
+        };
+        Ok(uris)
+    }
+
+    /// The index of `uri` at this server, if it has one. The NamespaceArray is read once a session, and again when it
+    /// does not hold the URI: it only grows.
+    pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {
+        if self.is_connected() && self.namespaces.epoch == self.epoch {
+            if let Some(index) = self.namespaces.index(uri) {
+                return Ok(Some(index));
+            }
+        }
+        self.namespace_array()?;
+        Ok(self.namespaces.index(uri))
+    }
+
+    /// The URI of the namespace with this index at this server.
+    pub fn namespace_uri(&mut self, index: u16) -> Result<String, ClientError> {
+        let position = usize::from(index);
+        let known = self.is_connected() && self.namespaces.epoch == self.epoch;
+        if !known || position >= self.namespaces.uris.len() {
+            self.namespace_array()?;
+        }
+        self.namespaces.uris.get(position).cloned().ok_or_else(|| {
+            self.protocol(format!("a NodeId has namespace {index}, which the NamespaceArray lacks"))
+        })
+    }
+
+    /// `node`, whatever its index, in the namespace that has this URI at this server.
+    pub fn local_node(
+        &mut self,
+        namespace_uri: &str,
+        node: &NodeId,
+    ) -> Result<NodeId, ClientError> {
+        let namespace = self.namespace_index(namespace_uri)?.ok_or_else(|| {
+            ClientError::operation(
+                format!("namespace {namespace_uri} at {}", self.endpoint),
+                StatusCode::BadNodeIdUnknown,
+            )
+        })?;
+        Ok(NodeId {
+            namespace,
+            identifier: node.identifier.clone(),
+        })
+    }
+}
+
+impl Namespaces {
+    fn index(&self, uri: &str) -> Option<u16> {
+        let position = self.uris.iter().position(|known| known == uri)?;
+        u16::try_from(position).ok()
+    }
+}

@@ -1,0 +1,183 @@
+//! Browsing (OPC 10000-4 section 5.9), without continuation points to care about.
+
+use takt_ua::structures::*;
+use takt_ua::{BrowseDirection, ByteString, NodeClass, NodeId, QualifiedName, ids};
+
+use super::Client;
+use super::attributes::good;
+use crate::error::ClientError;
+
+/// What to follow from a node.
+#[derive(Debug, Clone)]
+pub struct Follow {
+    /// The ReferenceType, its subtypes included.
+    pub reference_type: NodeId,
+    /// Which way.
+    pub direction: BrowseDirection,
+}
+
+impl Follow {
+    /// Hierarchical references from parent to child.
+    pub fn children() -> Self {
+        Self::forward(ids::HIERARCHICAL_REFERENCES)
+    }
+
+    /// Forward references of a type of namespace 0 and its subtypes.
+    pub fn forward(reference_type: u32) -> Self {
+        Self {
+            reference_type: NodeId::numeric(0, reference_type),
+            direction: BrowseDirection::Forward,
+        }
+    }
+
+    /// Every reference, both ways.
+    pub fn all() -> Self {
+        Self {
+            reference_type: NodeId::numeric(0, ids::REFERENCES),
+            direction: BrowseDirection::Both,
+        }
+    }
+}
+
+/// BrowseResultMask: all fields of a ReferenceDescription (OPC 10000-4 table 31).
+const ALL_FIELDS: u32 = 0x3F;
+
+impl Client {
+    /// The references of `node`.
+    pub fn browse(
+        &mut self,
+        node: &NodeId,
+        follow: &Follow,
+    ) -> Result<Vec<ReferenceDescription>, ClientError> {
+        let mut results = self.browse_many(std::slice::from_ref(node), follow)?;
+        results.swap_remove(0)
+    }
+
+    /// The references of many nodes in one request, in the order asked for.
+    #[allow(clippy::type_complexity, reason = "one outcome a node, in one outcome of the request")]
+    pub fn browse_many(
+        &mut self,
+        nodes: &[NodeId],
+        follow: &Follow,
+    ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
+        if nodes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let response = self.call(BrowseRequest {
+            nodes_to_browse: nodes
+                .iter()
+                .map(|node| BrowseDescription {
+                    node_id: node.clone(),
+                    browse_direction: follow.direction,
+                    reference_type_id: follow.reference_type.clone(),
+                    include_subtypes: true,
+                    node_class_mask: 0,
+                    result_mask: ALL_FIELDS,
+                })
+                .collect(),
+            ..BrowseRequest::default()
+        })?;
+        self.expect_count("BrowseResponse", nodes.len(), response.results.len())?;
+        nodes
+            .iter()
+            .zip(response.results)
+            .map(|(node, result)| match good(node, result.status_code) {
+                Ok(()) => Ok(Ok(self.browse_rest(result)?)),
+                Err(error) => Ok(Err(error)),
+            })
+            .collect()
+    }
+
+    /// What `result` holds and what its continuation points lead to.
+    fn browse_rest(
+        &mut self,
+        mut result: BrowseResult,
+    ) -> Result<Vec<ReferenceDescription>, ClientError> {
+        let mut references = std::mem::take(&mut result.references);
+        let mut continuation_point: ByteString = result.continuation_point;
+        while !continuation_point.is_empty() {
+            let mut next = self.call(BrowseNextRequest {
+                release_continuation_points: false,
+                continuation_points: vec![continuation_point],
+                ..BrowseNextRequest::default()
+            })?;
+            self.expect_count("BrowseNextResponse", 1, next.results.len())?;
+            let mut result = next.results.swap_remove(0);
+            good("BrowseNext", result.status_code)?;
+            references.append(&mut result.references);
+            continuation_point = result.continuation_point;
+        }
+        Ok(references)
+    }
+
+    /// The node that `path` leads to from `start` along hierarchical references.
+    pub fn translate(
+        &mut self,
+        start: &NodeId,
+        path: &[QualifiedName],
+    ) -> Result<NodeId, ClientError> {
+        let mut response = self.call(TranslateBrowsePathsToNodeIdsRequest {
+            browse_paths: vec![BrowsePath {
+                starting_node: start.clone(),
+                relative_path: RelativePath {
+                    elements: path
+                        .iter()
+                        .map(|name| RelativePathElement {
+                            reference_type_id: NodeId::numeric(0, ids::HIERARCHICAL_REFERENCES),
+                            is_inverse: false,
+                            include_subtypes: true,
+                            target_name: name.clone(),
+                        })
+                        .collect(),
+                },
+            }],
+            ..TranslateBrowsePathsToNodeIdsRequest::default()
+        })?;
+        self.expect_count("TranslateBrowsePathsToNodeIdsResponse", 1, response.results.len())?;
+        let result = response.results.swap_remove(0);
+        good(path_text(path), result.status_code)?;
+        result
+            .targets
+            .first()
+            .map(|target| target.target_id.node_id.clone())
+            .ok_or_else(|| self.protocol("a good TranslateBrowsePaths result without a target"))
+    }
+
+    /// The node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left out, from the
+    /// Objects folder on.
+    pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
+        let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
+        let mut found = ReferenceDescription {
+            node_id: objects.into(),
+            node_class: NodeClass::Object,
+            ..ReferenceDescription::default()
+        };
+        let mut segments = path.split('/').filter(|segment| !segment.is_empty()).peekable();
+        segments.next_if(|segment| *segment == "Objects");
+        for segment in segments {
+            let wanted = segment
+                .parse::<QualifiedName>()
+                .map_err(|error| ClientError::Invalid(format!("`{segment}`: {error}")))?;
+            // `2:Speed` means that namespace, `Speed` means any.
+            let any_namespace = !segment.contains(':');
+            found = self
+                .browse(&found.node_id.node_id, &Follow::children())?
+                .into_iter()
+                .find(|child| {
+                    child.browse_name.name == wanted.name
+                        && (any_namespace || child.browse_name.namespace == wanted.namespace)
+                })
+                .ok_or_else(|| {
+                    ClientError::operation(
+                        format!("`{segment}` in `{path}`"),
+                        takt_ua::StatusCode::BadNoMatch,
+                    )
+                })?;
+        }
+        Ok(found)
+    }
+}
+
+fn path_text(path: &[QualifiedName]) -> String {
+    path.iter().map(|name| format!("/{name}")).collect()
+}

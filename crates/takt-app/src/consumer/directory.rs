@@ -1,0 +1,163 @@
+//! What the registry knows: its Providers, their data, and where that data is served.
+
+use takt_ua::structures::ReferenceDescription;
+use takt_ua::{BrowseDirection, NodeClass, NodeId, Variant, ids};
+
+use super::item::{GlobalNodeId, Item};
+use super::Consumer;
+use crate::client::{Attribute, Follow};
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+use crate::model;
+
+/// A Provider as the registry shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderEntry {
+    /// Its ApplicationName.
+    pub name: String,
+    /// Its Object at the registry.
+    pub node_id: NodeId,
+    /// Whether it is connected to the registry now.
+    pub available: bool,
+    /// Its endpoints, shared memory first. Endpoints that this version cannot parse are left out.
+    pub endpoints: Vec<Endpoint>,
+}
+
+impl Consumer {
+    /// The Providers that the registry knows, available or not.
+    pub fn providers(&mut self) -> Result<Vec<ProviderEntry>, ClientError> {
+        let namespace = self.model_namespace()?;
+        let provider_type = NodeId::numeric(namespace, model::PROVIDER_TYPE);
+        let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
+        let found: Vec<ReferenceDescription> = self
+            .registry
+            .browse(&objects, &Follow::children())?
+            .into_iter()
+            .filter(|reference| reference.type_definition.node_id == provider_type)
+            .collect();
+        found
+            .into_iter()
+            .map(|reference| self.provider_entry(&reference))
+            .collect()
+    }
+
+    fn provider_entry(
+        &mut self,
+        provider: &ReferenceDescription,
+    ) -> Result<ProviderEntry, ClientError> {
+        let node_id = provider.node_id.node_id.clone();
+        let properties = self
+            .registry
+            .browse(&node_id, &Follow::forward(ids::HAS_PROPERTY))?;
+        let (available, others): (Vec<_>, Vec<_>) = properties
+            .into_iter()
+            .partition(|property| property.browse_name.name.as_str() == "Available");
+        let available = match available.first() {
+            Some(property) => {
+                self.registry.read_good(&property.node_id.node_id)? == Variant::Boolean(true)
+            }
+            None => false,
+        };
+        let endpoints: Vec<NodeId> = others
+            .into_iter()
+            .filter(|property| property.browse_name.name.as_str().starts_with("ServerEndpoint"))
+            .map(|property| property.node_id.node_id)
+            .collect();
+        Ok(ProviderEntry {
+            name: provider.browse_name.name.as_str().to_owned(),
+            node_id,
+            available,
+            endpoints: self.read_endpoints(&endpoints)?,
+        })
+    }
+
+    /// The Variable or Method at `path`, for example `Machine/Spindle/Speed`, and where it is served.
+    pub fn find(&mut self, path: &str) -> Result<Item, ClientError> {
+        let path = path.trim_matches('/');
+        let reference = self.registry.find(path)?;
+        let parent = match path.rsplit_once('/') {
+            Some((parent, _)) => self.registry.find(parent)?.node_id.node_id,
+            None => NodeId::numeric(0, ids::OBJECTS_FOLDER),
+        };
+        self.resolve(path, &reference, &parent)
+    }
+
+    /// Every Variable and Method below the Provider's Object that has an `InteractionVia` reference, in browse order.
+    pub fn items(&mut self, provider: &ProviderEntry) -> Result<Vec<Item>, ClientError> {
+        let mut items = Vec::new();
+        let mut level = vec![(provider.name.clone(), provider.node_id.clone())];
+        while !level.is_empty() {
+            let nodes: Vec<NodeId> = level.iter().map(|(_, node)| node.clone()).collect();
+            let children = self.registry.browse_many(&nodes, &Follow::children())?;
+            let mut next = Vec::new();
+            for ((path, parent), children) in level.into_iter().zip(children) {
+                for child in children? {
+                    let child_path = format!("{path}/{}", child.browse_name.name.as_str());
+                    match child.node_class {
+                        NodeClass::Object => next.push((child_path, child.node_id.node_id)),
+                        NodeClass::Variable | NodeClass::Method => {
+                            let item = self.resolve(&child_path, &child, &parent)?;
+                            if !item.endpoints.is_empty() {
+                                items.push(item);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            level = next;
+        }
+        Ok(items)
+    }
+
+    /// Follows the `InteractionVia` references of a node.
+    fn resolve(
+        &mut self,
+        path: &str,
+        reference: &ReferenceDescription,
+        parent: &NodeId,
+    ) -> Result<Item, ClientError> {
+        let node_id = reference.node_id.node_id.clone();
+        let via = Follow {
+            reference_type: NodeId::numeric(self.model_namespace()?, model::INTERACTION_VIA),
+            direction: BrowseDirection::Forward,
+        };
+        let targets: Vec<NodeId> = self
+            .registry
+            .browse(&node_id, &via)?
+            .into_iter()
+            .map(|target| target.node_id.node_id)
+            .collect();
+        Ok(Item {
+            path: path.to_owned(),
+            node_class: reference.node_class,
+            namespace_uri: self.registry.namespace_uri(node_id.namespace)?,
+            endpoints: self.read_endpoints(&targets)?,
+            object: GlobalNodeId {
+                namespace_uri: self.registry.namespace_uri(parent.namespace)?,
+                node_id: parent.clone(),
+            },
+            node_id,
+            chosen: 0,
+        })
+    }
+
+    /// The endpoints that these ServerEndpoint Properties hold, shared memory first.
+    fn read_endpoints(&mut self, nodes: &[NodeId]) -> Result<Vec<Endpoint>, ClientError> {
+        let attributes: Vec<_> = nodes
+            .iter()
+            .map(|node| (node.clone(), Attribute::Value))
+            .collect();
+        let mut endpoints: Vec<Endpoint> = self
+            .registry
+            .read_attributes(&attributes)?
+            .into_iter()
+            .filter_map(|value| match value.value {
+                Some(Variant::String(text)) => text.as_str().parse().ok(),
+                _ => None,
+            })
+            .collect();
+        endpoints.sort_by_key(|endpoint| !endpoint.is_shared_memory());
+        Ok(endpoints)
+    }
+}

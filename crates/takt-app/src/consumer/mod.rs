@@ -1,0 +1,88 @@
+//! The Consumer of the paper `opcua-shared-memory-iceoryx2`, section 4.3: finds data in the SemanticRegistryServer, then
+//! talks to the Provider itself.
+//!
+//! A Consumer holds one connection to the registry and one to each Provider endpoint that it uses. They fail and come
+//! back on their own and apart: while the registry is down, data that was found before is read as ever.
+
+mod directory;
+mod item;
+
+use std::collections::HashMap;
+
+use takt_ua::{DataValue, NodeId, Variant};
+
+use crate::client::{Client, ClientOptions};
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+use crate::model::NAMESPACE_URI;
+
+pub use directory::ProviderEntry;
+pub use item::Item;
+
+/// Finds data and Methods in a registry and uses them at their Providers.
+pub struct Consumer {
+    registry: Client,
+    providers: HashMap<Endpoint, Client>,
+}
+
+impl Consumer {
+    /// Connects to the registry at `endpoint`.
+    pub fn connect(endpoint: &str, options: ClientOptions) -> Result<Self, ClientError> {
+        let endpoint: Endpoint = endpoint
+            .parse()
+            .map_err(|error: crate::EndpointError| ClientError::Invalid(error.to_string()))?;
+        Ok(Self {
+            registry: Client::connect(&endpoint, options)?,
+            providers: HashMap::new(),
+        })
+    }
+
+    /// The session with the registry.
+    pub fn registry(&mut self) -> &mut Client {
+        &mut self.registry
+    }
+
+    /// The Value of `item`, from its Provider.
+    pub fn read(&mut self, item: &Item) -> Result<DataValue, ClientError> {
+        let (client, node) = self.provider(item)?;
+        client.read(&node)
+    }
+
+    /// Writes the Value of `item` at its Provider.
+    pub fn write(&mut self, item: &Item, value: impl Into<Variant>) -> Result<(), ClientError> {
+        let (client, node) = self.provider(item)?;
+        client.write(&node, value.into())
+    }
+
+    /// Calls the Method `item` at its Provider.
+    pub fn call(
+        &mut self,
+        item: &Item,
+        inputs: Vec<Variant>,
+    ) -> Result<Vec<Variant>, ClientError> {
+        let (client, method) = self.provider(item)?;
+        let object = client.local_node(&item.object.namespace_uri, &item.object.node_id)?;
+        client.call_method(&object, &method, inputs)
+    }
+
+    /// The session at the endpoint that `item` is served at, and the item's NodeId there.
+    pub fn provider(&mut self, item: &Item) -> Result<(&mut Client, NodeId), ClientError> {
+        let endpoint = item.endpoint()?;
+        let client = self
+            .providers
+            .entry(endpoint.clone())
+            .or_insert_with(|| Client::new(endpoint, self.registry.options().clone()));
+        let node = client.local_node(&item.namespace_uri, &item.node_id)?;
+        Ok((client, node))
+    }
+
+    /// The index of the registry model's namespace at the registry.
+    fn model_namespace(&mut self) -> Result<u16, ClientError> {
+        self.registry.namespace_index(NAMESPACE_URI)?.ok_or_else(|| {
+            ClientError::Invalid(format!(
+                "{} is no registry: its NamespaceArray lacks {NAMESPACE_URI}",
+                self.registry.endpoint()
+            ))
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! Where an application is reached: `opc.tcp://host:port[/path]` or `opc.iox2://<ApplicationName>`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use takt_shm::ApplicationName;
+use takt_tcp::EndpointUrl;
+
+/// An endpoint that this crate can connect to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// `opc.tcp://host:port[/path]`: OPC UA Connection Protocol over TCP (OPC 10000-6 section 7.2).
+    Tcp(EndpointUrl),
+    /// `opc.iox2://<ApplicationName>`: shared memory between applications on one host.
+    SharedMemory(ApplicationName),
+}
+
+/// An endpoint text that names no endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// The scheme is neither `opc.tcp` nor `opc.iox2`.
+    #[error("`{0}` is no endpoint: it must start with `opc.iox2://` or `opc.tcp://`")]
+    UnknownScheme(String),
+    /// The scheme is known, what follows it is not valid.
+    #[error("`{endpoint}` is no endpoint: {reason}")]
+    Malformed {
+        /// The text as given.
+        endpoint: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Endpoint {
+    /// The scheme with its separator: `opc.tcp://` or `opc.iox2://`.
+    pub fn scheme(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "opc.tcp://",
+            Self::SharedMemory(_) => "opc.iox2://",
+        }
+    }
+
+    /// Whether both sides must be on one host.
+    pub fn is_shared_memory(&self) -> bool {
+        matches!(self, Self::SharedMemory(_))
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = EndpointError;
+
+    fn from_str(text: &str) -> Result<Self, EndpointError> {
+        let malformed = |reason: String| EndpointError::Malformed {
+            endpoint: text.to_owned(),
+            reason,
+        };
+        if let Some(name) = text.strip_prefix("opc.iox2://") {
+            let name = name.strip_suffix('/').unwrap_or(name);
+            ApplicationName::new(name)
+                .map(Self::SharedMemory)
+                .map_err(|error| malformed(error.to_string()))
+        } else if text.starts_with("opc.tcp://") {
+            text.parse()
+                .map(Self::Tcp)
+                .map_err(|error: takt_tcp::EndpointUrlError| malformed(error.to_string()))
+        } else {
+            Err(EndpointError::UnknownScheme(text.to_owned()))
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(url) => url.fmt(f),
+            Self::SharedMemory(name) => write!(f, "opc.iox2://{name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_schemes_round_trip() {
+        for text in ["opc.tcp://127.0.0.1:4840", "opc.iox2://Machine"] {
+            assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_unknown_scheme_is_refused() {
+        assert!(matches!(
+            "http://x".parse::<Endpoint>(),
+            Err(EndpointError::UnknownScheme(_))
+        ));
+        assert!("opc.iox2://../etc".parse::<Endpoint>().is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! The NodeIds of the registry's model, `nodesets/Takt.Registry.NodeSet2.xml`.
+
+/// The namespace of the model.
+pub const NAMESPACE_URI: &str = "urn:takt:registry";
+
+/// ObjectType `ProviderType`.
+pub const PROVIDER_TYPE: u32 = 1001;
+/// ReferenceType `CreatedBy`.
+pub const CREATED_BY: u32 = 4001;
+/// ReferenceType `InteractionVia`.
+pub const INTERACTION_VIA: u32 = 4002;
+/// Object `Registry`, a component of the Server object.
+pub const REGISTRY: u32 = 5001;
+/// Method `Forget` of `Registry`.
+pub const REGISTRY_FORGET: u32 = 7001;
+/// Method `IssueSecret` of `Registry`.
+pub const REGISTRY_ISSUE_SECRET: u32 = 7002;
+
+/// The ApplicationName that a registry has unless told otherwise, as in section 4 of the paper.
+pub const DEFAULT_REGISTRY: &str = "SemanticRegistryServer";
+
+/// The namespace of a Provider's data: its ApplicationUri.
+pub fn provider_uri(application_name: &str) -> String {
+    format!("urn:takt:provider:{application_name}")
+}
+
+/// The index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5 section 6.3.1).
+pub const OWN_NAMESPACE: u16 = 1;
+
+/// Identifiers in a Provider's namespace that do not name data. Data has String identifiers: its path.
+pub mod provider {
+    /// The Object of ProviderType.
+    pub const OBJECT: u32 = 1;
+    /// The Property `Available`, which the registry adds and serves itself.
+    pub const AVAILABLE: u32 = 2;
+    /// The Property `Revision`: a digest of everything that was registered.
+    pub const REVISION: u32 = 3;
+    /// The first ServerEndpoint Property; further ones follow.
+    pub const FIRST_ENDPOINT: u32 = 10;
+}

@@ -1,0 +1,72 @@
+//! What a Provider offers to call.
+
+use std::sync::Arc;
+
+use takt_ua::structures::Argument;
+use takt_ua::{BuiltInType, NodeId, StatusCode, UaString, Variant};
+
+pub(super) type Handler =
+    dyn Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static;
+
+/// A Method of a Provider.
+#[derive(Clone)]
+pub struct Method {
+    pub(super) path: String,
+    pub(super) inputs: Vec<Argument>,
+    pub(super) outputs: Vec<Argument>,
+    pub(super) handler: Arc<Handler>,
+}
+
+impl Method {
+    /// A Method without arguments that runs `handler`. The number and types of the input arguments are checked before.
+    pub fn new(
+        path: impl Into<String>,
+        handler: impl Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            path: path.into(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            handler: Arc::new(handler),
+        }
+    }
+
+    /// Adds an input argument.
+    #[must_use]
+    pub fn input(mut self, name: &str, data_type: impl Into<DataType>) -> Self {
+        self.inputs.push(argument(name, data_type.into()));
+        self
+    }
+
+    /// Adds an output argument.
+    #[must_use]
+    pub fn output(mut self, name: &str, data_type: impl Into<DataType>) -> Self {
+        self.outputs.push(argument(name, data_type.into()));
+        self
+    }
+}
+
+/// The DataType of an argument: a built-in type, or the NodeId of any other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataType(NodeId);
+
+impl From<BuiltInType> for DataType {
+    fn from(data_type: BuiltInType) -> Self {
+        Self(NodeId::numeric(0, data_type as u32))
+    }
+}
+
+impl From<NodeId> for DataType {
+    fn from(node: NodeId) -> Self {
+        Self(node)
+    }
+}
+
+fn argument(name: &str, DataType(data_type): DataType) -> Argument {
+    Argument {
+        name: UaString::from(name),
+        data_type,
+        value_rank: -1,
+        ..Argument::default()
+    }
+}

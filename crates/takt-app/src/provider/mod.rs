@@ -1,0 +1,291 @@
+//! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods by NodeId, and keeps
+//! them registered with the SemanticRegistryServer, where their model lives.
+//!
+//! A Provider serves over shared memory, and over TCP where asked, from one thread. It needs no registry to serve: it
+//! registers when it can, and again whenever the registry comes back.
+
+mod method;
+mod nodes;
+mod plan;
+mod registration;
+mod secret;
+mod variable;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+
+use takt_services::Server;
+
+pub use method::{DataType, Method};
+pub use variable::{Unit, Variable};
+
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::model::{self, DEFAULT_REGISTRY};
+use crate::serve::{ServeError, ServeOptions, Serving};
+use plan::Offer;
+use registration::Registration;
+use secret::SecretFile;
+
+/// A Provider could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    /// The registry's endpoint, or one of the Provider's own, is not valid.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// A path is empty, or has characters that stand for something else.
+    #[error("`{0}` is no path: segments are divided by `/`, none is empty, and `#` and `:` stand for something else")]
+    Path(String),
+    /// Two Variables or Methods have the same path, or one is a folder of the other.
+    #[error("`{0}` is offered twice, or is a folder of something else too")]
+    Duplicate(String),
+    /// The address space refused a node.
+    #[error("`{path}` cannot be served: {reason}")]
+    Node {
+        /// The path.
+        path: String,
+        /// What the address space says.
+        reason: String,
+    },
+    /// An endpoint could not be opened.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// A thread could not be started.
+    #[error("no thread could be started: {0}")]
+    Thread(io::Error),
+}
+
+/// What a Provider will be. Made with [`Provider::builder`].
+pub struct ProviderBuilder {
+    application_name: String,
+    registry: Option<String>,
+    endpoints: Vec<String>,
+    variables: Vec<Variable>,
+    methods: Vec<Method>,
+    state_directory: Option<PathBuf>,
+    serve: ServeOptions,
+}
+
+/// A running Provider. It stops when this is dropped; what it registered stays in the registry, as not available.
+pub struct Provider {
+    application_name: String,
+    endpoints: Vec<Endpoint>,
+    server: Arc<Server>,
+    registered: Arc<AtomicBool>,
+    stop_registration: Option<Sender<()>>,
+    registration: Option<JoinHandle<()>>,
+    serving: Option<Serving>,
+}
+
+impl ProviderBuilder {
+    /// The registry's endpoint; by default `opc.iox2://SemanticRegistryServer`.
+    #[must_use]
+    pub fn registry(mut self, endpoint: impl Into<String>) -> Self {
+        self.registry = Some(endpoint.into());
+        self
+    }
+
+    /// A Provider that nobody finds, unless they know its endpoint and its NodeIds.
+    #[must_use]
+    pub fn without_registry(mut self) -> Self {
+        self.registry = None;
+        self
+    }
+
+    /// Another endpoint beside `opc.iox2://<ApplicationName>`, for example `opc.tcp://127.0.0.1:0`.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
+        self.endpoints.push(endpoint.into());
+        self
+    }
+
+    /// Offers a Variable.
+    #[must_use]
+    pub fn variable(mut self, variable: Variable) -> Self {
+        self.variables.push(variable);
+        self
+    }
+
+    /// Offers a Method.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.methods.push(method);
+        self
+    }
+
+    /// How the serving thread waits, and what it bounds.
+    #[must_use]
+    pub fn serve(mut self, options: ServeOptions) -> Self {
+        self.serve = options;
+        self
+    }
+
+    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's state directory.
+    #[must_use]
+    pub fn state_directory(mut self, directory: impl AsRef<Path>) -> Self {
+        self.state_directory = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    /// Opens the endpoints, serves, and begins to register.
+    pub fn start(self) -> Result<Provider, ProviderError> {
+        check_paths(&self.variables, &self.methods)?;
+        let registry = self.registry.as_deref().map(str::parse).transpose()?;
+        let mut endpoints: Vec<Endpoint> = vec![format!("opc.iox2://{}", self.application_name).parse()?];
+        for endpoint in &self.endpoints {
+            endpoints.push(endpoint.parse()?);
+        }
+        let server = nodes::server(
+            &self.application_name,
+            self.registry.as_deref(),
+            &self.variables,
+            &self.methods,
+        )?;
+        let serving = Serving::start(&server, &self.application_name, &endpoints, self.serve)?;
+        let mut provider = Provider {
+            endpoints: serving.endpoints().to_vec(),
+            application_name: self.application_name,
+            server,
+            registered: Arc::new(AtomicBool::new(false)),
+            stop_registration: None,
+            registration: None,
+            serving: Some(serving),
+        };
+        if let Some(registry) = registry {
+            let secret = SecretFile::new(self.state_directory.as_deref(), &provider.application_name);
+            provider.register(registry, secret, self.variables, self.methods)?;
+        }
+        Ok(provider)
+    }
+}
+
+impl Provider {
+    /// Begins a Provider with this ApplicationName.
+    pub fn builder(application_name: impl Into<String>) -> ProviderBuilder {
+        ProviderBuilder {
+            application_name: application_name.into(),
+            registry: Some(format!("opc.iox2://{DEFAULT_REGISTRY}")),
+            endpoints: Vec::new(),
+            variables: Vec::new(),
+            methods: Vec::new(),
+            state_directory: None,
+            serve: ServeOptions::default(),
+        }
+    }
+
+    /// The ApplicationName.
+    pub fn application_name(&self) -> &str {
+        &self.application_name
+    }
+
+    /// Where it is reached: shared memory first, TCP with the port that it really has.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// Whether the registry knows it as available now.
+    pub fn is_registered(&self) -> bool {
+        self.registered.load(Ordering::Relaxed)
+    }
+
+    /// The server behind the endpoints.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    fn register(
+        &mut self,
+        registry: Endpoint,
+        secret: SecretFile,
+        variables: Vec<Variable>,
+        methods: Vec<Method>,
+    ) -> Result<(), ProviderError> {
+        let server = Arc::clone(&self.server);
+        let registration = Registration {
+            offer: Offer {
+                application_name: self.application_name.clone(),
+                endpoints: self.endpoints.clone(),
+                variables,
+                methods,
+            },
+            registry,
+            secret,
+            registered: Arc::clone(&self.registered),
+            on_registered: Box::new(move |index| {
+                server.address_space().namespaces().set_alias(index, model::OWN_NAMESPACE);
+            }),
+        };
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("registration".to_owned())
+            .spawn(move || registration.run(&stopped))
+            .map_err(ProviderError::Thread)?;
+        self.stop_registration = Some(stop);
+        self.registration = Some(thread);
+        Ok(())
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        // The registration first: the registry hears that the Provider goes before its endpoints are gone.
+        drop(self.stop_registration.take());
+        if let Some(registration) = self.registration.take() {
+            // A thread that panicked has nothing left to clean up.
+            let _ = registration.join();
+        }
+        drop(self.serving.take());
+    }
+}
+
+/// Every path is well-formed, and none is another one's folder or twin.
+fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
+    let paths: Vec<&str> = variables
+        .iter()
+        .map(|variable| variable.path.as_str())
+        .chain(methods.iter().map(|method| method.path.as_str()))
+        .collect();
+    let mut folders = BTreeSet::new();
+    for path in &paths {
+        let well_formed = path
+            .split('/')
+            .all(|segment| !segment.is_empty() && !segment.contains(['#', ':']));
+        if !well_formed {
+            return Err(ProviderError::Path((*path).to_owned()));
+        }
+        let mut folder = *path;
+        while let Some((parent, _)) = folder.rsplit_once('/') {
+            folders.insert(parent);
+            folder = parent;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    match paths.iter().find(|path| folders.contains(**path) || !seen.insert(**path)) {
+        Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(paths: &[&str]) -> Result<(), ProviderError> {
+        let variables: Vec<Variable> = paths.iter().map(|path| Variable::stored(*path, 0_u32)).collect();
+        check_paths(&variables, &[])
+    }
+
+    #[test]
+    fn paths_are_checked_before_anything_is_opened() {
+        assert!(check(&["A", "B/C", "B/D"]).is_ok());
+        assert!(matches!(check(&["A", "A"]), Err(ProviderError::Duplicate(_))));
+        assert!(matches!(check(&["B", "B/C"]), Err(ProviderError::Duplicate(_))));
+        for path in ["", "/A", "A/", "A//B", "A#B", "1:A"] {
+            assert!(matches!(check(&[path]), Err(ProviderError::Path(_))), "{path}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What a Provider adds to the registry: first its Object, by namespace URI, which the registry answers with the index
+//! that the URI has there; then everything else by that index.
+
+use std::collections::BTreeSet;
+
+use takt_ua::binary::Encode;
+use takt_ua::structures::*;
+use takt_ua::{
+    ExpandedNodeId, ExtensionObject, LocalizedText, NodeClass, NodeId, QualifiedName, Structure,
+    UaString, Variant, ids,
+};
+
+use super::method::Method;
+use super::variable::Variable;
+use crate::endpoint::Endpoint;
+use crate::model::{self, provider};
+
+/// What a Provider offers, and where.
+pub(super) struct Offer {
+    pub(super) application_name: String,
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) methods: Vec<Method>,
+}
+
+/// The nodes and references of one Provider at a registry.
+pub(super) struct Plan {
+    /// All nodes but the Provider's Object, parents before children.
+    pub(super) nodes: Vec<AddNodesItem>,
+    /// The `InteractionVia` references.
+    pub(super) references: Vec<AddReferencesItem>,
+    /// Differs when anything above does.
+    pub(super) revision: u64,
+}
+
+/// The indexes that a registry has for the namespaces that the plan needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RegistryNamespaces {
+    /// Of the registry's model.
+    pub(super) model: u16,
+    /// Of the Provider's own namespace.
+    pub(super) own: u16,
+}
+
+/// AttributesToSet masks (OPC 10000-4 section 7.24) as far as they are used here.
+mod mask {
+    pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
+    pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
+    pub(super) const DATA_TYPE: u32 = 1 << 4;
+    pub(super) const DISPLAY_NAME: u32 = 1 << 6;
+    pub(super) const EXECUTABLE: u32 = 1 << 8;
+    pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
+    pub(super) const USER_EXECUTABLE: u32 = 1 << 17;
+    pub(super) const VALUE_RANK: u32 = 1 << 19;
+    pub(super) const VALUE: u32 = 1 << 21;
+}
+
+impl Plan {
+    pub(super) fn new(offer: &Offer, namespaces: RegistryNamespaces) -> Self {
+        let mut builder = Builder {
+            namespaces,
+            folders: BTreeSet::new(),
+            nodes: Vec::new(),
+        };
+        let endpoints = builder.endpoints(&offer.endpoints);
+        let mut references = Vec::new();
+        for variable in &offer.variables {
+            builder.variable(variable);
+            references.extend(builder.interaction_via(&variable.path, &endpoints));
+        }
+        for method in &offer.methods {
+            builder.method(method);
+            references.extend(builder.interaction_via(&method.path, &endpoints));
+        }
+        let revision = revision(&builder.nodes, &references);
+        builder.revision(revision);
+        Self {
+            nodes: builder.nodes,
+            references,
+            revision,
+        }
+    }
+}
+
+/// The Provider's Object. `model` is the index of the registry's model.
+pub(super) fn provider_object(application_name: &str, model: u16) -> AddNodesItem {
+    AddNodesItem {
+        parent_node_id: NodeId::numeric(0, ids::OBJECTS_FOLDER).into(),
+        reference_type_id: NodeId::numeric(0, ids::ORGANIZES),
+        requested_new_node_id: ExpandedNodeId {
+            node_id: NodeId::numeric(0, provider::OBJECT),
+            namespace_uri: UaString::from(model::provider_uri(application_name).as_str()),
+            server_index: 0,
+        },
+        browse_name: QualifiedName::new(model, application_name),
+        node_class: NodeClass::Object,
+        node_attributes: object_attributes(application_name),
+        type_definition: NodeId::numeric(model, model::PROVIDER_TYPE).into(),
+    }
+}
+
+struct Builder {
+    namespaces: RegistryNamespaces,
+    folders: BTreeSet<String>,
+    nodes: Vec<AddNodesItem>,
+}
+
+impl Builder {
+    fn data(&self, path: &str) -> ExpandedNodeId {
+        NodeId::string(self.namespaces.own, path).into()
+    }
+
+    fn numeric(&self, identifier: u32) -> ExpandedNodeId {
+        NodeId::numeric(self.namespaces.own, identifier).into()
+    }
+
+    fn name(&self, name: &str) -> QualifiedName {
+        QualifiedName::new(self.namespaces.own, name)
+    }
+
+    /// The Properties `ServerEndpoint`, `ServerEndpoint2`, … with their NodeIds.
+    fn endpoints(&mut self, endpoints: &[Endpoint]) -> Vec<ExpandedNodeId> {
+        let mut nodes = Vec::new();
+        for (number, endpoint) in (0_u32..).zip(endpoints) {
+            let name = match number {
+                0 => "ServerEndpoint".to_owned(),
+                _ => format!("ServerEndpoint{}", number + 1),
+            };
+            let node = self.numeric(provider::FIRST_ENDPOINT + number);
+            let parent = self.numeric(provider::OBJECT);
+            let browse_name = QualifiedName::new(self.namespaces.model, &name);
+            self.property(parent, node.clone(), browse_name, ids::STRING, -1, endpoint.to_string().into());
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    fn revision(&mut self, revision: u64) {
+        let parent = self.numeric(provider::OBJECT);
+        let node = self.numeric(provider::REVISION);
+        let name = self.name("Revision");
+        self.property(parent, node, name, ids::UINT64, -1, revision.into());
+    }
+
+    fn variable(&mut self, variable: &Variable) {
+        let parent = self.parent_of(&variable.path);
+        let name = last_segment(&variable.path);
+        self.nodes.push(AddNodesItem {
+            parent_node_id: parent,
+            reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
+            requested_new_node_id: self.data(&variable.path),
+            browse_name: self.name(name),
+            node_class: NodeClass::Variable,
+            node_attributes: ExtensionObject::from_structure(&VariableAttributes {
+                specified_attributes: mask::ACCESS_LEVEL
+                    | mask::USER_ACCESS_LEVEL
+                    | mask::ARRAY_DIMENSIONS
+                    | mask::DATA_TYPE
+                    | mask::DISPLAY_NAME
+                    | mask::VALUE_RANK,
+                display_name: LocalizedText::from(name),
+                data_type: variable.data_type.clone(),
+                value_rank: variable.value_rank,
+                array_dimensions: variable.array_dimensions.clone(),
+                access_level: variable.access_level(),
+                user_access_level: variable.access_level(),
+                ..VariableAttributes::default()
+            }),
+            type_definition: NodeId::numeric(0, variable.type_definition()).into(),
+        });
+        if let Some(unit) = &variable.unit {
+            self.data_property(&variable.path, "EngineeringUnits", ids::EU_INFORMATION, -1, structure(unit));
+        }
+        if let Some(range) = &variable.range {
+            self.data_property(&variable.path, "EURange", ids::RANGE, -1, structure(range));
+        }
+    }
+
+    fn method(&mut self, method: &Method) {
+        let parent = self.parent_of(&method.path);
+        let name = last_segment(&method.path);
+        self.nodes.push(AddNodesItem {
+            parent_node_id: parent,
+            reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
+            requested_new_node_id: self.data(&method.path),
+            browse_name: self.name(name),
+            node_class: NodeClass::Method,
+            node_attributes: ExtensionObject::from_structure(&MethodAttributes {
+                specified_attributes: mask::DISPLAY_NAME | mask::EXECUTABLE | mask::USER_EXECUTABLE,
+                display_name: LocalizedText::from(name),
+                executable: true,
+                user_executable: true,
+                ..MethodAttributes::default()
+            }),
+            type_definition: ExpandedNodeId::default(),
+        });
+        for (property, arguments) in [
+            ("InputArguments", &method.inputs),
+            ("OutputArguments", &method.outputs),
+        ] {
+            if !arguments.is_empty() {
+                let value: Vec<ExtensionObject> =
+                    arguments.iter().map(ExtensionObject::from_structure).collect();
+                self.data_property(&method.path, property, ids::ARGUMENT, 1, value.into());
+            }
+        }
+    }
+
+    /// The node that the path's last segment belongs to: the Provider's Object or a folder, which is added when new.
+    fn parent_of(&mut self, path: &str) -> ExpandedNodeId {
+        let Some((folder, _)) = path.rsplit_once('/') else {
+            return self.numeric(provider::OBJECT);
+        };
+        if self.folders.insert(folder.to_owned()) {
+            let parent = self.parent_of(folder);
+            let name = last_segment(folder);
+            self.nodes.push(AddNodesItem {
+                parent_node_id: parent,
+                reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
+                requested_new_node_id: self.data(folder),
+                browse_name: self.name(name),
+                node_class: NodeClass::Object,
+                node_attributes: object_attributes(name),
+                type_definition: NodeId::numeric(0, ids::FOLDER_TYPE).into(),
+            });
+        }
+        self.data(folder)
+    }
+
+    /// A Property of namespace 0 of a data node.
+    fn data_property(&mut self, path: &str, name: &str, data_type: u32, value_rank: i32, value: Variant) {
+        let parent = self.data(path);
+        // `#` stands in no path, so that the Property cannot meet a Variable's NodeId.
+        let node = self.data(&format!("{path}#{name}"));
+        self.property(parent, node, QualifiedName::new(0, name), data_type, value_rank, value);
+    }
+
+    fn property(
+        &mut self,
+        parent: ExpandedNodeId,
+        node: ExpandedNodeId,
+        browse_name: QualifiedName,
+        data_type: u32,
+        value_rank: i32,
+        value: Variant,
+    ) {
+        let array_dimensions = if value_rank == 1 {
+            value.array_dimensions()
+        } else {
+            Vec::new()
+        };
+        self.nodes.push(AddNodesItem {
+            parent_node_id: parent,
+            reference_type_id: NodeId::numeric(0, ids::HAS_PROPERTY),
+            requested_new_node_id: node,
+            node_class: NodeClass::Variable,
+            node_attributes: ExtensionObject::from_structure(&VariableAttributes {
+                specified_attributes: mask::ACCESS_LEVEL
+                    | mask::USER_ACCESS_LEVEL
+                    | mask::ARRAY_DIMENSIONS
+                    | mask::DATA_TYPE
+                    | mask::DISPLAY_NAME
+                    | mask::VALUE
+                    | mask::VALUE_RANK,
+                display_name: LocalizedText::from(browse_name.name.as_str()),
+                data_type: NodeId::numeric(0, data_type),
+                value_rank,
+                array_dimensions,
+                value,
+                access_level: 0b01,
+                user_access_level: 0b01,
+                ..VariableAttributes::default()
+            }),
+            browse_name,
+            type_definition: NodeId::numeric(0, ids::PROPERTY_TYPE).into(),
+        });
+    }
+
+    fn interaction_via(
+        &self,
+        path: &str,
+        endpoints: &[ExpandedNodeId],
+    ) -> Vec<AddReferencesItem> {
+        endpoints
+            .iter()
+            .map(|endpoint| AddReferencesItem {
+                source_node_id: NodeId::string(self.namespaces.own, path),
+                reference_type_id: NodeId::numeric(self.namespaces.model, model::INTERACTION_VIA),
+                is_forward: true,
+                target_server_uri: UaString::null(),
+                target_node_id: endpoint.clone(),
+                target_node_class: NodeClass::Variable,
+            })
+            .collect()
+    }
+}
+
+fn object_attributes(name: &str) -> ExtensionObject {
+    ExtensionObject::from_structure(&ObjectAttributes {
+        specified_attributes: mask::DISPLAY_NAME,
+        display_name: LocalizedText::from(name),
+        ..ObjectAttributes::default()
+    })
+}
+
+fn structure<S: Structure + Encode>(value: &S) -> Variant {
+    ExtensionObject::from_structure(value).into()
+}
+
+fn last_segment(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// FNV-1a over the encoded plan: the same on every host and in every version of the compiler.
+fn revision(nodes: &[AddNodesItem], references: &[AddReferencesItem]) -> u64 {
+    let nodes = nodes.iter().map(Encode::encode_to_vec);
+    let references = references.iter().map(Encode::encode_to_vec);
+    nodes
+        .chain(references)
+        .flatten()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+        })
+}

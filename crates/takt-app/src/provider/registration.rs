@@ -1,0 +1,255 @@
+//! Keeps a Provider registered: connects to the registry when it can, adds what is missing there, and stays connected so
+//! that the registry knows the Provider to be available.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use takt_ua::structures::*;
+use takt_ua::{BrowseDirection, NodeId, StatusCode, Variant, ids};
+
+use super::plan::{Offer, Plan, RegistryNamespaces, provider_object};
+use super::secret::SecretFile;
+use crate::client::{Client, ClientOptions, Follow, Identity};
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+use crate::model::{self, provider};
+
+/// How often the connection to the registry is tried, and an open one is checked.
+const HEARTBEAT: Duration = Duration::from_millis(250);
+
+/// How many operations one NodeManagement request may hold, unless the registry allows fewer.
+const BATCH: usize = 500;
+
+/// Keeps `offer` registered at `registry` until `stop` speaks or closes.
+///
+/// `on_registered` gets the index that the Provider's namespace has at the registry, each time that it registers.
+pub(super) struct Registration {
+    pub(super) offer: Offer,
+    pub(super) registry: Endpoint,
+    pub(super) secret: SecretFile,
+    pub(super) registered: Arc<AtomicBool>,
+    pub(super) on_registered: Box<dyn Fn(u16) + Send>,
+}
+
+impl Registration {
+    /// Runs on a thread of its own: a connection over shared memory stays on the thread that opened it.
+    pub(super) fn run(self, stop: &Receiver<()>) {
+        let mut client = Client::new(&self.registry, self.client_options());
+        let mut epoch = 0;
+        loop {
+            let result = if epoch == client.epoch() && epoch != 0 {
+                heartbeat(&mut client)
+            } else {
+                self.register(&mut client)
+            };
+            match result {
+                Ok(()) => {
+                    // A heartbeat that reconnected leaves a newer epoch: the next round registers again.
+                    if !self.registered.load(Ordering::Relaxed) {
+                        epoch = client.epoch();
+                        self.registered.store(true, Ordering::Relaxed);
+                    } else if epoch != client.epoch() {
+                        self.registered.store(false, Ordering::Relaxed);
+                        continue;
+                    }
+                }
+                Err(error) => {
+                    if self.registered.swap(false, Ordering::Relaxed) || !error.is_connection() {
+                        tracing::warn!(registry = %self.registry, %error, "not registered");
+                    }
+                    epoch = 0;
+                    client.close();
+                }
+            }
+            match stop.recv_timeout(HEARTBEAT) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn client_options(&self) -> ClientOptions {
+        ClientOptions {
+            application_uri: model::provider_uri(&self.offer.application_name),
+            timeout: Duration::from_secs(1),
+            identity: self.identity(),
+            ..ClientOptions::named(&self.offer.application_name)
+        }
+    }
+
+    /// Over shared memory the Unix user vouches for the Provider; over TCP the secret of its first registration does.
+    fn identity(&self) -> Identity {
+        if self.registry.is_shared_memory() {
+            return Identity::Anonymous;
+        }
+        match self.secret.load() {
+            Some(password) => Identity::UserName {
+                name: self.offer.application_name.clone(),
+                password,
+            },
+            None => Identity::Anonymous,
+        }
+    }
+
+    /// Makes the registry hold exactly what is offered.
+    fn register(&self, client: &mut Client) -> Result<(), ClientError> {
+        let model = model_index(client)?;
+        let first = self.add_provider_object(client, model)?;
+        let own = self.own_index(client)?;
+        let namespaces = RegistryNamespaces { model, own };
+        let plan = Plan::new(&self.offer, namespaces);
+        if registered_revision(client, own)? != Some(plan.revision) {
+            remove_previous(client, namespaces)?;
+            add_nodes(client, &plan.nodes)?;
+            add_references(client, &plan.references)?;
+        }
+        if first && !self.registry.is_shared_memory() {
+            self.keep_secret(client, model)?;
+        }
+        (self.on_registered)(own);
+        Ok(())
+    }
+
+    /// Whether the registry saw this Provider for the first time.
+    fn add_provider_object(&self, client: &mut Client, model: u16) -> Result<bool, ClientError> {
+        let mut response = client.call(AddNodesRequest {
+            nodes_to_add: vec![provider_object(&self.offer.application_name, model)],
+            ..AddNodesRequest::default()
+        })?;
+        client.expect_count("AddNodesResponse", 1, response.results.len())?;
+        match response.results.swap_remove(0).status_code {
+            StatusCode::BadNodeIdExists => Ok(false),
+            status if status.is_bad() => {
+                Err(ClientError::operation(&self.offer.application_name, status))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    fn own_index(&self, client: &mut Client) -> Result<u16, ClientError> {
+        let uri = model::provider_uri(&self.offer.application_name);
+        client
+            .namespace_index(&uri)?
+            .ok_or_else(|| client.protocol(format!("the NamespaceArray lacks {uri}")))
+    }
+
+    fn keep_secret(&self, client: &mut Client, model: u16) -> Result<(), ClientError> {
+        let outputs = client.call_method(
+            &NodeId::numeric(model, model::REGISTRY),
+            &NodeId::numeric(model, model::REGISTRY_ISSUE_SECRET),
+            Vec::new(),
+        )?;
+        match outputs.first() {
+            Some(Variant::String(secret)) => {
+                self.secret
+                    .store(secret.as_str())
+                    .map_err(|error| ClientError::Invalid(error.to_string()))?;
+                // From now on the session speaks in the Provider's name.
+                client.set_identity(self.identity());
+                Ok(())
+            }
+            _ => Err(client.protocol("IssueSecret gave no secret")),
+        }
+    }
+}
+
+fn model_index(client: &mut Client) -> Result<u16, ClientError> {
+    client.namespace_index(model::NAMESPACE_URI)?.ok_or_else(|| {
+        ClientError::Invalid(format!(
+            "{} is no registry: its NamespaceArray lacks {}",
+            client.endpoint(),
+            model::NAMESPACE_URI
+        ))
+    })
+}
+
+/// The revision that the registry holds, if any.
+fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, ClientError> {
+    let value = client.read(&NodeId::numeric(own, provider::REVISION))?;
+    Ok(match value.value {
+        Some(Variant::UInt64(revision)) => Some(revision),
+        _ => None,
+    })
+}
+
+/// Deletes what an earlier version of this Provider had registered, but for its Object.
+fn remove_previous(
+    client: &mut Client,
+    namespaces: RegistryNamespaces,
+) -> Result<(), ClientError> {
+    let object = NodeId::numeric(namespaces.own, provider::OBJECT);
+    let available = NodeId::numeric(namespaces.own, provider::AVAILABLE);
+    let created = Follow {
+        reference_type: NodeId::numeric(namespaces.model, model::CREATED_BY),
+        direction: BrowseDirection::Inverse,
+    };
+    let nodes: Vec<NodeId> = client
+        .browse(&object, &created)?
+        .into_iter()
+        .map(|reference| reference.node_id.node_id)
+        .filter(|node| *node != object && *node != available)
+        .collect();
+    for batch in nodes.chunks(BATCH) {
+        let response = client.call(DeleteNodesRequest {
+            nodes_to_delete: batch
+                .iter()
+                .map(|node| DeleteNodesItem {
+                    node_id: node.clone(),
+                    delete_target_references: true,
+                })
+                .collect(),
+            ..DeleteNodesRequest::default()
+        })?;
+        for (node, status) in batch.iter().zip(response.results) {
+            // A child may have gone with its parent.
+            if status.is_bad() && status != StatusCode::BadNodeIdUnknown {
+                return Err(ClientError::operation(node, status));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add_nodes(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientError> {
+    for batch in nodes.chunks(BATCH) {
+        let response = client.call(AddNodesRequest {
+            nodes_to_add: batch.to_vec(),
+            ..AddNodesRequest::default()
+        })?;
+        client.expect_count("AddNodesResponse", batch.len(), response.results.len())?;
+        for (item, result) in batch.iter().zip(response.results) {
+            if result.status_code.is_bad() {
+                return Err(ClientError::operation(&item.browse_name, result.status_code));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add_references(
+    client: &mut Client,
+    references: &[AddReferencesItem],
+) -> Result<(), ClientError> {
+    for batch in references.chunks(BATCH) {
+        let response = client.call(AddReferencesRequest {
+            references_to_add: batch.to_vec(),
+            ..AddReferencesRequest::default()
+        })?;
+        client.expect_count("AddReferencesResponse", batch.len(), response.results.len())?;
+        for (item, status) in batch.iter().zip(response.results) {
+            if status.is_bad() && status != StatusCode::BadDuplicateReferenceNotAllowed {
+                return Err(ClientError::operation(&item.source_node_id, status));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks for the registry's state: a registry that died is noticed, and one that came back gets a new session.
+fn heartbeat(client: &mut Client) -> Result<(), ClientError> {
+    client
+        .read(&NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE))
+        .map(drop)
+}

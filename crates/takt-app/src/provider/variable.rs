@@ -1,0 +1,207 @@
+//! What a Provider offers to read and write.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use takt_cell::Cell;
+use takt_services::ValueSource;
+use takt_ua::structures::{EUInformation, Range as UaRange};
+use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, StatusCode, Variant, ids};
+
+/// Where a Variable's value comes from.
+#[derive(Clone)]
+pub(super) enum Source {
+    Stored(Variant),
+    Cell(Arc<Cell>),
+    Callback(Arc<dyn ValueSource>),
+}
+
+/// A Variable of a Provider.
+///
+/// Its path, for example `Spindle/Speed`, is its place below the Provider's Object in the registry and the identifier
+/// of its NodeId.
+#[derive(Clone)]
+pub struct Variable {
+    pub(super) path: String,
+    pub(super) source: Source,
+    pub(super) data_type: NodeId,
+    /// ValueRank (OPC 10000-3 section 5.6.2): -1 scalar, 1 one dimension.
+    pub(super) value_rank: i32,
+    pub(super) array_dimensions: Vec<u32>,
+    pub(super) writable: bool,
+    pub(super) unit: Option<EUInformation>,
+    pub(super) range: Option<UaRange>,
+}
+
+impl Variable {
+    /// A value that the Provider keeps: whoever writes it last decides.
+    pub fn stored(path: impl Into<String>, initial: impl Into<Variant>) -> Self {
+        let initial = initial.into();
+        let mut variable = Self::new(path.into(), initial.built_in_type(), Source::Stored(initial.clone()));
+        if initial.is_array() {
+            variable.make_array(initial.array_dimensions());
+        }
+        variable
+    }
+
+    /// A cell that another thread sets, a real-time one for example.
+    pub fn cell(path: impl Into<String>, cell: &Arc<Cell>) -> Self {
+        let mut variable = Self::new(path.into(), cell.built_in_type(), Source::Cell(Arc::clone(cell)));
+        if cell.is_array() {
+            variable.make_array(vec![0]);
+        }
+        variable
+    }
+
+    /// A value that is worked out for each Read.
+    pub fn callback<T: Into<Variant>>(
+        path: impl Into<String>,
+        data_type: BuiltInType,
+        read: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Self {
+        struct Callback<F>(F);
+        impl<T: Into<Variant>, F: Fn() -> T + Send + Sync> ValueSource for Callback<F> {
+            fn read(&self) -> DataValue {
+                DataValue::good(self.0().into()).with_source_timestamp(DateTime::now())
+            }
+        }
+        Self::source(path, data_type, Arc::new(Callback(read)))
+    }
+
+    /// A value with a StatusCode and a timestamp of its own, and a say in what may be written.
+    pub fn source(
+        path: impl Into<String>,
+        data_type: BuiltInType,
+        source: Arc<dyn ValueSource>,
+    ) -> Self {
+        Self::new(path.into(), data_type, Source::Callback(source))
+    }
+
+    fn new(path: String, data_type: BuiltInType, source: Source) -> Self {
+        Self {
+            path,
+            source,
+            data_type: NodeId::numeric(0, data_type as u32),
+            value_rank: -1,
+            array_dimensions: Vec::new(),
+            writable: false,
+            unit: None,
+            range: None,
+        }
+    }
+
+    fn make_array(&mut self, dimensions: Vec<u32>) {
+        self.value_rank = i32::try_from(dimensions.len().max(1)).unwrap_or(1);
+        self.array_dimensions = dimensions;
+    }
+
+    /// Clients may write it.
+    #[must_use]
+    pub fn writable(mut self) -> Self {
+        self.writable = true;
+        self
+    }
+
+    /// A more telling DataType than the built-in type, for example `Duration`.
+    #[must_use]
+    pub fn data_type(mut self, data_type: NodeId) -> Self {
+        self.data_type = data_type;
+        self
+    }
+
+    /// A one-dimensional array of at most `length` elements; 0 means any number.
+    #[must_use]
+    pub fn array(mut self, length: u32) -> Self {
+        self.make_array(vec![length]);
+        self
+    }
+
+    /// Its Property `EngineeringUnits` (OPC 10000-8 section 6.3.2).
+    #[must_use]
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.unit = Some(unit.into());
+        self
+    }
+
+    /// Its Property `EURange`: the values to be expected.
+    #[must_use]
+    pub fn range(mut self, range: Range<f64>) -> Self {
+        self.range = Some(UaRange {
+            low: range.start,
+            high: range.end,
+        });
+        self
+    }
+
+    /// The TypeDefinition that its Properties call for.
+    pub(super) fn type_definition(&self) -> u32 {
+        match (&self.range, &self.unit) {
+            (Some(_), _) => ids::ANALOG_ITEM_TYPE,
+            (None, Some(_)) => ids::ANALOG_UNIT_TYPE,
+            (None, None) => ids::BASE_DATA_VARIABLE_TYPE,
+        }
+    }
+
+    /// AccessLevel (OPC 10000-3 section 8.57): CurrentRead, and CurrentWrite where writable.
+    pub(super) fn access_level(&self) -> u8 {
+        if self.writable { 0b11 } else { 0b01 }
+    }
+}
+
+/// A unit of measurement: its UNECE common code and its symbol (OPC 10000-8 section 6.3.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    code: &'static str,
+    symbol: &'static str,
+    name: &'static str,
+}
+
+#[allow(missing_docs, reason = "each constant is the unit that it is named after")]
+impl Unit {
+    pub const PERCENT: Self = Self::new("P1", "%", "percent");
+    pub const DEGREE_CELSIUS: Self = Self::new("CEL", "°C", "degree Celsius");
+    pub const SECOND: Self = Self::new("SEC", "s", "second");
+    pub const MILLISECOND: Self = Self::new("C26", "ms", "millisecond");
+    pub const BYTE: Self = Self::new("AD", "B", "byte");
+    pub const REVOLUTIONS_PER_MINUTE: Self = Self::new("RPM", "r/min", "revolutions per minute");
+    pub const WATT: Self = Self::new("WTT", "W", "watt");
+    pub const NEWTON_METRE: Self = Self::new("NU", "N·m", "newton metre");
+    pub const METRE_PER_SECOND: Self = Self::new("MTS", "m/s", "metre per second");
+
+    /// A unit with its UNECE common code of two or three characters.
+    pub const fn new(code: &'static str, symbol: &'static str, name: &'static str) -> Self {
+        Self { code, symbol, name }
+    }
+}
+
+impl From<Unit> for EUInformation {
+    fn from(unit: Unit) -> Self {
+        Self {
+            namespace_uri: "http://www.opcfoundation.org/UA/units/un/cefact".into(),
+            // The common code's characters, the last one in the lowest byte.
+            unit_id: unit
+                .code
+                .bytes()
+                .fold(0, |id, character| (id << 8) | i32::from(character)),
+            display_name: LocalizedText::from(unit.symbol),
+            description: LocalizedText::from(unit.name),
+        }
+    }
+}
+
+/// A StatusCode with nothing to show: for sources whose value cannot be had now.
+pub fn no_value(status: StatusCode) -> DataValue {
+    DataValue::status(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_ids_follow_the_common_code() {
+        // OPC 10000-8 gives 5066068 for millimetre (MMT).
+        let unit: EUInformation = Unit::new("MMT", "mm", "millimetre").into();
+        assert_eq!(unit.unit_id, 5_066_068);
+    }
+}

@@ -1,0 +1,255 @@
+//! The Consumer of the demonstration: browses the registry, uses what it finds at the Providers, then shows live values
+//! and how long a Read takes over shared memory and over TCP.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use takt_app::client::{Client, ClientOptions};
+use takt_app::{ClientError, Consumer, Item, ProviderEntry};
+use takt_ua::structures::EUInformation;
+use takt_ua::{DataValue, NodeClass, NodeId, StatusCode, Variant};
+
+use crate::latency::{Latency, Summary};
+use crate::screen::Screen;
+use crate::{host, machine};
+
+/// How often the live values are shown anew.
+const REFRESH: Duration = Duration::from_millis(500);
+
+/// How many Reads by each way are timed for one refresh.
+const READS: usize = 200;
+
+/// The Variable whose Reads are timed by both ways.
+const TIMED: &str = "Spindle/Speed";
+
+/// Runs the Consumer until `run_for` has passed or `stop` is set.
+pub fn run(registry: &str, run_for: Option<Duration>, stop: &AtomicBool) -> Result<(), ClientError> {
+    let end = run_for.map(|time| Instant::now() + time);
+    let mut consumer = Consumer::connect(registry, ClientOptions::named("Demo Consumer"))?;
+    let screen = Screen::new();
+    let providers = wait_for_providers(&mut consumer, stop)?;
+    let mut items = Vec::new();
+    for provider in &providers {
+        let found = consumer.items(provider)?;
+        show_tree(&screen, &mut consumer, provider, &found);
+        items.extend(found);
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    use_the_machine(&screen, &mut consumer)?;
+    let mut live = Live::new(&mut consumer, items)?;
+    while !stop.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
+        let started = Instant::now();
+        live.refresh(&screen, &mut consumer);
+        while started.elapsed() < REFRESH
+            && !stop.load(Ordering::Relaxed)
+            && end.is_none_or(|end| Instant::now() < end)
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    screen.finish();
+    Ok(())
+}
+
+/// The Providers of the demonstration, once both have registered.
+fn wait_for_providers(
+    consumer: &mut Consumer,
+    stop: &AtomicBool,
+) -> Result<Vec<ProviderEntry>, ClientError> {
+    let give_up = Instant::now() + Duration::from_secs(10);
+    loop {
+        let providers = consumer.providers()?;
+        let ready = [host::NAME, machine::NAME].iter().all(|name| {
+            providers
+                .iter()
+                .any(|provider| provider.name == *name && provider.available)
+        });
+        if ready || stop.load(Ordering::Relaxed) {
+            return Ok(providers);
+        }
+        if Instant::now() > give_up {
+            return Err(ClientError::Invalid(
+                "the Providers did not register within 10 s".to_owned(),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn show_tree(screen: &Screen, consumer: &mut Consumer, provider: &ProviderEntry, items: &[Item]) {
+    let endpoints: Vec<String> = provider.endpoints.iter().map(ToString::to_string).collect();
+    screen.line(&format!("{}  ({})", provider.name, endpoints.join(", ")));
+    let mut shown: Vec<&str> = Vec::new();
+    for (number, item) in items.iter().enumerate() {
+        let mut segments: Vec<&str> = item.path.split('/').skip(1).collect();
+        let name = segments.pop().unwrap_or_default();
+        let common = segments.iter().zip(&shown).take_while(|(a, b)| a == b).count();
+        for (depth, folder) in segments.iter().enumerate().skip(common) {
+            screen.line(&format!("{}├─ {folder}", "│  ".repeat(depth)));
+        }
+        let branch = if number + 1 == items.len() { "└─" } else { "├─" };
+        let what = describe(consumer, item);
+        screen.line(&format!("{}{branch} {name}{what}", "│  ".repeat(segments.len())));
+        shown = segments;
+    }
+    screen.line("");
+}
+
+/// What a person wants to know of an item beside its name.
+fn describe(consumer: &mut Consumer, item: &Item) -> String {
+    if item.node_class == NodeClass::Method {
+        return "()".to_owned();
+    }
+    let length = match consumer.read(item).map(|value| value.value) {
+        Ok(Some(Variant::Array(array))) => format!("[{}]", array.len()),
+        _ => String::new(),
+    };
+    match unit(consumer, item) {
+        Some(unit) => format!("{length}  [{unit}]"),
+        None => length,
+    }
+}
+
+/// The symbol of an item's EngineeringUnits, which the registry knows.
+fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
+    let path = format!("{}/EngineeringUnits", item.path);
+    let property = consumer.registry().find(&path).ok()?;
+    let value = consumer.registry().read_good(&property.node_id.node_id).ok()?;
+    let Variant::ExtensionObject(object) = value else {
+        return None;
+    };
+    let unit = object.decode_as::<EUInformation>().ok()?;
+    Some(unit.display_name.text.as_str().to_owned())
+}
+
+/// Reads, writes and calls, as any Consumer does, and is refused where a machine refuses.
+fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), ClientError> {
+    let override_percent = consumer.find("Machine/Spindle/Override")?;
+    consumer.write(&override_percent, 80.0)?;
+    let value = consumer.read(&override_percent)?;
+    screen.line(&format!("write  Machine/Spindle/Override = 80  →  {}", text(&value)));
+
+    let too_much = consumer.write(&override_percent, 500.0);
+    screen.line(&format!("write  Machine/Spindle/Override = 500  →  {}", outcome(&too_much)));
+
+    let start = consumer.find("Machine/Start")?;
+    // The machine may be turning from an earlier run of this Consumer: it says so, and that is fine.
+    let started = consumer.call(&start, Vec::new());
+    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&started)));
+    let again = consumer.call(&start, Vec::new());
+    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&again)));
+
+    let set_interval = consumer.find("HostTelemetry/SetSamplingInterval")?;
+    let revised = consumer.call(&set_interval, vec![Variant::Double(100.0)])?;
+    let revised = revised.first().map(takt_ua::json::to_value).unwrap_or_default();
+    screen.line(&format!("call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"));
+    screen.line("");
+    Ok(())
+}
+
+fn outcome<T>(result: &Result<T, ClientError>) -> String {
+    match result {
+        Ok(_) => StatusCode::Good.to_string(),
+        Err(error) => error.status_code().to_string(),
+    }
+}
+
+/// The live part: values, and the latency of Reads by both ways.
+struct Live {
+    items: Vec<(Item, String)>,
+    timed: Item,
+}
+
+impl Live {
+    fn new(consumer: &mut Consumer, items: Vec<Item>) -> Result<Self, ClientError> {
+        let timed = consumer.find(&format!("{}/{TIMED}", machine::NAME))?;
+        let items = items
+            .into_iter()
+            .filter(|item| item.node_class == NodeClass::Variable)
+            .map(|item| {
+                let unit = unit(consumer, &item).unwrap_or_default();
+                (item, unit)
+            })
+            .collect();
+        Ok(Self { items, timed })
+    }
+
+    fn refresh(&mut self, screen: &Screen, consumer: &mut Consumer) {
+        let mut lines = Vec::new();
+        for (item, unit) in &self.items {
+            let shown = match consumer.read(item) {
+                Ok(value) => format!("{} {unit}", text(&value)),
+                Err(error) => error.status_code().to_string(),
+            };
+            lines.push(format!("{:<44} {shown}", item.path));
+        }
+        lines.push(String::new());
+        lines.push(format!(
+            "Read of {}, {READS} back to back, µs          min   median      p99      max",
+            self.timed.path
+        ));
+        for scheme in ["opc.iox2", "opc.tcp"] {
+            let latency = match self.timed.via(scheme) {
+                Some(item) => time_reads(consumer, &item),
+                None => Err(StatusCode::BadNotConnected),
+            };
+            lines.push(match latency {
+                Ok(summary) => latency_line(scheme, &summary),
+                Err(status) => format!("  {scheme:<12} {status}"),
+            });
+        }
+        screen.show(&lines);
+    }
+}
+
+fn time_reads(consumer: &mut Consumer, item: &Item) -> Result<Summary, StatusCode> {
+    let (client, node) = consumer.provider(item).map_err(|error| error.status_code())?;
+    let mut latency = Latency::default();
+    for _ in 0..READS {
+        latency.record(time_read(client, &node)?);
+    }
+    latency.summary().ok_or(StatusCode::BadNoData)
+}
+
+fn time_read(client: &mut Client, node: &NodeId) -> Result<Duration, StatusCode> {
+    let started = Instant::now();
+    let value = client.read(node).map_err(|error| error.status_code())?;
+    let elapsed = started.elapsed();
+    match value.status_code() {
+        status if status.is_bad() => Err(status),
+        _ => Ok(elapsed),
+    }
+}
+
+fn latency_line(scheme: &str, summary: &Summary) -> String {
+    let micros = |time: Duration| format!("{:>8.1}", time.as_secs_f64() * 1e6);
+    format!(
+        "  {scheme:<44} {} {} {} {}",
+        micros(summary.min),
+        micros(summary.median),
+        micros(summary.p99),
+        micros(summary.max)
+    )
+}
+
+/// A value for people: numbers with few digits, arrays by their last elements, a StatusCode unless Good.
+fn text(value: &DataValue) -> String {
+    let shown = match &value.value {
+        Some(Variant::Double(number)) => format!("{number:.1}"),
+        Some(Variant::Array(array)) => match &array.elements {
+            takt_ua::Elements::UInt32(elements) => match elements.last() {
+                Some(last) => format!("… {last} ({} samples)", elements.len()),
+                None => "[]".to_owned(),
+            },
+            _ => format!("{} elements", array.len()),
+        },
+        Some(other) => takt_ua::json::to_value(other).to_string(),
+        None => String::new(),
+    };
+    match value.status_code() {
+        status if status.is_good() => shown,
+        status => format!("{shown} {status}"),
+    }
+}

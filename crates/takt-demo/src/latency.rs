@@ -1,0 +1,69 @@
+//! Round-trip times of Reads, and what the Consumer shows of them.
+
+use std::time::Duration;
+
+/// The round-trip times of the last Reads by one way.
+#[derive(Debug, Clone, Default)]
+pub struct Latency {
+    nanos: Vec<u64>,
+}
+
+/// What is shown of many round-trip times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// The shortest.
+    pub min: Duration,
+    /// Half of them took no longer.
+    pub median: Duration,
+    /// 99 of 100 took no longer.
+    pub p99: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl Latency {
+    /// Adds one round trip.
+    pub fn record(&mut self, round_trip: Duration) {
+        self.nanos
+            .push(u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.nanos.len()
+    }
+
+    /// Minimum, median, 99th percentile and maximum; `None` without any.
+    pub fn summary(&mut self) -> Option<Summary> {
+        self.nanos.sort_unstable();
+        let at = |per_cent: usize| {
+            let index = (self.nanos.len() * per_cent).div_ceil(100).saturating_sub(1);
+            self.nanos.get(index).copied().map(Duration::from_nanos)
+        };
+        Some(Summary {
+            min: at(0)?,
+            median: at(50)?,
+            p99: at(99)?,
+            max: at(100)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_of_what_was_recorded() {
+        let mut latency = Latency::default();
+        assert_eq!(latency.summary(), None);
+        for micros in (1..=100).rev() {
+            latency.record(Duration::from_micros(micros));
+        }
+        let summary = latency.summary().unwrap();
+        assert_eq!(summary.min, Duration::from_micros(1));
+        assert_eq!(summary.median, Duration::from_micros(50));
+        assert_eq!(summary.p99, Duration::from_micros(99));
+        assert_eq!(summary.max, Duration::from_micros(100));
+    }
+}

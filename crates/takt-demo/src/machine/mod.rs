@@ -1,0 +1,218 @@
+//! The Provider `Machine`: a spindle that is started, stopped, and told how fast to turn.
+
+pub mod spindle;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use takt_app::{Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
+use takt_cell::Cell;
+use takt_rt::cyclic::{Cyclic, CyclicError};
+use takt_services::ValueSource;
+use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
+
+use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle};
+
+/// The ApplicationName.
+pub const NAME: &str = "Machine";
+
+/// The cycle in which the physics are worked out.
+const CYCLE: Duration = Duration::from_millis(10);
+
+/// What the cyclic thread sets and everybody reads.
+struct Actuals {
+    speed: Arc<Cell>,
+    load: Arc<Cell>,
+    temperature: Arc<Cell>,
+    state: Arc<Cell>,
+}
+
+/// The spindle, shared by the cyclic thread and those who command it.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Spindle>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Spindle> {
+        // A spindle has no state that is half of something.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts the Provider `Machine` with what `builder` brings, and its cyclic thread.
+pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
+    let spindle = Shared::default();
+    let actuals = Actuals {
+        speed: double(),
+        load: double(),
+        temperature: double(),
+        state: Arc::new(Cell::of(&Variant::Int32(0))),
+    };
+    let provider = builder
+        .variable(
+            Variable::cell("Spindle/Speed", &actuals.speed)
+                .unit(Unit::REVOLUTIONS_PER_MINUTE)
+                .range(0.0..MAX_SPEED * MAX_OVERRIDE / 100.0),
+        )
+        .variable(
+            Variable::cell("Spindle/Load", &actuals.load)
+                .unit(Unit::PERCENT)
+                .range(0.0..100.0),
+        )
+        .variable(
+            Variable::cell("Spindle/Temperature", &actuals.temperature)
+                .unit(Unit::DEGREE_CELSIUS)
+                .range(0.0..spindle::TEMPERATURE_LIMIT),
+        )
+        .variable(Variable::cell("Spindle/State", &actuals.state))
+        .variable(
+            command(&spindle, "Spindle/SpeedSetpoint", 0.0..=MAX_SPEED, |spindle| &mut spindle.setpoint)
+                .unit(Unit::REVOLUTIONS_PER_MINUTE)
+                .range(0.0..MAX_SPEED),
+        )
+        .variable(
+            command(&spindle, "Spindle/Override", 0.0..=MAX_OVERRIDE, |spindle| {
+                &mut spindle.override_percent
+            })
+            .unit(Unit::PERCENT)
+            .range(0.0..MAX_OVERRIDE),
+        )
+        .variable(
+            Variable::source("DoorClosed", BuiltInType::Boolean, Arc::new(Door(spindle.clone())))
+                .writable(),
+        )
+        .method(action(&spindle, "Start", Spindle::start))
+        .method(action(&spindle, "Stop", Spindle::stop))
+        .start()?;
+    run(spindle, actuals)?;
+    Ok(provider)
+}
+
+/// The Provider could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// Its endpoints could not be opened.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// Its cycle could not be set up.
+    #[error(transparent)]
+    Cyclic(#[from] CyclicError),
+    /// Its thread could not be started.
+    #[error("no thread for the machine: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+fn double() -> Arc<Cell> {
+    Arc::new(Cell::of(&Variant::Double(0.0)))
+}
+
+/// Works out the physics for as long as the process lives.
+fn run(spindle: Shared, actuals: Actuals) -> Result<(), MachineError> {
+    let cyclic = Cyclic::new(CYCLE)?;
+    std::thread::Builder::new()
+        .name("machine".to_owned())
+        .spawn(move || {
+            cyclic.run(|cycle| {
+                let passed = CYCLE * u32::try_from(cycle.skipped + 1).unwrap_or(1);
+                let now = {
+                    let mut spindle = spindle.lock();
+                    spindle.advance(passed);
+                    spindle.clone()
+                };
+                actuals.set(&now);
+                ControlFlow::<()>::Continue(())
+            });
+        })?;
+    Ok(())
+}
+
+impl Actuals {
+    fn set(&self, spindle: &Spindle) {
+        let time = DateTime::now();
+        let good = StatusCode::Good;
+        // The cells were made for these types: there is nothing to fail.
+        let _ = self.speed.set_f64(spindle.speed(), good, time);
+        let _ = self.load.set_f64(spindle.load(), good, time);
+        let _ = self.temperature.set_f64(spindle.temperature(), good, time);
+        let _ = self.state.set_i32(spindle.state() as i32, good, time);
+    }
+}
+
+/// A Method without arguments that the machine may refuse.
+fn action(
+    spindle: &Shared,
+    name: &str,
+    act: fn(&mut Spindle) -> Result<(), Refusal>,
+) -> Method {
+    let spindle = spindle.clone();
+    Method::new(name, move |_| {
+        act(&mut spindle.lock()).map_err(status)?;
+        Ok(Vec::new())
+    })
+}
+
+fn status(refusal: Refusal) -> StatusCode {
+    match refusal {
+        Refusal::AlreadyRunning | Refusal::AlreadyStopped => StatusCode::BadInvalidState,
+        Refusal::DoorOpen | Refusal::DoorLocked | Refusal::TooHot => StatusCode::BadRequestNotAllowed,
+    }
+}
+
+/// A number that clients set within limits.
+struct Command {
+    spindle: Shared,
+    limits: std::ops::RangeInclusive<f64>,
+    field: fn(&mut Spindle) -> &mut f64,
+}
+
+fn command(
+    spindle: &Shared,
+    path: &str,
+    limits: std::ops::RangeInclusive<f64>,
+    field: fn(&mut Spindle) -> &mut f64,
+) -> Variable {
+    let source = Command {
+        spindle: spindle.clone(),
+        limits,
+        field,
+    };
+    Variable::source(path, BuiltInType::Double, Arc::new(source)).writable()
+}
+
+impl ValueSource for Command {
+    fn read(&self) -> DataValue {
+        let value = *(self.field)(&mut self.spindle.lock());
+        DataValue::good(value.into()).with_source_timestamp(DateTime::now())
+    }
+
+    fn write(&self, value: &DataValue) -> StatusCode {
+        match value.value {
+            Some(Variant::Double(wanted)) if self.limits.contains(&wanted) => {
+                *(self.field)(&mut self.spindle.lock()) = wanted;
+                StatusCode::Good
+            }
+            Some(Variant::Double(_)) => StatusCode::BadOutOfRange,
+            _ => StatusCode::BadTypeMismatch,
+        }
+    }
+}
+
+/// The door, which is locked while the spindle turns.
+struct Door(Shared);
+
+impl ValueSource for Door {
+    fn read(&self) -> DataValue {
+        let closed = self.0.lock().door_closed();
+        DataValue::good(closed.into()).with_source_timestamp(DateTime::now())
+    }
+
+    fn write(&self, value: &DataValue) -> StatusCode {
+        match value.value {
+            Some(Variant::Boolean(closed)) => match self.0.lock().set_door(closed) {
+                Ok(()) => StatusCode::Good,
+                Err(refusal) => status(refusal),
+            },
+            _ => StatusCode::BadTypeMismatch,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Lines on a terminal that are rewritten in place, or plain lines where there is no terminal.
+
+use std::cell::Cell;
+use std::io::{IsTerminal, Write};
+
+/// Where the Consumer writes.
+pub(crate) struct Screen {
+    terminal: bool,
+    /// Lines of the live part on the terminal now.
+    live: Cell<usize>,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Self {
+        Self {
+            terminal: std::io::stdout().is_terminal(),
+            live: Cell::new(0),
+        }
+    }
+
+    /// One line that stays.
+    pub(crate) fn line(&self, text: &str) {
+        self.write(&format!("{text}\n"));
+    }
+
+    /// The live part: replaces the one before on a terminal.
+    pub(crate) fn show(&self, lines: &[String]) {
+        let mut out = String::new();
+        if self.terminal && self.live.get() > 0 {
+            // Cursor up to the first live line (ECMA-48 CPL).
+            out.push_str(&format!("\x1b[{}F", self.live.get()));
+        }
+        let (width, height) = self.size();
+        let fitting = lines.len().saturating_sub(height);
+        for line in &lines[fitting..] {
+            let line: String = line.chars().take(width).collect();
+            out.push_str(&line);
+            // Erase what is left of the line before (ECMA-48 EL).
+            out.push_str(if self.terminal { "\x1b[K\n" } else { "\n" });
+        }
+        if !self.terminal {
+            out.push('\n');
+        }
+        self.live.set(lines.len() - fitting);
+        self.write(&out);
+    }
+
+    /// Nothing is rewritten any more.
+    pub(crate) fn finish(&self) {
+        self.live.set(0);
+    }
+
+    /// Columns and lines that can be used: a live part taller than the terminal could not be rewritten.
+    fn size(&self) -> (usize, usize) {
+        if !self.terminal {
+            return (usize::MAX, usize::MAX);
+        }
+        match rustix::termios::tcgetwinsize(std::io::stdout()) {
+            Ok(size) if size.ws_col > 0 && size.ws_row > 1 => {
+                (usize::from(size.ws_col), usize::from(size.ws_row) - 1)
+            }
+            _ => (120, 40),
+        }
+    }
+
+    /// A reader that went away is no reason to stop: the processes are ended by whoever started them.
+    fn write(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,258 @@
+//! Forwards Reads, Writes and Calls of clients that know nothing of `InteractionVia` to the Provider.
+//!
+//! One [`Gateway`] a Provider, with a thread and a connection of its own that exist only while somebody uses them. A
+//! Provider that hangs costs those who ask for it their timeout, and nobody else anything.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use takt_app::client::{Client, ClientOptions};
+use takt_app::{ClientError, Endpoint};
+use takt_services::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use takt_ua::structures::*;
+use takt_ua::{DataValue, NodeId, StatusCode, TimestampsToReturn, UaString};
+
+/// The connection to a Provider is closed when nobody used it for so long.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// Values remembered for when the Provider is gone, at the most.
+const REMEMBERED: usize = 10_000;
+
+/// The way from the registry to one Provider.
+pub(crate) struct Gateway {
+    key: u64,
+    namespace_uri: String,
+    state: Mutex<State>,
+}
+
+struct State {
+    endpoint: Option<Endpoint>,
+    available: bool,
+    worker: Option<SyncSender<Job>>,
+    last_values: HashMap<NodeId, DataValue>,
+}
+
+/// Work for the thread that holds the connection.
+struct Job {
+    run: Box<dyn FnOnce(&mut Client) + Send>,
+    timeout: Duration,
+}
+
+impl Gateway {
+    /// The gateway of the Provider with this name, whose NodeIds have this namespace URI.
+    pub(crate) fn new(name: &str, namespace_uri: String) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self {
+            key: hasher.finish(),
+            namespace_uri,
+            state: Mutex::new(State {
+                endpoint: None,
+                available: false,
+                worker: None,
+                last_values: HashMap::new(),
+            }),
+        }
+    }
+
+    /// Where the Provider is reached from now on; a connection to another endpoint is given up.
+    pub(crate) fn set_endpoint(&self, endpoint: Endpoint) {
+        let mut state = self.state();
+        if state.endpoint.as_ref() != Some(&endpoint) {
+            state.endpoint = Some(endpoint);
+            state.worker = None;
+        }
+    }
+
+    /// Whether the Provider is connected to the registry: one that is not is not waited for.
+    pub(crate) fn set_available(&self, available: bool) {
+        let mut state = self.state();
+        state.available = available;
+        if !available {
+            state.worker = None;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here can be left half done by a panic elsewhere.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` with the connection and waits for it.
+    fn run<R: Send + 'static>(
+        &self,
+        timeout: Duration,
+        work: impl FnOnce(&mut Client) -> Result<R, ClientError> + Send + 'static,
+    ) -> Result<R, StatusCode> {
+        let worker = self.worker()?;
+        let (reply, result) = mpsc::sync_channel(1);
+        let job = Job {
+            run: Box::new(move |client| {
+                // Nobody may be waiting any more.
+                let _ = reply.send(work(client));
+            }),
+            timeout,
+        };
+        worker.try_send(job).map_err(|_| StatusCode::BadNoCommunication)?;
+        match result.recv_timeout(timeout + Duration::from_millis(100)) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) if error.is_connection() => Err(StatusCode::BadNoCommunication),
+            Ok(Err(error)) => Err(error.status_code()),
+            Err(_) => Err(StatusCode::BadNoCommunication),
+        }
+    }
+
+    /// The thread that holds the connection, started when there is none.
+    fn worker(&self) -> Result<SyncSender<Job>, StatusCode> {
+        let mut state = self.state();
+        if !state.available {
+            return Err(StatusCode::BadNoCommunication);
+        }
+        let endpoint = state.endpoint.clone().ok_or(StatusCode::BadNoCommunication)?;
+        if let Some(worker) = &state.worker {
+            return Ok(worker.clone());
+        }
+        // Jobs of one key come one after another: a second one waits only while the first is given up.
+        let (sender, jobs) = mpsc::sync_channel(2);
+        std::thread::Builder::new()
+            .name("gateway".to_owned())
+            .spawn(move || serve(&endpoint, &jobs))
+            .map_err(|_| StatusCode::BadOutOfMemory)?;
+        state.worker = Some(sender.clone());
+        Ok(sender)
+    }
+
+    /// `read` as it came, remembered; or what was remembered, marked as not live.
+    fn remembered(&self, items: &[RemoteRead], read: Result<Vec<DataValue>, StatusCode>) -> Vec<DataValue> {
+        let mut state = self.state();
+        match read {
+            Ok(values) => {
+                for (item, value) in items.iter().zip(&values) {
+                    let whole = item.index_range.is_empty();
+                    let good = value.status.is_none_or(StatusCode::is_good);
+                    let room = state.last_values.len() < REMEMBERED
+                        || state.last_values.contains_key(&item.node_id);
+                    if whole && good && room {
+                        state.last_values.insert(item.node_id.clone(), value.clone());
+                    }
+                }
+                values
+            }
+            Err(status) => items
+                .iter()
+                .map(|item| match state.last_values.get(&item.node_id) {
+                    Some(last) if item.index_range.is_empty() => DataValue {
+                        status: Some(StatusCode::UncertainLastUsableValue),
+                        ..last.clone()
+                    },
+                    _ => DataValue::status(status),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Holds the connection as long as there is work.
+fn serve(endpoint: &Endpoint, jobs: &Receiver<Job>) {
+    let mut client = Client::new(endpoint, ClientOptions::named("SemanticRegistryServer"));
+    loop {
+        match jobs.recv_timeout(IDLE) {
+            Ok(job) => {
+                client.set_timeout(job.timeout);
+                (job.run)(&mut client);
+            }
+            Err(RecvTimeoutError::Timeout) => client.close(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+impl RemoteSource for Gateway {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
+        let uri = self.namespace_uri.clone();
+        let wanted = items.to_vec();
+        let result = self.run(timeout, move |client| {
+            let nodes_to_read = wanted
+                .into_iter()
+                .map(|item| {
+                    Ok(ReadValueId {
+                        node_id: client.local_node(&uri, &item.node_id)?,
+                        attribute_id: 13,
+                        index_range: UaString::from(item.index_range.as_str()),
+                        ..ReadValueId::default()
+                    })
+                })
+                .collect::<Result<_, ClientError>>()?;
+            let response = client.call(ReadRequest {
+                timestamps_to_return: TimestampsToReturn::Both,
+                nodes_to_read,
+                ..ReadRequest::default()
+            })?;
+            Ok(response.results)
+        });
+        self.remembered(items, result)
+    }
+
+    fn write(&self, items: &[RemoteWrite], timeout: Duration) -> Vec<StatusCode> {
+        let uri = self.namespace_uri.clone();
+        let wanted = items.to_vec();
+        let result = self.run(timeout, move |client| {
+            let nodes_to_write = wanted
+                .into_iter()
+                .map(|item| {
+                    Ok(WriteValue {
+                        node_id: client.local_node(&uri, &item.node_id)?,
+                        attribute_id: 13,
+                        index_range: UaString::from(item.index_range.as_str()),
+                        value: item.value,
+                    })
+                })
+                .collect::<Result<_, ClientError>>()?;
+            let response = client.call(WriteRequest {
+                nodes_to_write,
+                ..WriteRequest::default()
+            })?;
+            Ok(response.results)
+        });
+        result.unwrap_or_else(|status| vec![status; items.len()])
+    }
+
+    fn call(&self, calls: &[RemoteCall], timeout: Duration) -> Vec<CallMethodResult> {
+        let uri = self.namespace_uri.clone();
+        let wanted = calls.to_vec();
+        let result = self.run(timeout, move |client| {
+            let methods_to_call = wanted
+                .into_iter()
+                .map(|call| {
+                    Ok(CallMethodRequest {
+                        object_id: client.local_node(&uri, &call.object_id)?,
+                        method_id: client.local_node(&uri, &call.method_id)?,
+                        input_arguments: call.input_arguments,
+                    })
+                })
+                .collect::<Result<_, ClientError>>()?;
+            let response = client.call(CallRequest {
+                methods_to_call,
+                ..CallRequest::default()
+            })?;
+            Ok(response.results)
+        });
+        result.unwrap_or_else(|status_code| {
+            let refused = CallMethodResult {
+                status_code,
+                ..CallMethodResult::default()
+            };
+            vec![refused; calls.len()]
+        })
+    }
+}
+
+/// Shared by everything that forwards to the same Provider.
+pub(crate) type SharedGateway = Arc<Gateway>;

@@ -1,0 +1,280 @@
+//! What can be typed after `takt`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use takt_app::Endpoint;
+use takt_app::model::DEFAULT_REGISTRY;
+
+/// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
+#[derive(Debug, Parser)]
+#[command(name = "takt", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Say more about what happens, on the error output; twice for every detail.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a registry, two Providers and a Consumer, and show live data.
+    #[command(after_help = "Examples:\n  takt demo\n  takt demo --for 10s")]
+    Demo(DemoArguments),
+    /// Run the SemanticRegistryServer, or change what it knows.
+    #[command(after_help = "Examples:\n  \
+        takt registry\n  \
+        takt registry --endpoint opc.tcp://127.0.0.1:4841 --nodeset Opc.Ua.Di.NodeSet2.xml\n  \
+        takt registry forget Machine")]
+    Registry(RegistryArguments),
+    /// Run one of the Providers of the demonstration.
+    #[command(after_help = "Examples:\n  takt provider host\n  takt provider machine --endpoint opc.tcp://127.0.0.1:4850")]
+    Provider(ProviderArguments),
+    /// Show the nodes below a node.
+    #[command(after_help = "Examples:\n  \
+        takt browse opc.iox2://SemanticRegistryServer\n  \
+        takt browse opc.tcp://127.0.0.1:4840 Machine --depth 3\n  \
+        takt browse opc.tcp://127.0.0.1:4840 i=2253 --json")]
+    Browse(BrowseArguments),
+    /// Read Values.
+    #[command(after_help = "Examples:\n  \
+        takt read opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
+        takt read opc.iox2://Machine \"ns=1;s=Spindle/Speed\" --json\n  \
+        takt read opc.tcp://127.0.0.1:4840 i=2258")]
+    Read(ReadArguments),
+    /// Write a Value. It is checked against the node's DataType first.
+    #[command(after_help = "Examples:\n  \
+        takt write opc.iox2://SemanticRegistryServer Machine/Spindle/Override 80\n  \
+        takt write opc.tcp://127.0.0.1:4840 \"ns=2;s=Limits\" \"[1, 2, 3]\"")]
+    Write(WriteArguments),
+    /// Call a Method.
+    #[command(after_help = "Examples:\n  \
+        takt call opc.iox2://SemanticRegistryServer Machine/Start\n  \
+        takt call opc.iox2://SemanticRegistryServer HostTelemetry/SetSamplingInterval 50")]
+    Call(CallArguments),
+    /// Show Values as they change.
+    #[command(after_help = "Examples:\n  \
+        takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
+        takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
+    Watch(WatchArguments),
+    /// Measure, beside the floors of this machine.
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// End after this time, for example 10s.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub run_for: Option<Duration>,
+    /// Where the registry listens for OPC UA clients.
+    #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
+    pub endpoint: Endpoint,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RegistryArguments {
+    #[command(subcommand)]
+    pub command: Option<RegistryCommand>,
+    #[command(flatten)]
+    pub serve: RegistryServeArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct RegistryServeArguments {
+    /// Where to listen for OPC UA clients. Port 0 takes any free port.
+    #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
+    pub endpoint: Endpoint,
+    /// The ApplicationName: the registry is reached at opc.iox2://NAME too.
+    #[arg(long, default_value = DEFAULT_REGISTRY)]
+    pub name: String,
+    /// Where to keep registrations; by default in the user's state directory.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub data: Option<PathBuf>,
+    /// A NodeSet2 file to load, may be given more than once; required ones before those that need them.
+    #[arg(long, value_name = "FILE")]
+    pub nodeset: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RegistryCommand {
+    /// Remove a Provider that is not available, and every node that it created.
+    Forget {
+        /// Its ApplicationName.
+        name: String,
+        /// The registry, which must be on this host.
+        #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
+        registry: Endpoint,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DemoProvider {
+    /// `HostTelemetry`: live data of this machine.
+    Host,
+    /// `Machine`: a simulated spindle.
+    Machine,
+}
+
+#[derive(Debug, Args)]
+pub struct ProviderArguments {
+    /// Which one.
+    pub provider: DemoProvider,
+    /// The registry.
+    #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
+    pub registry: Endpoint,
+    /// Where to listen for OPC UA clients, beside shared memory. Port 0 takes any free port.
+    #[arg(long, default_value = "opc.tcp://127.0.0.1:0", value_parser = endpoint)]
+    pub endpoint: Endpoint,
+    /// Another ApplicationName than the usual one.
+    #[arg(long)]
+    pub name: Option<String>,
+}
+
+/// Which application to talk to, and how.
+#[derive(Debug, Args)]
+pub struct ConnectArguments {
+    /// The endpoint: opc.iox2://ApplicationName or opc.tcp://host:port.
+    #[arg(value_parser = endpoint)]
+    pub endpoint: Endpoint,
+    /// How long a request may take.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    pub timeout: Duration,
+    /// Print JSON, one object a row.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BrowseArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Where to start: a NodeId or a path below the Objects folder.
+    #[arg(default_value = "i=85")]
+    pub node: String,
+    /// How many levels to show.
+    #[arg(long, default_value_t = 2)]
+    pub depth: u32,
+    /// All references of the node, both ways, instead of the tree below it.
+    #[arg(long)]
+    pub references: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReadArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// NodeIds or paths below the Objects folder.
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// Another attribute than Value, for example DataType.
+    #[arg(long, default_value = "Value", value_parser = attribute)]
+    pub attribute: takt_app::Attribute,
+}
+
+#[derive(Debug, Args)]
+pub struct WriteArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// A NodeId or a path below the Objects folder.
+    pub node: String,
+    /// The value: a number, a text, true or false, a JSON array.
+    #[arg(allow_hyphen_values = true)]
+    pub value: String,
+}
+
+#[derive(Debug, Args)]
+pub struct CallArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// The Method: a NodeId or a path below the Objects folder.
+    pub method: String,
+    /// The input arguments.
+    #[arg(allow_hyphen_values = true)]
+    pub inputs: Vec<String>,
+    /// The Object to call it on, where the Method belongs to more than one.
+    #[arg(long)]
+    pub object: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// NodeIds or paths below the Objects folder.
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// How often to look.
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    pub interval: Duration,
+    /// End after this time.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub run_for: Option<Duration>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Requests over shared memory and TCP, ours and foreign ones, beside the raw floors.
+    #[command(after_help = "Examples:\n  takt bench transport\n  takt bench transport --samples 20000 --json")]
+    Transport(takt_bench::transport::Options),
+}
+
+fn default_registry() -> Endpoint {
+    #[allow(clippy::expect_used, reason = "a constant, covered by a test")]
+    format!("opc.iox2://{DEFAULT_REGISTRY}").parse().expect("a valid endpoint")
+}
+
+fn endpoint(text: &str) -> Result<Endpoint, String> {
+    text.parse().map_err(|error: takt_app::EndpointError| error.to_string())
+}
+
+fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
+    takt_app::Attribute::from_name(text)
+        .ok_or_else(|| format!("`{text}` is no attribute; for example Value, DataType, DisplayName"))
+}
+
+/// `10s`, `250ms`, `1.5s`, `2min`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let fault = || format!("`{text}` is no time: write for example 10s, 250ms or 2min");
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(fault)?;
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(fault()),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| fault())?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| fault())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+        assert_eq!(default_registry().to_string(), "opc.iox2://SemanticRegistryServer");
+    }
+
+    #[test]
+    fn times_are_written_with_their_unit() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert!(duration("10").is_err());
+        assert!(duration("-1s").is_err());
+    }
+}

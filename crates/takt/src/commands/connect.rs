@@ -1,0 +1,39 @@
+//! What the commands that talk to a server share: the session, and nodes as they are typed.
+
+use takt_app::client::{Client, ClientOptions};
+use takt_app::{ClientError, model};
+use takt_ua::{NodeId, StatusCode};
+
+use crate::arguments::ConnectArguments;
+use crate::explain;
+
+/// Opens a session.
+pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
+    let options = ClientOptions {
+        timeout: arguments.timeout,
+        ..ClientOptions::named("takt")
+    };
+    Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))
+}
+
+/// The node that the user means: a NodeId, or a path below the Objects folder.
+///
+/// A Provider has no tree to follow a path in, there the path is the node's identifier.
+pub fn node(client: &mut Client, text: &str) -> Result<NodeId, ClientError> {
+    if let Ok(node) = text.parse() {
+        return Ok(node);
+    }
+    match client.find(text) {
+        Ok(reference) => Ok(reference.node_id.node_id),
+        Err(error) if error.status_code() == StatusCode::BadNoMatch => {
+            node_of_provider(client, text)?.ok_or(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn node_of_provider(client: &mut Client, path: &str) -> Result<Option<NodeId>, ClientError> {
+    let own = client.namespace_uri(1)?;
+    let is_provider = own.starts_with(&model::provider_uri(""));
+    Ok(is_provider.then(|| NodeId::string(1, path.trim_matches('/'))))
+}

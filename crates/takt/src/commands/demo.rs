@@ -1,0 +1,80 @@
+//! `takt demo`: a registry, two Providers and a Consumer, each a process of its own.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::AtomicBool};
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, miette};
+use takt_app::model::DEFAULT_REGISTRY;
+use takt_demo::processes::Process;
+
+use crate::arguments::DemoArguments;
+use crate::interrupt::Interrupt;
+use crate::{explain, output};
+
+pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let takt = std::env::current_exe().into_diagnostic()?;
+    let data = tempfile::tempdir().into_diagnostic()?;
+    let registry_endpoint = format!("opc.iox2://{DEFAULT_REGISTRY}");
+    let endpoint = arguments.endpoint.to_string();
+
+    let mut processes = vec![start(
+        &takt,
+        "registry",
+        &["registry", "--endpoint", &endpoint, "--data", &data.path().to_string_lossy()],
+    )?];
+    for (name, provider) in [("HostTelemetry", "host"), ("Machine", "machine")] {
+        processes.push(start(&takt, name, &["provider", provider])?);
+    }
+    output::line(format_args!("Any OPC UA client can look at this too: {endpoint}\n"));
+
+    let stop = interrupt.flag();
+    let ended = watch(processes, Arc::clone(&stop));
+    let consumer = takt_demo::consumer::run(&registry_endpoint, arguments.run_for, &stop);
+    stop.store(true, Ordering::Relaxed);
+    let died = ended.join().map_err(|_| miette!("the watching thread failed"))?;
+    match (died, consumer) {
+        (Some(name), _) => Err(explain::with_help(
+            format!("{name} ended before its time"),
+            "Its own message is above. Is another demonstration running? Another port: --endpoint opc.tcp://127.0.0.1:4841",
+        )),
+        (None, Err(error)) if !interrupt.is_set() => Err(explain::client(&error)),
+        (None, _) => Ok(()),
+    }
+}
+
+fn start(takt: &Path, name: &str, arguments: &[&str]) -> miette::Result<Process> {
+    let mut command = Command::new(takt);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    // Ctrl-C on the terminal is for the demonstration, which ends the others in order.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    Process::start(name, &mut command).into_diagnostic()
+}
+
+/// Sets `stop` when a process ends by itself, and gives its name; ends all of them, the newest first, once `stop` is set.
+fn watch(
+    mut processes: Vec<Process>,
+    stop: Arc<AtomicBool>,
+) -> std::thread::JoinHandle<Option<String>> {
+    std::thread::spawn(move || {
+        let mut died = None;
+        while !stop.load(Ordering::Relaxed) {
+            if let Some(process) = processes.iter_mut().find(|process| process.ended().is_some()) {
+                died = Some(process.name().to_owned());
+                stop.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for process in processes.iter().rev() {
+            process.ask_to_end();
+        }
+        while processes.pop().is_some() {}
+        died
+    })
+}

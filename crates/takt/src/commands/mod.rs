@@ -1,0 +1,31 @@
+//! One file per command.
+
+mod bench;
+mod browse;
+mod call;
+mod completions;
+mod connect;
+mod demo;
+mod provider;
+mod read;
+mod registry;
+mod watch;
+mod write;
+
+use crate::arguments::Command;
+
+/// Runs a command.
+pub fn run(command: Command) -> miette::Result<()> {
+    match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Registry(arguments) => registry::run(arguments),
+        Command::Provider(arguments) => provider::run(&arguments),
+        Command::Browse(arguments) => browse::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
+        Command::Write(arguments) => write::run(&arguments),
+        Command::Call(arguments) => call::run(&arguments),
+        Command::Watch(arguments) => watch::run(&arguments),
+        Command::Bench(command) => bench::run(&command),
+        Command::Completions { shell } => completions::run(shell),
+    }
+}

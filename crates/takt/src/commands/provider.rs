@@ -1,0 +1,31 @@
+//! `takt provider host|machine`: the Providers of the demonstration.
+
+use takt_app::{Endpoint, Provider};
+use takt_demo::{host, machine};
+
+use crate::arguments::{DemoProvider, ProviderArguments};
+use crate::interrupt::Interrupt;
+use crate::{explain, output};
+
+pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let usual_name = match arguments.provider {
+        DemoProvider::Host => host::NAME,
+        DemoProvider::Machine => machine::NAME,
+    };
+    let name = arguments.name.as_deref().unwrap_or(usual_name);
+    let builder = Provider::builder(name)
+        .registry(arguments.registry.to_string())
+        .endpoint(arguments.endpoint.to_string());
+    let provider = match arguments.provider {
+        DemoProvider::Host => host::start(builder).map_err(|error| explain::provider(&error))?,
+        DemoProvider::Machine => machine::start(builder).map_err(|error| match error {
+            machine::MachineError::Provider(error) => explain::provider(&error),
+            error => explain::with_help(error, "Is there a limit on threads (ulimit -u)?"),
+        })?,
+    };
+    let endpoints: Vec<String> = provider.endpoints().iter().map(Endpoint::to_string).collect();
+    output::line(format_args!("{name} serves {}", endpoints.join(" and ")));
+    interrupt.wait(None);
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! `takt read ENDPOINT NODE…`
+
+use miette::miette;
+
+use super::connect::{connect, node};
+use crate::arguments::ReadArguments;
+use crate::{explain, output};
+
+pub fn run(arguments: &ReadArguments) -> miette::Result<()> {
+    let mut client = connect(&arguments.connect)?;
+    let mut wanted = Vec::new();
+    for text in &arguments.nodes {
+        let node = node(&mut client, text).map_err(|error| explain::client(&error))?;
+        wanted.push((node, arguments.attribute));
+    }
+    let values = client
+        .read_attributes(&wanted)
+        .map_err(|error| explain::client(&error))?;
+    let mut bad = 0;
+    for (text, value) in arguments.nodes.iter().zip(&values) {
+        if value.status_code().is_bad() {
+            bad += 1;
+        }
+        if arguments.connect.json {
+            output::line(output::data_value_json(text, value));
+        } else if arguments.nodes.len() == 1 {
+            output::line(output::data_value(value));
+        } else {
+            output::line(format_args!("{text} = {}", output::data_value(value)));
+        }
+    }
+    match bad {
+        0 => Ok(()),
+        _ => Err(miette!("{bad} of {} nodes could not be read", values.len())),
+    }
+}

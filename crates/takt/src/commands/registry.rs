@@ -1,0 +1,68 @@
+//! `takt registry`: the SemanticRegistryServer.
+
+use std::path::PathBuf;
+
+use takt_app::client::{Client, ClientOptions};
+use takt_app::{Endpoint, model};
+use takt_registry::{Registry, RegistryOptions};
+use takt_ua::{NodeId, Variant};
+
+use crate::arguments::{RegistryArguments, RegistryCommand, RegistryServeArguments};
+use crate::interrupt::Interrupt;
+use crate::{explain, output};
+
+pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
+    match arguments.command {
+        None => serve(arguments.serve),
+        Some(RegistryCommand::Forget { name, registry }) => forget(&name, &registry),
+    }
+}
+
+fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let data = arguments.data.unwrap_or_else(default_data_directory);
+    let registry = Registry::start(RegistryOptions {
+        application_name: arguments.name,
+        endpoint: arguments.endpoint,
+        database: data.join("registry.redb"),
+        nodesets: arguments.nodeset,
+        ..RegistryOptions::default()
+    })
+    .map_err(|error| explain::registry(&error))?;
+    let endpoints: Vec<String> = registry.endpoints().iter().map(Endpoint::to_string).collect();
+    output::line(format_args!(
+        "{} serves {}",
+        registry.application_name(),
+        endpoints.join(" and ")
+    ));
+    interrupt.wait(None);
+    Ok(())
+}
+
+fn forget(name: &str, registry: &Endpoint) -> miette::Result<()> {
+    let explained = |error| explain::client(&error);
+    let mut client = Client::connect(registry, ClientOptions::named("takt")).map_err(explained)?;
+    let namespace = client
+        .namespace_index(model::NAMESPACE_URI)
+        .map_err(explained)?
+        .ok_or_else(|| explain::with_help(format!("{registry} is no registry"), "See `takt registry --help`."))?;
+    client
+        .call_method(
+            &NodeId::numeric(namespace, model::REGISTRY),
+            &NodeId::numeric(namespace, model::REGISTRY_FORGET),
+            vec![Variant::from(name)],
+        )
+        .map_err(explained)?;
+    output::line(format_args!("{name} is forgotten"));
+    Ok(())
+}
+
+/// `$XDG_STATE_HOME/takt`, by default `~/.local/state/takt` (XDG Base Directory Specification).
+fn default_data_directory() -> PathBuf {
+    let from = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
+    from("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| from("HOME").map(|home| PathBuf::from(home).join(".local/state")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("takt")
+}

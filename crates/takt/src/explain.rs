@@ -1,0 +1,86 @@
+//! Errors as people want to read them: what is wrong, and what to do.
+
+use miette::{MietteDiagnostic, Report, Severity};
+use takt_app::serve::ServeError;
+use takt_app::{ClientError, ProviderError};
+use takt_registry::RegistryError;
+use takt_ua::StatusCode;
+
+/// An error of a Client, with advice.
+pub fn client(error: &ClientError) -> Report {
+    let mut diagnostic = MietteDiagnostic::new(error.to_string()).with_severity(Severity::Error);
+    if let Some(help) = advice(error) {
+        diagnostic = diagnostic.with_help(help);
+    }
+    Report::new(diagnostic)
+}
+
+/// A Provider that could not be started, with advice.
+pub fn provider(error: &ProviderError) -> Report {
+    match error {
+        ProviderError::Serve(error) => serve(error),
+        error => Report::new(MietteDiagnostic::new(error.to_string())),
+    }
+}
+
+/// A registry that could not be started, with advice.
+pub fn registry(error: &RegistryError) -> Report {
+    match error {
+        RegistryError::Serve(error) => serve(error),
+        RegistryError::Database(error) => with_help(
+            error,
+            "Another directory can be given with --data. Is there room on the disk, and is no other registry running?",
+        ),
+        error => Report::new(MietteDiagnostic::new(error.to_string())),
+    }
+}
+
+/// Endpoints that could not be opened.
+fn serve(error: &ServeError) -> Report {
+    with_help(
+        error,
+        "A port in use: give another with --endpoint, port 0 for any. A name in use: an application of that name runs \
+         already; give another with --name.",
+    )
+}
+
+/// Any other error, with advice.
+pub fn with_help(error: impl std::fmt::Display, help: impl Into<String>) -> Report {
+    Report::new(MietteDiagnostic::new(error.to_string()).with_help(help.into()))
+}
+
+fn advice(error: &ClientError) -> Option<String> {
+    Some(match error {
+        ClientError::Unreachable { endpoint, .. } if endpoint.starts_with("opc.iox2://") => {
+            "Is the application running, under this name, on this host, as this user? \
+             `takt demo` starts a registry and two Providers."
+                .to_owned()
+        }
+        ClientError::Unreachable { .. } => {
+            "Is the server running, and is this its address and port?".to_owned()
+        }
+        ClientError::Timeout { .. } => {
+            "Give it more time with --timeout, or see whether the server hangs.".to_owned()
+        }
+        ClientError::Identity { .. } => {
+            "Takt connects with SecurityPolicy None and an anonymous user for now.".to_owned()
+        }
+        _ => match error.status_code() {
+            StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
+                "`takt browse ENDPOINT` shows what is there. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
+                 path below the Objects folder such as Machine/Spindle/Speed."
+                    .to_owned()
+            }
+            StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
+                "The node is not writable for this user.".to_owned()
+            }
+            StatusCode::BadTypeMismatch => {
+                "`takt read ENDPOINT NODE --attribute DataType` tells the type.".to_owned()
+            }
+            StatusCode::BadNoCommunication => {
+                "The Provider that serves this node is not available now.".to_owned()
+            }
+            _ => return None,
+        },
+    })
+}
