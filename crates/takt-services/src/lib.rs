@@ -1,1 +1,3 @@
 //! OPC UA services.
+
+pub mod namespace0;

@@ -1,0 +1,186 @@
+//! A node of the standard, as the services see it.
+
+use takt_ua::enumerations::NodeClass;
+
+use super::TABLE;
+
+/// A node of namespace 0: a position in the table.
+///
+/// Attributes that the NodeClass of the node does not have are 0, empty, false or `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StandardNode {
+    position: u16,
+}
+
+/// A reference of a node, as seen from that node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StandardReference {
+    /// Identifier of the ReferenceType.
+    pub reference_type: u32,
+    /// Forward: the node is the source. Inverse: it is the target.
+    pub is_forward: bool,
+    /// Identifier of the node at the other end.
+    pub target: u32,
+}
+
+impl StandardNode {
+    pub(super) const fn at(position: u16) -> Self {
+        Self { position }
+    }
+
+    /// Numeric identifier of the NodeId.
+    #[inline]
+    pub fn id(self) -> u32 {
+        TABLE.u32(self.position, 0)
+    }
+
+    /// NodeClass.
+    #[inline]
+    pub fn node_class(self) -> NodeClass {
+        NodeClass(i32::from(TABLE.u8(self.position, 18)))
+    }
+
+    /// Name of the BrowseName, whose namespace is 0 as well.
+    #[inline]
+    pub fn browse_name(self) -> &'static str {
+        TABLE.string(self.position, 4).unwrap_or_default()
+    }
+
+    /// Text of the DisplayName, in no particular locale.
+    #[inline]
+    pub fn display_name(self) -> &'static str {
+        TABLE.string(self.position, 8).unwrap_or_default()
+    }
+
+    /// References of the node, in both directions: first those that the standard's NodeSet lists at this node, in its
+    /// order.
+    #[inline]
+    pub fn references(self) -> impl ExactSizeIterator<Item = StandardReference> + 'static {
+        TABLE
+            .references(self.position)
+            .map(|entry| StandardReference {
+                reference_type: entry.reference_type,
+                is_forward: entry.is_forward,
+                target: TABLE.u32(entry.other, 0),
+            })
+    }
+
+    /// The type that this type is derived from.
+    #[inline]
+    pub fn supertype(self) -> Option<StandardNode> {
+        TABLE.supertype(self.position).map(Self::at)
+    }
+
+    // ---- Variables and VariableTypes
+
+    /// Identifier of the DataType.
+    #[inline]
+    pub fn data_type(self) -> u32 {
+        if self.has_value() {
+            TABLE.u32(self.position, 20)
+        } else {
+            0
+        }
+    }
+
+    /// ValueRank (OPC 10000-3, 5.6.2).
+    #[inline]
+    pub fn value_rank(self) -> i32 {
+        i32::from(TABLE.u8(self.position, 32).cast_signed())
+    }
+
+    /// ArrayDimensions; empty if the attribute does not exist.
+    #[inline]
+    pub fn array_dimensions(self) -> &'static [u32] {
+        // On a big-endian machine they would need to be converted; the attribute is optional.
+        if cfg!(target_endian = "big") || !self.has_value() {
+            return &[];
+        }
+        let bytes = TABLE.blob(self.position, 28).unwrap_or_default();
+        bytemuck::try_cast_slice(bytes).unwrap_or_default()
+    }
+
+    /// Value as the standard's NodeSet has it: an encoded Variant (OPC 10000-6, 5.2.2.16).
+    #[inline]
+    pub fn value(self) -> Option<&'static [u8]> {
+        if self.has_value() {
+            TABLE.blob(self.position, 24)
+        } else {
+            None
+        }
+    }
+
+    /// AccessLevel, and UserAccessLevel, of a Variable.
+    #[inline]
+    pub fn access_level(self) -> u8 {
+        if self.node_class() == NodeClass::Variable {
+            TABLE.u8(self.position, 33)
+        } else {
+            0
+        }
+    }
+
+    // ---- Objects, Methods and types
+
+    /// EventNotifier of an Object.
+    #[inline]
+    pub fn event_notifier(self) -> u8 {
+        if self.node_class() == NodeClass::Object {
+            TABLE.u8(self.position, 33)
+        } else {
+            0
+        }
+    }
+
+    /// IsAbstract of a type.
+    #[inline]
+    pub fn is_abstract(self) -> bool {
+        self.flag(0)
+    }
+
+    /// Symmetric of a ReferenceType.
+    #[inline]
+    pub fn symmetric(self) -> bool {
+        self.flag(1)
+    }
+
+    /// Executable, and UserExecutable, of a Method.
+    #[inline]
+    pub fn executable(self) -> bool {
+        self.flag(2)
+    }
+
+    /// InverseName of a ReferenceType that is not symmetric, in no particular locale.
+    #[inline]
+    pub fn inverse_name(self) -> Option<&'static str> {
+        if self.node_class() == NodeClass::ReferenceType {
+            TABLE.string(self.position, 20)
+        } else {
+            None
+        }
+    }
+
+    /// DataTypeDefinition of a DataType: an encoded ExtensionObject (OPC 10000-6, 5.2.2.15) with a StructureDefinition
+    /// or an EnumDefinition.
+    #[inline]
+    pub fn data_type_definition(self) -> Option<&'static [u8]> {
+        if self.node_class() == NodeClass::DataType {
+            TABLE.blob(self.position, 24)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn has_value(self) -> bool {
+        matches!(
+            self.node_class(),
+            NodeClass::Variable | NodeClass::VariableType
+        )
+    }
+
+    #[inline]
+    fn flag(self, bit: u8) -> bool {
+        TABLE.u8(self.position, 19) >> bit & 1 == 1
+    }
+}
