@@ -1,1 +1,16 @@
-//! Helpers of the end-to-end tests.
+//! Helpers of the end-to-end tests, which start the real binaries: `takt` and the foreign peers of `peers/`.
+//!
+//! It is not a library for anything else: whatever goes wrong here ends the test with a panic that says what was
+//! expected, how long it was waited for, and what the processes involved had printed.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+pub mod binary;
+pub mod interop;
+pub mod peer;
+pub mod process;
+pub mod sandbox;
+pub mod tutorial;
+
+pub use peer::{Peer, PeerClient, PeerServer};
+pub use process::{Finished, Process};
+pub use sandbox::{Provider, Registry, Sandbox};

@@ -1,2 +1,0 @@
-//! open62541 as a foreign peer.
-fn main() {}

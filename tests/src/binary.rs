@@ -1,0 +1,64 @@
+//! Where the binaries are that the tests start.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The repository's root.
+#[must_use]
+pub fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The command line `takt`: the file that the environment variable `TAKT_BIN` names, or else the one that this
+/// workspace builds, brought up to date first.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn takt() -> &'static Path {
+    static TAKT: OnceLock<PathBuf> = OnceLock::new();
+    TAKT.get_or_init(|| match std::env::var_os("TAKT_BIN") {
+        Some(path) => path.into(),
+        None => built("takt", "takt"),
+    })
+}
+
+/// A binary of the foreign peer `takt-peer-open62541`. It takes minutes to build, so that only `./test` and whoever
+/// wants to do it: `cargo build -p takt-peer-open62541`.
+///
+/// # Panics
+/// If it has not been built.
+#[must_use]
+pub fn open62541(name: &str) -> PathBuf {
+    let path = profile_directory().join(name);
+    assert!(
+        path.exists(),
+        "{} is missing: cargo build -p takt-peer-open62541",
+        path.display()
+    );
+    path
+}
+
+/// The folder of this test's own executable's profile, for example `target/debug`.
+fn profile_directory() -> PathBuf {
+    let test = std::env::current_exe().expect("the test knows its own executable");
+    // target/<profile>/deps/<test>
+    test.ancestors()
+        .nth(2)
+        .expect("a test executable lies in target/<profile>/deps")
+        .to_path_buf()
+}
+
+fn built(package: &str, binary: &str) -> PathBuf {
+    let directory = profile_directory();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--package", package, "--bin", binary])
+        .current_dir(repository());
+    if directory.ends_with("release") {
+        cargo.arg("--release");
+    }
+    let status = cargo.status().expect("cargo can be started");
+    assert!(status.success(), "cargo build --package {package} failed");
+    directory.join(binary)
+}

@@ -1,0 +1,204 @@
+//! The foreign peers of `peers/`, and the JSON lines that they speak (`peers/README.md`).
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::binary::{open62541, repository};
+use crate::process::{self, Process};
+
+/// An interpreter that compiles its modules on a busy machine takes its time.
+const START: Duration = Duration::from_secs(60);
+
+/// How long a peer may take for one request.
+const REQUEST: Duration = Duration::from_secs(20);
+
+/// A foreign product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// Python's asyncua.
+    Asyncua,
+    /// JavaScript's node-opcua.
+    NodeOpcua,
+    /// open62541, in C.
+    Open62541,
+}
+
+impl Peer {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Asyncua, Self::NodeOpcua, Self::Open62541];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Asyncua => "asyncua",
+            Self::NodeOpcua => "node-opcua",
+            Self::Open62541 => "open62541",
+        }
+    }
+
+    fn command(self, role: &str) -> Command {
+        let peers = repository().join("peers");
+        match self {
+            Self::Asyncua => {
+                let python = repository().join(".cache/venv/bin/python");
+                assert!(python.exists(), "asyncua is not installed: ./test interop does that");
+                let mut command = Command::new(python);
+                command.arg(peers.join(format!("asyncua/{role}.py")));
+                command
+            }
+            Self::NodeOpcua => {
+                let folder = peers.join("node");
+                assert!(
+                    folder.join("node_modules/node-opcua").exists(),
+                    "node-opcua is not installed: ./test interop does that"
+                );
+                let mut command = Command::new("node");
+                command.arg(folder.join(format!("{role}.js")));
+                command
+            }
+            Self::Open62541 => Command::new(open62541(&format!("open62541-{role}"))),
+        }
+    }
+}
+
+/// What node-opcua makes of NodeSet2 files: one JSON object per node, as `peers/node/browse_nodeset.js` describes it.
+///
+/// # Panics
+/// If node-opcua cannot load them.
+#[must_use]
+pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
+    let mut command = Command::new("node");
+    command.arg(repository().join("peers/node/browse_nodeset.js")).args(arguments);
+    let output = process::run("browse_nodeset.js", &mut command, Duration::from_secs(240)).expect_success();
+    output
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one JSON object a line"))
+        .collect()
+}
+
+/// A running foreign server.
+#[derive(Debug)]
+pub struct PeerServer {
+    /// The process.
+    pub process: Process,
+    /// Where it listens.
+    pub endpoint: String,
+    /// The index of the namespace `urn:takt:peer`.
+    pub namespace: u64,
+}
+
+impl PeerServer {
+    /// Starts one on a free port.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start(peer: Peer) -> Self {
+        let mut process = Process::spawn(&format!("{} server", peer.name()), peer.command("server").arg("0"));
+        let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
+        let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");
+        Self {
+            process,
+            endpoint: ready["endpoint"].as_str().expect("an endpoint").to_owned(),
+            namespace: ready["namespace"].as_u64().expect("a namespace index"),
+        }
+    }
+
+    /// The NodeId of one of its nodes, for example `UInt32`.
+    #[must_use]
+    pub fn node(&self, name: &str) -> String {
+        format!("ns={};s={name}", self.namespace)
+    }
+}
+
+/// A running foreign client with a session.
+#[derive(Debug)]
+pub struct PeerClient {
+    /// The process.
+    pub process: Process,
+    requests: u64,
+}
+
+impl PeerClient {
+    /// Connects.
+    ///
+    /// # Errors
+    /// What the client says if it could not.
+    pub fn connect(peer: Peer, endpoint: &str) -> Result<Self, String> {
+        let mut process = Process::spawn(&format!("{} client", peer.name()), peer.command("client").arg(endpoint));
+        let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
+        let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");
+        if ready["ready"] == true {
+            Ok(Self { process, requests: 0 })
+        } else {
+            Err(ready["error"].as_str().unwrap_or_default().to_owned())
+        }
+    }
+
+    /// Sends one request, its `id` left out.
+    ///
+    /// # Errors
+    /// What the client says if the request failed as a whole, the StatusCode's name first if there is one.
+    pub fn request(&mut self, mut request: Value) -> Result<Value, String> {
+        self.requests += 1;
+        request["id"] = self.requests.into();
+        self.process.send_line(&request.to_string());
+        let line = self.process.wait_for("its answer", REQUEST, |line| line.starts_with('{'));
+        let mut answer: Value = serde_json::from_str(&line).expect("answers are JSON");
+        assert_eq!(answer["id"], request["id"], "the answer belongs to another request: {line}");
+        if answer["ok"] == true {
+            Ok(answer["result"].take())
+        } else {
+            Err(answer["error"].as_str().unwrap_or_default().to_owned())
+        }
+    }
+
+    /// Sends one request that must succeed.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn expect(&mut self, request: Value) -> Value {
+        self.request(request.clone())
+            .unwrap_or_else(|error| panic!("{request} failed: {error}{}", self.process.report()))
+    }
+
+    /// The DataValue of one node's Value.
+    pub fn read(&mut self, node: &str) -> Value {
+        self.expect(json!({"op": "read", "nodes": [node]}))[0].take()
+    }
+
+    /// Writes a Value, and returns the StatusCode's name.
+    pub fn write(&mut self, node: &str, kind: &str, value: &Value) -> String {
+        let result = self.expect(json!({"op": "write", "node": node, "type": kind, "value": value}));
+        result["status"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What hierarchical forward references lead to.
+    pub fn children(&mut self, node: &str) -> Vec<Value> {
+        match self.expect(json!({"op": "browse", "node": node, "reference": "i=33"})) {
+            Value::Array(references) => references,
+            other => panic!("a list of references, not {other}"),
+        }
+    }
+
+    /// The NodeId at a path of BrowseNames below the Objects folder, found by browsing: namespaces do not matter.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn find(&mut self, path: &[&str]) -> String {
+        let mut node = "i=85".to_owned();
+        for wanted in path {
+            let children = self.children(&node);
+            let found = children.iter().find(|child| {
+                let name = child["browseName"].as_str().unwrap_or_default();
+                name == *wanted || name.split_once(':').is_some_and(|(_, name)| name == *wanted)
+            });
+            match found {
+                Some(child) => node = child["node"].as_str().unwrap_or_default().to_owned(),
+                None => panic!("{node} has no child {wanted}: {children:#?}"),
+            }
+        }
+        node
+    }
+}

@@ -1,0 +1,259 @@
+//! Child processes that are always ended, by id, and whose output can be waited for with a deadline.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+/// How long a process that is dropped may take to end in an orderly way.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// A child process with its standard input, output and error output in our hands.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+    errors: Arc<Mutex<String>>,
+    exit: Option<ExitStatus>,
+}
+
+/// What a process that has ended left.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its whole standard output.
+    pub stdout: String,
+    /// Its whole error output.
+    pub stderr: String,
+}
+
+impl Process {
+    /// Starts a command. `name` is what messages call it.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn spawn(name: &str, command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name}: {command:?} cannot be started: {error}"));
+        let stdout = child.stdout.take().expect("piped");
+        let stderr = child.stderr.take().expect("piped");
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    break;
+                }
+            }
+        });
+        let errors = Arc::new(Mutex::new(String::new()));
+        let collected = Arc::clone(&errors);
+        thread::spawn(move || collect(stderr, &collected));
+        Self {
+            name: name.to_owned(),
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            seen: Vec::new(),
+            errors,
+            exit: None,
+        }
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line of its standard output.
+    ///
+    /// # Panics
+    /// If none comes in time, or its output has ended.
+    pub fn next_line(&mut self, within: Duration) -> String {
+        self.wait_for("a line", within, |_| true)
+    }
+
+    /// Waits for a line of its standard output that `wanted` accepts, and returns it. Other lines are kept for messages.
+    ///
+    /// # Panics
+    /// If none comes in time, or its output ends before.
+    pub fn wait_for(&mut self, what: &str, within: Duration, wanted: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + within;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    self.seen.push(line.clone());
+                    if wanted(&line) {
+                        return line;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => panic!("{}: {what} did not come within {within:?}{}", self.name, self.report()),
+                Err(RecvTimeoutError::Disconnected) => panic!("{} ended before {what} came{}", self.name, self.report()),
+            }
+        }
+    }
+
+    /// Writes a line to its standard input.
+    ///
+    /// # Panics
+    /// If it no longer reads.
+    pub fn send_line(&mut self, line: &str) {
+        let written = self
+            .stdin
+            .as_mut()
+            .ok_or(std::io::ErrorKind::BrokenPipe.into())
+            .and_then(|stdin| writeln!(stdin, "{line}").and_then(|()| stdin.flush()));
+        if let Err(error) = written {
+            panic!("{} does not read its input: {error}{}", self.name, self.report());
+        }
+    }
+
+    /// Closes its standard input.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Sends it a signal. One that has ended gets none.
+    pub fn signal(&mut self, signal: Signal) {
+        if self.has_ended() {
+            return;
+        }
+        // The child has not been waited for, so that its id cannot belong to another process.
+        if let Some(pid) = i32::try_from(self.id()).ok().and_then(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    /// Ends it as `kill -9` does, and returns when it is gone.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.wait(GRACE);
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        if self.exit.is_none() {
+            self.exit = self.child.try_wait().expect("a child can be waited for");
+        }
+        self.exit.is_some()
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Panics
+    /// If it has not ended in time.
+    pub fn wait(&mut self, within: Duration) -> ExitStatus {
+        match self.ended_within(within) {
+            Some(status) => status,
+            None => panic!("{} did not end within {within:?}{}", self.name, self.report()),
+        }
+    }
+
+    /// Waits until it has ended, and returns all its output.
+    ///
+    /// # Panics
+    /// If it has not ended in time.
+    pub fn finish(mut self, within: Duration) -> Finished {
+        self.close_input();
+        let status = self.wait(within);
+        // The output may be open in grandchildren; what was written before the end arrives at once.
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(1)) {
+            self.seen.push(line);
+        }
+        Finished {
+            status,
+            stdout: self.seen.join("\n"),
+            stderr: self.errors.lock().expect("not poisoned").clone(),
+        }
+    }
+
+    /// What it has printed so far, as far as it was waited for: for messages.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let errors = self.errors.lock().expect("not poisoned");
+        format!("\n---- its output\n{}\n---- its error output\n{errors}", self.seen.join("\n"))
+    }
+
+    fn ended_within(&mut self, within: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + within;
+        while !self.has_ended() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.exit
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stdin = None;
+        self.signal(Signal::TERM);
+        if self.ended_within(GRACE).is_none() {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Runs a command to its end, with empty input.
+///
+/// # Panics
+/// If it cannot be started or does not end in time.
+pub fn run(name: &str, command: &mut Command, within: Duration) -> Finished {
+    Process::spawn(name, command).finish(within)
+}
+
+impl Finished {
+    /// Its output, if it ended well.
+    ///
+    /// # Panics
+    /// If it did not.
+    #[must_use]
+    pub fn expect_success(self) -> String {
+        assert!(
+            self.status.success(),
+            "ended with {}\n---- its output\n{}\n---- its error output\n{}",
+            self.status,
+            self.stdout,
+            self.stderr
+        );
+        self.stdout
+    }
+
+    /// Its error output, if it ended badly, by itself.
+    ///
+    /// # Panics
+    /// If it ended well, or was killed by a signal.
+    #[must_use]
+    pub fn expect_failure(self) -> String {
+        let code = self.status.code();
+        assert!(
+            code.is_some_and(|code| code != 0 && code != 101),
+            "should have ended with an error of its own, not with {}\n---- its output\n{}\n---- its error output\n{}",
+            self.status,
+            self.stdout,
+            self.stderr
+        );
+        self.stderr
+    }
+}
+
+fn collect(mut from: impl Read, into: &Mutex<String>) {
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        into.lock()
+            .expect("not poisoned")
+            .push_str(&String::from_utf8_lossy(&buffer[..length]));
+    }
+}

@@ -1,0 +1,249 @@
+//! Where one test's applications live: a runtime directory, a data directory and names of their own, so that tests can run
+//! at the same time, and whatever is left behind is theirs.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::binary;
+use crate::process::{self, Finished, Process};
+
+/// How long an application may take until it serves, on a machine that is busy with other tests.
+const START: Duration = Duration::from_secs(20);
+
+/// How long one command may take.
+const COMMAND: Duration = Duration::from_secs(20);
+
+/// One test's surroundings. Dropping it removes them.
+#[derive(Debug)]
+pub struct Sandbox {
+    directory: TempDir,
+    name: String,
+}
+
+impl Sandbox {
+    /// Makes new ones.
+    ///
+    /// # Panics
+    /// If the temporary directory cannot be written.
+    #[must_use]
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let directory = tempfile::Builder::new()
+            .prefix("takt-")
+            .tempdir()
+            .expect("a temporary directory can be made");
+        for part in ["run", "data", "tmp"] {
+            fs::create_dir(directory.path().join(part)).expect("a directory can be made");
+        }
+        let name = format!("T{}n{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        Self { directory, name }
+    }
+
+    /// The runtime directory: sockets, locks and iceoryx2's files.
+    #[must_use]
+    pub fn runtime_directory(&self) -> PathBuf {
+        self.directory.path().join("run")
+    }
+
+    /// A directory for databases and whatever a test writes.
+    #[must_use]
+    pub fn data_directory(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// An ApplicationName that no other test uses.
+    #[must_use]
+    pub fn application(&self, name: &str) -> String {
+        format!("{name}{}", self.name)
+    }
+
+    /// A `takt` command line in these surroundings.
+    #[must_use]
+    pub fn takt(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary::takt());
+        self.confine(&mut command).args(arguments);
+        command
+    }
+
+    /// Gives any command these surroundings.
+    pub fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
+            .env("TAKT_RUNTIME_DIR", self.runtime_directory())
+            .env("TMPDIR", self.directory.path().join("tmp"))
+            .env("XDG_STATE_HOME", self.data_directory())
+            .env("NO_COLOR", "1")
+    }
+
+    /// Runs `takt` to its end.
+    #[must_use]
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        process::run(&format!("takt {}", arguments.join(" ")), &mut self.takt(arguments), COMMAND)
+    }
+
+    /// Runs `takt … --json`, which must succeed, and returns the rows that it printed.
+    ///
+    /// # Panics
+    /// If it fails or prints anything but JSON.
+    #[must_use]
+    pub fn rows(&self, arguments: &[&str]) -> Vec<Value> {
+        let output = self.run(&[arguments, &["--json"]].concat()).expect_success();
+        output
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("no JSON ({error}): {line}")))
+            .collect()
+    }
+
+    /// The files that applications left behind in shared memory, the runtime directory and the temporary directory.
+    #[must_use]
+    pub fn left_behind(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for part in ["run", "tmp"] {
+            files_below(&self.directory.path().join(part), &mut found);
+        }
+        found.extend(self.shared_memory());
+        found.sort();
+        found
+    }
+
+    /// The shared memory objects of this runtime directory, which carry its number in their names.
+    fn shared_memory(&self) -> Vec<PathBuf> {
+        let Ok(directory) = fs::metadata(self.runtime_directory()) else {
+            return Vec::new();
+        };
+        let prefix = format!("takt_{:x}_{:x}_", directory.dev(), directory.ino());
+        let Ok(entries) = fs::read_dir("/dev/shm") else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+            .map(|entry| entry.path())
+            .collect()
+    }
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // A test that killed its applications must not fill the machine's memory for those after it.
+        for object in self.shared_memory() {
+            let _ = fs::remove_file(object);
+        }
+    }
+}
+
+/// All files below a directory.
+fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            files_below(&entry.path(), found);
+        } else {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// A running `takt registry`.
+#[derive(Debug)]
+pub struct Registry {
+    /// The process.
+    pub process: Process,
+    /// Its ApplicationName.
+    pub name: String,
+    /// Where it listens, `opc.tcp://127.0.0.1:port`.
+    pub endpoint: String,
+}
+
+impl Registry {
+    /// Starts one on a free port, with these arguments besides.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::start_at(sandbox, "opc.tcp://127.0.0.1:0", arguments)
+    }
+
+    /// Starts one at an endpoint: for a restart, the one that it had.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_at(sandbox: &Sandbox, endpoint: &str, arguments: &[&str]) -> Self {
+        let name = sandbox.application("Registry");
+        let data = sandbox.data_directory();
+        let mut command = sandbox.takt(&["registry", "--endpoint", endpoint, "--name", &name, "--data"]);
+        command.arg(data).args(arguments);
+        let mut process = Process::spawn("takt registry", &mut command);
+        let endpoint = tcp_endpoint(&mut process);
+        Self { process, name, endpoint }
+    }
+
+    /// Its address over shared memory.
+    #[must_use]
+    pub fn shared_memory(&self) -> String {
+        format!("opc.iox2://{}", self.name)
+    }
+}
+
+/// A running `takt provider`.
+#[derive(Debug)]
+pub struct Provider {
+    /// The process.
+    pub process: Process,
+    /// Its ApplicationName.
+    pub name: String,
+    /// Where it listens, `opc.tcp://127.0.0.1:port`.
+    pub endpoint: String,
+}
+
+impl Provider {
+    /// Starts `host` or `machine`, registered with `registry`.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start(sandbox: &Sandbox, registry: &Registry, kind: &str) -> Self {
+        let name = sandbox.application(kind);
+        let mut command = sandbox.takt(&["provider", kind, "--name", &name, "--registry", &registry.shared_memory()]);
+        let mut process = Process::spawn(&format!("takt provider {kind}"), &mut command);
+        let endpoint = tcp_endpoint(&mut process);
+        Self { process, name, endpoint }
+    }
+
+    /// Its address over shared memory.
+    #[must_use]
+    pub fn shared_memory(&self) -> String {
+        format!("opc.iox2://{}", self.name)
+    }
+}
+
+/// Waits until a server says where it listens, and returns that.
+fn tcp_endpoint(process: &mut Process) -> String {
+    let line = process.wait_for("its opc.tcp endpoint", START, |line| find_endpoint(line).is_some());
+    find_endpoint(&line).expect("just found")
+}
+
+/// The first `opc.tcp://host:port` of a line.
+fn find_endpoint(line: &str) -> Option<String> {
+    let start = line.find("opc.tcp://")?;
+    let end = line[start..]
+        .find(|c: char| c.is_whitespace() || "\"',;)".contains(c))
+        .map_or(line.len(), |length| start + length);
+    Some(line[start..end].trim_end_matches(['/', '.']).to_owned())
+}
