@@ -53,7 +53,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Error> {
                 Step::Namespace0 => {}
             }
         }
-        output::apply(&root, files, check)?;
+        let owned: &[&str] = if steps.contains(&Step::Types) {
+            &[write::STRUCTURES]
+        } else {
+            &[]
+        };
+        output::apply(&root, files, owned, check)?;
     }
     if steps.contains(&Step::Namespace0) {
         namespace0(&root, &sources, check)?;
@@ -64,14 +69,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Error> {
 #[cfg(feature = "namespace0")]
 fn namespace0(root: &Path, sources: &Sources, check: bool) -> Result<(), Error> {
     let files = crate::namespace0::generate(sources)?;
-    output::apply(root, files, check)
+    output::apply(root, files, &[], check)
 }
 
 /// This xtask was built without `takt-nodeset`: the step runs in one that is built with it, now that the types it
 /// needs are written.
 #[cfg(not(feature = "namespace0"))]
 fn namespace0(root: &Path, _sources: &Sources, check: bool) -> Result<(), Error> {
-    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command =
+        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command.args([
         "run",

@@ -24,9 +24,23 @@ impl GeneratedFile {
     }
 }
 
-/// Writes the files that changed, or with `check` fails if there are any.
-pub(crate) fn apply(root: &Path, files: Vec<GeneratedFile>, check: bool) -> Result<(), Error> {
+/// Writes the files that changed, or with `check` fails if there are any. What else is in the folders `owned`, which
+/// hold generated files only, is left from an earlier version and goes.
+pub(crate) fn apply(
+    root: &Path,
+    files: Vec<GeneratedFile>,
+    owned: &[&str],
+    check: bool,
+) -> Result<(), Error> {
     let mut different = 0;
+    for path in strangers(root, &files, owned)? {
+        different += 1;
+        println!("{}: is not generated any more", path.display());
+        if !check {
+            let path = root.join(path);
+            std::fs::remove_file(&path).map_err(|source| Error::File { path, source })?;
+        }
+    }
     for mut file in files {
         if file
             .path
@@ -67,6 +81,30 @@ pub(crate) fn apply(root: &Path, files: Vec<GeneratedFile>, check: bool) -> Resu
     } else {
         Ok(())
     }
+}
+
+/// Files in the folders `owned` that are not among `files`.
+fn strangers(root: &Path, files: &[GeneratedFile], owned: &[&str]) -> Result<Vec<PathBuf>, Error> {
+    let mut result = Vec::new();
+    for folder in owned {
+        let path = root.join(folder);
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(source) => return Err(Error::File { path, source }),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|source| Error::File {
+                path: path.clone(),
+                source,
+            })?;
+            let name = Path::new(folder).join(entry.file_name());
+            if files.iter().all(|file| file.path != name) {
+                result.push(name);
+            }
+        }
+    }
+    Ok(result)
 }
 
 /// One line on how two versions of a file differ: sizes and the first line that is not the same.

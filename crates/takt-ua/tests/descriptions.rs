@@ -1,5 +1,7 @@
 //! The tables that describe structures and enumerations agree with the generated types.
 
+#![allow(clippy::unwrap_used)] // A failing test may panic.
+
 use takt_ua::BuiltInType;
 use takt_ua::enumerations::ServerState;
 use takt_ua::generated::descriptions::{ENCODINGS, ENUMERATIONS, STRUCTURES};

@@ -1,5 +1,7 @@
 //! Generated structures against bytes that a foreign stack wrote, and against themselves.
 
+#![allow(clippy::unwrap_used)] // A failing test may panic.
+
 use proptest::prelude::*;
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::{

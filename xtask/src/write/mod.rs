@@ -17,6 +17,9 @@ use crate::output::GeneratedFile;
 pub(crate) use identifiers::identifiers;
 pub(crate) use status_codes::status_codes;
 
+/// The folder that holds structures and nothing else.
+pub(crate) const STRUCTURES: &str = "crates/takt-ua/src/generated/structures";
+
 /// Structures, views, enumerations, descriptions, and the module that holds all generated ones.
 pub(crate) fn types(model: &Model) -> Result<Vec<GeneratedFile>, Error> {
     let mut files = structures::structures(model);
