@@ -1,0 +1,30 @@
+//! Counts calls of `malloc` and its kin in a process: proof that a hot path allocates nothing.
+//!
+//! A Rust global allocator sees only what Rust allocates. This crate defines `malloc`, `calloc`, `realloc` and the
+//! aligned ones themselves, each forwarding to glibc's own, so that whatever is linked into the program counts, C
+//! libraries too. It is for tests and benchmarks: link it with `use takt_malloc as _;` and nothing else changes.
+//!
+//! glibc only; there the replacement of malloc by the program is a documented interface (glibc manual, "Replacing
+//! malloc").
+
+mod interpose;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Calls of malloc, calloc, realloc and aligned allocation so far, by all threads.
+pub fn allocations() -> u64 {
+    ALLOCATIONS.load(Ordering::Relaxed)
+}
+
+/// Runs `work` and gives the number of allocations that the process made meanwhile.
+pub fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = allocations();
+    let result = work();
+    (result, allocations() - before)
+}
+
+fn add_one() {
+    ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+}

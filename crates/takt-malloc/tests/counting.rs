@@ -1,0 +1,29 @@
+//! The counter sees what Rust allocates and what C allocates.
+
+#[test]
+fn rust_allocations_count() {
+    let (kept, counted) = takt_malloc::count(|| vec![0_u8; 1000]);
+    assert_eq!(kept.len(), 1000);
+    assert!(counted >= 1);
+}
+
+#[test]
+fn c_allocations_count() {
+    unsafe extern "C" {
+        fn strdup(text: *const std::ffi::c_char) -> *mut std::ffi::c_char;
+        fn free(pointer: *mut std::ffi::c_void);
+    }
+    // SAFETY: strdup copies a C string into memory from malloc, which free gives back.
+    let ((), counted) = takt_malloc::count(|| unsafe { free(strdup(c"takt".as_ptr()).cast()) });
+    assert!(counted >= 1, "libc's own call of malloc was not seen");
+}
+
+#[test]
+fn aligned_allocations_count() {
+    #[repr(align(4096))]
+    struct Page([u8; 4096]);
+    let (page, counted) = takt_malloc::count(|| Box::new(Page([1; 4096])));
+    assert_eq!(page.0[4095], 1);
+    assert!(counted >= 1);
+    assert!(std::ptr::from_ref(&*page).addr().is_multiple_of(4096));
+}
