@@ -291,4 +291,10 @@ pub trait Decode<'a>: Sized {
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
         Self::decode(decoder).map(|_| ())
     }
+
+    /// Reads past `count` elements, checking them as `decode` does.
+    #[inline]
+    fn skip_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<(), DecodeError> {
+        (0..count).try_for_each(|_| Self::skip(decoder))
+    }
 }

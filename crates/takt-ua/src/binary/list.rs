@@ -134,9 +134,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ListRef<'a, T> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let count = decoder.array_length(T::MIN_SIZE)?.unwrap_or(0);
         let start = decoder.rest();
-        for _ in 0..count {
-            T::skip(decoder)?;
-        }
+        T::skip_elements(decoder, count)?;
         let length = start.len() - decoder.remaining();
         Ok(Self {
             count,

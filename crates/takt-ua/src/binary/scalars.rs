@@ -34,6 +34,11 @@ macro_rules! number {
                 // Exact-size iteration: one allocation, and the compiler turns the loop into a wide copy.
                 Ok(bytes.as_chunks().0.iter().map(|chunk| $type::from_le_bytes(*chunk)).collect())
             }
+
+            #[inline]
+            fn skip_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<(), DecodeError> {
+                decoder.bytes(count.saturating_mul(size_of::<$type>())).map(|_| ())
+            }
         }
     )*};
 }
@@ -135,6 +140,12 @@ impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
             None => Ok(Vec::new()),
         }
     }
+
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        let count = decoder.array_length(T::MIN_SIZE)?.unwrap_or(0);
+        T::skip_elements(decoder, count)
+    }
 }
 
 impl<T: Encode> Encode for Box<T> {
@@ -151,6 +162,11 @@ impl<'a, T: Decode<'a>> Decode<'a> for Box<T> {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         decoder.nested(|decoder| T::decode(decoder).map(Box::new))
+    }
+
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        decoder.nested(T::skip)
     }
 }
 

@@ -218,21 +218,18 @@ fn skip_elements(
     count: usize,
     decoder: &mut Decoder<'_>,
 ) -> Result<(), DecodeError> {
-    fn skip<'a, T: Decode<'a>>(count: usize, decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        (0..count).try_for_each(|_| T::skip(decoder))
-    }
     use BuiltInType as B;
     match element_type {
-        B::String | B::XmlElement => skip::<UaString>(count, decoder),
-        B::ByteString => skip::<ByteString>(count, decoder),
-        B::NodeId => skip::<NodeIdRef<'_>>(count, decoder),
-        B::ExpandedNodeId => skip::<ExpandedNodeIdRef<'_>>(count, decoder),
-        B::QualifiedName => skip::<QualifiedNameRef<'_>>(count, decoder),
-        B::LocalizedText => skip::<LocalizedTextRef<'_>>(count, decoder),
-        B::ExtensionObject => skip::<ExtensionObjectRef<'_>>(count, decoder),
-        B::DataValue => decoder.nested(|decoder| skip::<DataValueRef<'_>>(count, decoder)),
-        B::Variant => decoder.nested(|decoder| skip::<VariantRef<'_>>(count, decoder)),
-        B::DiagnosticInfo => skip::<DiagnosticInfo>(count, decoder),
+        B::String | B::XmlElement => UaString::skip_elements(decoder, count),
+        B::ByteString => ByteString::skip_elements(decoder, count),
+        B::NodeId => NodeIdRef::skip_elements(decoder, count),
+        B::ExpandedNodeId => ExpandedNodeIdRef::skip_elements(decoder, count),
+        B::QualifiedName => QualifiedNameRef::skip_elements(decoder, count),
+        B::LocalizedText => LocalizedTextRef::skip_elements(decoder, count),
+        B::ExtensionObject => ExtensionObjectRef::skip_elements(decoder, count),
+        B::DataValue => decoder.nested(|decoder| DataValueRef::skip_elements(decoder, count)),
+        B::Variant => decoder.nested(|decoder| VariantRef::skip_elements(decoder, count)),
+        B::DiagnosticInfo => DiagnosticInfo::skip_elements(decoder, count),
         // Types with a fixed size are not walked.
         _ => Err(decoder.error(DecodeErrorKind::InvalidValue(
             "an array of a type with a fixed size",

@@ -54,7 +54,6 @@ macro_rules! elements {
             }
 
             /// Copies of the elements at these indexes; those that do not exist are left out.
-            #[allow(dead_code)]
             pub(crate) fn select(&self, indexes: impl Iterator<Item = usize>) -> Self {
                 match self {
                     $(Self::$name(elements) => {
@@ -65,7 +64,6 @@ macro_rules! elements {
 
             /// Overwrites the elements at these indexes with those of `source`, in order; says `false`, and
             /// changes nothing, if the types differ.
-            #[allow(dead_code)]
             pub(crate) fn assign(&mut self, indexes: impl Iterator<Item = usize>, source: &Self) -> bool {
                 match (self, source) {
                     $((Self::$name(elements), Self::$name(source)) => {

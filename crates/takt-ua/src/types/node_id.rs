@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 use super::{ByteString, Guid, UaString};
-use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
 
 /// The identifier part of a [`NodeId`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -316,119 +315,6 @@ impl Ord for NodeId {
 impl PartialOrd for NodeId {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-impl NodeIdRef<'_> {
-    /// Encodes with flag bits in the encoding byte, as an ExpandedNodeId has them.
-    #[inline]
-    pub(super) fn encode_with_flags(
-        &self,
-        flags: u8,
-        encoder: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        match self.identifier {
-            IdentifierRef::Numeric(id) => {
-                if let (0, Ok(id)) = (self.namespace, u8::try_from(id)) {
-                    return encoder.bytes(&[flags, id]);
-                }
-                if let (Ok(namespace), Ok(id)) = (u8::try_from(self.namespace), u16::try_from(id)) {
-                    let [low, high] = id.to_le_bytes();
-                    return encoder.bytes(&[0x01 | flags, namespace, low, high]);
-                }
-                encoder.u8(0x02 | flags)?;
-                encoder.u16(self.namespace)?;
-                encoder.u32(id)
-            }
-            IdentifierRef::String(id) => {
-                encoder.u8(0x03 | flags)?;
-                encoder.u16(self.namespace)?;
-                encoder.string(Some(id))
-            }
-            IdentifierRef::Guid(id) => {
-                encoder.u8(0x04 | flags)?;
-                encoder.u16(self.namespace)?;
-                id.encode(encoder)
-            }
-            IdentifierRef::Opaque(id) => {
-                encoder.u8(0x05 | flags)?;
-                encoder.u16(self.namespace)?;
-                encoder.byte_string(Some(id))
-            }
-        }
-    }
-}
-
-impl<'a> NodeIdRef<'a> {
-    /// Decodes what follows an encoding byte whose flag bits are masked out.
-    #[inline]
-    pub(super) fn decode_kind(kind: u8, decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let (namespace, identifier) = match kind {
-            0x00 => (0, IdentifierRef::Numeric(u32::from(decoder.u8()?))),
-            0x01 => {
-                let namespace = u16::from(decoder.u8()?);
-                (namespace, IdentifierRef::Numeric(u32::from(decoder.u16()?)))
-            }
-            0x02 => (decoder.u16()?, IdentifierRef::Numeric(decoder.u32()?)),
-            0x03 => (
-                decoder.u16()?,
-                IdentifierRef::String(decoder.string()?.unwrap_or_default()),
-            ),
-            0x04 => (decoder.u16()?, IdentifierRef::Guid(Guid::decode(decoder)?)),
-            0x05 => (
-                decoder.u16()?,
-                IdentifierRef::Opaque(decoder.byte_string()?.unwrap_or_default()),
-            ),
-            other => {
-                let offset = decoder.position().saturating_sub(1);
-                return Err(DecodeError::new(
-                    offset,
-                    DecodeErrorKind::InvalidEncodingByte(other),
-                ));
-            }
-        };
-        Ok(Self {
-            namespace,
-            identifier,
-        })
-    }
-}
-
-impl Encode for NodeIdRef<'_> {
-    #[inline]
-    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        self.encode_with_flags(0, encoder)
-    }
-}
-
-impl<'a> Decode<'a> for NodeIdRef<'a> {
-    const MIN_SIZE: usize = 2;
-
-    #[inline]
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let kind = decoder.u8()?;
-        Self::decode_kind(kind, decoder)
-    }
-}
-
-impl Encode for NodeId {
-    #[inline]
-    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        self.as_ref().encode(encoder)
-    }
-}
-
-impl<'a> Decode<'a> for NodeId {
-    const MIN_SIZE: usize = 2;
-
-    #[inline]
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        NodeIdRef::decode(decoder).map(|node_id| node_id.to_owned())
-    }
-
-    #[inline]
-    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        NodeIdRef::decode(decoder).map(|_| ())
     }
 }
 
