@@ -23,6 +23,8 @@ pub(crate) enum Error {
         command: String,
         status: std::process::ExitStatus,
     },
+    #[error("`{command}` gives no UTF-8 text")]
+    Text { command: String },
     #[error("`npm pack {package}` failed: {output}")]
     Fetch { package: String, output: String },
     #[error(

@@ -32,17 +32,21 @@ Options:
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let result = match arguments.split_first() {
-        Some((command, rest)) if command == "generate" => generate::run(rest),
-        Some((help, _)) if help == "--help" || help == "-h" => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        _ => {
-            eprint!("{USAGE}");
-            return ExitCode::from(2);
-        }
+    if arguments
+        .iter()
+        .any(|argument| argument == "--help" || argument == "-h")
+    {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let Some((_, rest)) = arguments
+        .split_first()
+        .filter(|(command, _)| *command == "generate")
+    else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
     };
+    let result = generate::run(rest);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -53,31 +53,29 @@ impl Sources {
     /// Reads the files, fetching the packages that are not in `.cache/` yet.
     pub(crate) fn load(root: &Path) -> Result<Self, Error> {
         let cache = root.join(".cache");
-        let nodesets = NODESETS.unpack(&cache)?.join("nodesets");
+        let nodesets = NODESETS.archive(&cache)?;
         Ok(Self {
-            nodeset: read(&nodesets.join("Opc.Ua.NodeSet2.xml"))?,
-            types: read(&nodesets.join("Opc.Ua.Types.bsd"))?,
-            node_ids: read(&CONSTANTS.unpack(&cache)?.join("source/opcua_node_ids.ts"))?,
-            status_codes: read(
-                &STATUS_CODES
-                    .unpack(&cache)?
-                    .join("source/_generated_status_codes.ts"),
+            nodeset: extract(&nodesets, "package/nodesets/Opc.Ua.NodeSet2.xml")?,
+            types: extract(&nodesets, "package/nodesets/Opc.Ua.Types.bsd")?,
+            node_ids: extract(
+                &CONSTANTS.archive(&cache)?,
+                "package/source/opcua_node_ids.ts",
+            )?,
+            status_codes: extract(
+                &STATUS_CODES.archive(&cache)?,
+                "package/source/_generated_status_codes.ts",
             )?,
         })
     }
 }
 
 impl Package {
-    /// Verifies the package file and unpacks it; returns the folder of its content.
-    fn unpack(&self, cache: &Path) -> Result<PathBuf, Error> {
-        let stem = format!("{}-{}", self.name, self.version);
-        let archive = cache.join(format!("{stem}.tgz"));
-        std::fs::create_dir_all(cache).map_err(|source| Error::File {
-            path: cache.to_owned(),
-            source,
-        })?;
+    /// The verified package file, fetched if it is not in `cache` yet.
+    fn archive(&self, cache: &Path) -> Result<PathBuf, Error> {
+        let name = format!("{}-{}.tgz", self.name, self.version);
+        let archive = cache.join(&name);
         if !archive.exists() {
-            self.fetch(cache)?;
+            self.fetch(cache, &name)?;
         }
         let bytes = std::fs::read(&archive).map_err(|source| Error::File {
             path: archive.clone(),
@@ -94,61 +92,60 @@ impl Package {
                 expected: self.sha512,
             });
         }
-
-        // Unpacked anew each time: the hash vouches for the archive only.
-        let folder = cache.join(stem);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).map_err(|source| Error::File {
-                path: folder.clone(),
-                source,
-            })?;
-        }
-        std::fs::create_dir_all(&folder).map_err(|source| Error::File {
-            path: folder.clone(),
-            source,
-        })?;
-        let status = Command::new("tar")
-            .arg("-xzf")
-            .arg(&archive)
-            .arg("-C")
-            .arg(&folder)
-            .status()
-            .map_err(|source| Error::Program {
-                program: "tar",
-                hint: "Debian package tar",
-                source,
-            })?;
-        if !status.success() {
-            return Err(Error::Command {
-                command: format!("tar -xzf {}", archive.display()),
-                status,
-            });
-        }
-        Ok(folder.join("package"))
+        Ok(archive)
     }
 
-    fn fetch(&self, cache: &Path) -> Result<(), Error> {
+    fn fetch(&self, cache: &Path, name: &str) -> Result<(), Error> {
+        // Fetched into a folder of its own and moved when complete: an interrupted fetch leaves no half file.
+        let folder = cache.join(format!("fetch-{}", std::process::id()));
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::File { path, source }
+        };
+        std::fs::create_dir_all(&folder).map_err(at(&folder))?;
         let package = format!("{}@{}", self.name, self.version);
         let output = Command::new("npm")
             .args(["pack", "--silent", &package])
-            .current_dir(cache)
+            .current_dir(&folder)
             .output()
             .map_err(|source| Error::Program {
                 program: "npm",
-                hint: "Debian package npm, or nodejs.org",
+                hint: "Debian package npm",
                 source,
-            })?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let output = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(Error::Fetch { package, output })
+            });
+        let result = match output {
+            Ok(output) if output.status.success() => {
+                std::fs::rename(folder.join(name), cache.join(name)).map_err(at(&folder))
+            }
+            Ok(output) => Err(Error::Fetch {
+                package,
+                output: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            }),
+            Err(error) => Err(error),
+        };
+        std::fs::remove_dir_all(&folder).map_err(at(&folder))?;
+        result
     }
 }
 
-fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::File {
-        path: path.to_owned(),
-        source,
-    })
+/// The text of one file of an archive. Nothing is unpacked, so nothing on disk can differ from what was verified.
+fn extract(archive: &Path, file: &str) -> Result<String, Error> {
+    let command = || format!("tar -xzOf {} {file}", archive.display());
+    let output = Command::new("tar")
+        .arg("-xzOf")
+        .arg(archive)
+        .arg(file)
+        .output()
+        .map_err(|source| Error::Program {
+            program: "tar",
+            hint: "Debian package tar",
+            source,
+        })?;
+    if !output.status.success() {
+        return Err(Error::Command {
+            command: command(),
+            status: output.status,
+        });
+    }
+    String::from_utf8(output.stdout).map_err(|_| Error::Text { command: command() })
 }
