@@ -180,6 +180,9 @@ fn parse(text: &str) -> Option<DateTime> {
         seconds.split_once('.').unwrap_or((seconds, "0"))
     };
     let second = number(second, 0..=59)?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     // Digits beyond 100 ns are cut off.
     let fraction = number(
         &format!("{:0<7}", digits.get(..digits.len().min(7))?),

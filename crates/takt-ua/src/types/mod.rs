@@ -19,6 +19,8 @@ mod qualified_name;
 mod status_code;
 mod structure;
 mod text;
+#[cfg(test)]
+mod text_tests;
 mod variant;
 mod variant_convert;
 mod variant_ref;

@@ -98,6 +98,77 @@ impl Variant {
             _ => None,
         }
     }
+
+    /// Decodes a value whose type is known, as it stands in a Variant or in a structure.
+    pub(crate) fn decode_scalar(
+        built_in_type: BuiltInType,
+        decoder: &mut Decoder<'_>,
+    ) -> Result<Self, DecodeError> {
+        use BuiltInType as B;
+        Ok(match built_in_type {
+            B::Boolean => Variant::Boolean(decoder.bool()?),
+            B::SByte => Variant::SByte(decoder.i8()?),
+            B::Byte => Variant::Byte(decoder.u8()?),
+            B::Int16 => Variant::Int16(decoder.i16()?),
+            B::UInt16 => Variant::UInt16(decoder.u16()?),
+            B::Int32 => Variant::Int32(decoder.i32()?),
+            B::UInt32 => Variant::UInt32(decoder.u32()?),
+            B::Int64 => Variant::Int64(decoder.i64()?),
+            B::UInt64 => Variant::UInt64(decoder.u64()?),
+            B::Float => Variant::Float(decoder.f32()?),
+            B::Double => Variant::Double(decoder.f64()?),
+            B::String => Variant::String(decoder.value()?),
+            B::DateTime => Variant::DateTime(decoder.value()?),
+            B::Guid => Variant::Guid(decoder.value()?),
+            B::ByteString => Variant::ByteString(decoder.value()?),
+            B::XmlElement => Variant::XmlElement(decoder.value()?),
+            B::NodeId => Variant::NodeId(Box::new(decoder.value()?)),
+            B::ExpandedNodeId => Variant::ExpandedNodeId(Box::new(decoder.value()?)),
+            B::StatusCode => Variant::StatusCode(decoder.value()?),
+            B::QualifiedName => Variant::QualifiedName(Box::new(decoder.value()?)),
+            B::LocalizedText => Variant::LocalizedText(Box::new(decoder.value()?)),
+            B::ExtensionObject => Variant::ExtensionObject(Box::new(decoder.value()?)),
+            // These may contain Variants; a boxed value is decoded one level deeper.
+            B::DataValue => Variant::DataValue(decoder.value()?),
+            B::DiagnosticInfo => Variant::DiagnosticInfo(decoder.value()?),
+            B::Variant => {
+                let kind = DecodeErrorKind::InvalidValue("a Variant directly within a Variant");
+                return Err(decoder.error(kind));
+            }
+        })
+    }
+
+    /// Encodes the value without the encoding mask, as it stands in a structure; nothing for an array.
+    #[inline]
+    pub(crate) fn encode_scalar(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match self {
+            Variant::Empty | Variant::Array(_) => Ok(()),
+            Variant::Boolean(value) => encoder.bool(*value),
+            Variant::SByte(value) => encoder.i8(*value),
+            Variant::Byte(value) => encoder.u8(*value),
+            Variant::Int16(value) => encoder.i16(*value),
+            Variant::UInt16(value) => encoder.u16(*value),
+            Variant::Int32(value) => encoder.i32(*value),
+            Variant::UInt32(value) => encoder.u32(*value),
+            Variant::Int64(value) => encoder.i64(*value),
+            Variant::UInt64(value) => encoder.u64(*value),
+            Variant::Float(value) => encoder.f32(*value),
+            Variant::Double(value) => encoder.f64(*value),
+            Variant::String(value) => value.encode(encoder),
+            Variant::DateTime(value) => value.encode(encoder),
+            Variant::Guid(value) => value.encode(encoder),
+            Variant::ByteString(value) => value.encode(encoder),
+            Variant::XmlElement(value) => value.encode(encoder),
+            Variant::NodeId(value) => value.encode(encoder),
+            Variant::ExpandedNodeId(value) => value.encode(encoder),
+            Variant::StatusCode(value) => value.encode(encoder),
+            Variant::QualifiedName(value) => value.encode(encoder),
+            Variant::LocalizedText(value) => value.encode(encoder),
+            Variant::ExtensionObject(value) => value.encode(encoder),
+            Variant::DataValue(value) => value.encode(encoder),
+            Variant::DiagnosticInfo(value) => value.encode(encoder),
+        }
+    }
 }
 
 /// Splits a Variant's encoding mask into its type; `None` is the null Variant.
@@ -132,7 +203,6 @@ pub(super) fn mask_type(
 
 impl<'a> Decode<'a> for Variant {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        use BuiltInType as B;
         let mask = decoder.u8()?;
         let Some(built_in_type) = mask_type(mask, decoder)? else {
             return Ok(Variant::Empty);
@@ -141,35 +211,7 @@ impl<'a> Decode<'a> for Variant {
             return Array::decode(mask, built_in_type, decoder)
                 .map(|array| Variant::Array(Box::new(array)));
         }
-        Ok(match built_in_type {
-            B::Boolean => Variant::Boolean(decoder.bool()?),
-            B::SByte => Variant::SByte(decoder.i8()?),
-            B::Byte => Variant::Byte(decoder.u8()?),
-            B::Int16 => Variant::Int16(decoder.i16()?),
-            B::UInt16 => Variant::UInt16(decoder.u16()?),
-            B::Int32 => Variant::Int32(decoder.i32()?),
-            B::UInt32 => Variant::UInt32(decoder.u32()?),
-            B::Int64 => Variant::Int64(decoder.i64()?),
-            B::UInt64 => Variant::UInt64(decoder.u64()?),
-            B::Float => Variant::Float(decoder.f32()?),
-            B::Double => Variant::Double(decoder.f64()?),
-            B::String => Variant::String(decoder.value()?),
-            B::DateTime => Variant::DateTime(decoder.value()?),
-            B::Guid => Variant::Guid(decoder.value()?),
-            B::ByteString => Variant::ByteString(decoder.value()?),
-            B::XmlElement => Variant::XmlElement(decoder.value()?),
-            B::NodeId => Variant::NodeId(Box::new(decoder.value()?)),
-            B::ExpandedNodeId => Variant::ExpandedNodeId(Box::new(decoder.value()?)),
-            B::StatusCode => Variant::StatusCode(decoder.value()?),
-            B::QualifiedName => Variant::QualifiedName(Box::new(decoder.value()?)),
-            B::LocalizedText => Variant::LocalizedText(Box::new(decoder.value()?)),
-            B::ExtensionObject => Variant::ExtensionObject(Box::new(decoder.value()?)),
-            // These may contain Variants; a boxed value is decoded one level deeper.
-            B::DataValue => Variant::DataValue(decoder.value()?),
-            B::DiagnosticInfo => Variant::DiagnosticInfo(decoder.value()?),
-            // `mask_type` refuses it.
-            B::Variant => Variant::Empty,
-        })
+        Self::decode_scalar(built_in_type, decoder)
     }
 
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
@@ -185,32 +227,6 @@ impl Encode for Variant {
         encoder.u8(self
             .built_in_type()
             .map_or(0, |built_in_type| built_in_type as u8))?;
-        match self {
-            Variant::Empty | Variant::Array(_) => Ok(()),
-            Variant::Boolean(value) => encoder.bool(*value),
-            Variant::SByte(value) => encoder.i8(*value),
-            Variant::Byte(value) => encoder.u8(*value),
-            Variant::Int16(value) => encoder.i16(*value),
-            Variant::UInt16(value) => encoder.u16(*value),
-            Variant::Int32(value) => encoder.i32(*value),
-            Variant::UInt32(value) => encoder.u32(*value),
-            Variant::Int64(value) => encoder.i64(*value),
-            Variant::UInt64(value) => encoder.u64(*value),
-            Variant::Float(value) => encoder.f32(*value),
-            Variant::Double(value) => encoder.f64(*value),
-            Variant::String(value) => value.encode(encoder),
-            Variant::DateTime(value) => value.encode(encoder),
-            Variant::Guid(value) => value.encode(encoder),
-            Variant::ByteString(value) => value.encode(encoder),
-            Variant::XmlElement(value) => value.encode(encoder),
-            Variant::NodeId(value) => value.encode(encoder),
-            Variant::ExpandedNodeId(value) => value.encode(encoder),
-            Variant::StatusCode(value) => value.encode(encoder),
-            Variant::QualifiedName(value) => value.encode(encoder),
-            Variant::LocalizedText(value) => value.encode(encoder),
-            Variant::ExtensionObject(value) => value.encode(encoder),
-            Variant::DataValue(value) => value.encode(encoder),
-            Variant::DiagnosticInfo(value) => value.encode(encoder),
-        }
+        self.encode_scalar(encoder)
     }
 }
