@@ -1,5 +1,7 @@
 //! The bytes of the standard's own examples (OPC 10000-6, 5.2.2), and what hostile bytes get.
 
+use std::mem::MaybeUninit;
+
 use takt_ua::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
 };
@@ -315,6 +317,39 @@ fn encoders_fill_rewind_and_patch() {
     encoder.truncate(4);
     assert_eq!(encoder.position(), 4);
     assert_eq!(vec, [9, 5, 0, 0, 0]);
+}
+
+#[test]
+fn a_spilling_encoder_moves_once_and_keeps_what_it_has() {
+    let mut buffer = [MaybeUninit::new(0xAA); 6];
+    let mut spill = vec![9];
+    let mut encoder = Encoder::spilling(&mut buffer, &mut spill, 10);
+    encoder.u32(1).unwrap();
+    encoder.u16(2).unwrap();
+    assert!(!encoder.spilled());
+    assert_eq!((encoder.position(), encoder.available()), (6, 4));
+    encoder.u16(3).unwrap();
+    assert!(encoder.spilled());
+    assert!(encoder.patch_u32(0, 7));
+    assert_eq!((encoder.position(), encoder.available()), (8, 2));
+    assert_eq!(encoder.written(), [7, 0, 0, 0, 2, 0, 3, 0]);
+    assert_eq!(
+        encoder.u32(4),
+        Err(EncodeError::BufferFull {
+            needed: 4,
+            available: 2
+        })
+    );
+    encoder.truncate(2);
+    assert_eq!(encoder.written(), [7, 0]);
+    assert_eq!(spill, [9, 7, 0]);
+
+    // The limit holds in the buffer, too.
+    let mut spill = Vec::new();
+    let mut encoder = Encoder::spilling(&mut buffer, &mut spill, 3);
+    assert!(encoder.u32(1).is_err());
+    encoder.u16(1).unwrap();
+    assert_eq!(encoder.written(), [1, 0]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::error::EncodeError;
 use super::window::Window;
 
-/// Where encoded bytes go: a fixed buffer, or a `Vec` that grows up to a limit.
+/// Where encoded bytes go: a fixed buffer, a `Vec` that grows up to a limit, or the one and then the other.
 ///
 /// A fixed encoder is the hot path: each write is one comparison and one copy. A failed write leaves
 /// nothing half done, so [`truncate`](Self::truncate) can always rewind to an earlier position.
@@ -14,6 +14,8 @@ pub struct Encoder<'b> {
     /// The whole buffer of a fixed encoder; empty for a growing one, whose writes thus take the slow path.
     window: Window<'b>,
     growing: Option<Growing<'b>>,
+    /// Where a spilling encoder goes on when its window is full.
+    spill: Option<Growing<'b>>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,7 @@ impl<'b> Encoder<'b> {
         Self {
             window: Window::new(buffer),
             growing: None,
+            spill: None,
         }
     }
 
@@ -40,6 +43,7 @@ impl<'b> Encoder<'b> {
         Self {
             window: Window::uninit(buffer),
             growing: None,
+            spill: None,
         }
     }
 
@@ -49,7 +53,37 @@ impl<'b> Encoder<'b> {
         Self {
             window: Window::new(&mut []),
             growing: Some(Growing { vec, base, max_len }),
+            spill: None,
         }
+    }
+
+    /// Encodes into a buffer as [`fixed_uninit`](Self::fixed_uninit) does, as long as everything fits. What does not
+    /// moves, with all that was written before, to the end of `spill`, which grows until `max_len` bytes are encoded.
+    ///
+    /// For a transport that must guess the size of a response: a request cannot be handled twice.
+    #[inline]
+    pub fn spilling(
+        buffer: &'b mut [MaybeUninit<u8>],
+        spill: &'b mut Vec<u8>,
+        max_len: usize,
+    ) -> Self {
+        let base = spill.len();
+        let (buffer, _) = buffer.split_at_mut(buffer.len().min(max_len));
+        Self {
+            window: Window::uninit(buffer),
+            growing: None,
+            spill: Some(Growing {
+                vec: spill,
+                base,
+                max_len,
+            }),
+        }
+    }
+
+    /// Whether a [`spilling`](Self::spilling) encoder has left its buffer.
+    #[inline]
+    pub fn spilled(&self) -> bool {
+        self.growing.is_some()
     }
 
     /// Bytes written by this encoder.
@@ -65,7 +99,10 @@ impl<'b> Encoder<'b> {
     #[inline]
     pub fn available(&self) -> usize {
         match &self.growing {
-            None => self.window.available(),
+            None => match &self.spill {
+                None => self.window.available(),
+                Some(spill) => spill.max_len.saturating_sub(self.window.position()),
+            },
             Some(growing) => growing.available(),
         }
     }
@@ -126,6 +163,11 @@ impl<'b> Encoder<'b> {
 
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        if let Some(spill) = self.spill.take() {
+            spill.vec.extend_from_slice(self.window.written());
+            self.window = Window::new(&mut []);
+            self.growing = Some(spill);
+        }
         let available = match &mut self.growing {
             None => self.window.available(),
             Some(growing) => {
