@@ -73,7 +73,8 @@ pub struct ClientConnection {
     last_request_id: u32,
 }
 
-enum Step {
+/// What [`ClientConnection::step`] led to; bodies stay where they are.
+pub(crate) enum Step {
     Nothing,
     Opened,
     Response {
@@ -146,18 +147,7 @@ impl ClientConnection {
     /// # Errors
     /// What ends the connection: send what is left to [`transmit`](Self::transmit) and close.
     pub fn poll(&mut self, now: Instant) -> Result<Option<ClientEvent<'_>>, TransportError> {
-        let step = match self.advance(now) {
-            Ok(step) => step,
-            Err(error) => {
-                // 7.1.5: a client reports a fatal error by closing the channel; after an Error message it just closes.
-                if !matches!(error, TransportError::Peer { .. }) {
-                    self.close(now);
-                }
-                self.state = State::Closed;
-                return Err(error);
-            }
-        };
-        Ok(match step {
+        Ok(match self.step(now)? {
             Step::Nothing => None,
             Step::Opened => Some(ClientEvent::Opened),
             Step::Response { request_id, body } => Some(ClientEvent::Response {
@@ -174,6 +164,22 @@ impl ClientConnection {
                 reason,
             }),
         })
+    }
+
+    /// [`poll`](Self::poll) for a driver that hands bodies on out of a loop.
+    pub(crate) fn step(&mut self, now: Instant) -> Result<Step, TransportError> {
+        self.advance(now).inspect_err(|error| {
+            // 7.1.5: a client reports a fatal error by closing the channel; after an Error message it just closes.
+            if !matches!(error, TransportError::Peer { .. }) {
+                self.close();
+            }
+            self.state = State::Closed;
+        })
+    }
+
+    /// The body of the last [`Step::Response`].
+    pub(crate) fn body(&self, body: &Body) -> &[u8] {
+        self.inbound.body(body)
     }
 
     fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
@@ -318,7 +324,7 @@ impl ClientConnection {
 
     /// Sends CloseSecureChannel (7.1.4), if there is a channel: send what is left to [`transmit`](Self::transmit), then
     /// close the socket.
-    pub fn close(&mut self, _now: Instant) {
+    pub fn close(&mut self) {
         if let (State::Open, Some(tokens)) = (self.state, &self.tokens) {
             let request_id = next_request_id(self.last_request_id);
             let request = CloseSecureChannelRequest {

@@ -6,10 +6,10 @@
 //! * State machines without sockets and clocks: [`ServerConnection`] and [`ClientConnection`] take bytes that
 //!   arrived and times that passed, and give events and bytes to send. They negotiate limits, check and build chunks,
 //!   keep security tokens and sequence numbers.
-//! * Drivers with sockets: `TcpServer` serves many connections on one [`takt_rt::readiness::Readiness`],
-//!   `TcpClient` blocks or spins for its responses.
+//! * Drivers with sockets: [`TcpServer`] serves many connections on one [`takt_rt::readiness::Readiness`],
+//!   [`TcpClient`] blocks or spins for its responses.
 //!
-//! What is in a message is not known here: requests are handed to a `RequestHandler` as encoded bytes. Sessions,
+//! What is in a message is not known here: requests are handed to a [`RequestHandler`] as encoded bytes. Sessions,
 //! GetEndpoints and everything else that is a service belongs to `takt-services`.
 //!
 //! On the hot path, a request that fits one chunk is a slice of the receive buffer, its response is encoded
@@ -19,30 +19,43 @@
 
 mod assembler;
 mod chunk;
+mod client;
 mod client_channel;
 mod client_connection;
+mod client_error;
+mod completions;
 mod config;
 mod endpoint_url;
 mod error;
 mod fault;
+mod handler;
 mod hello;
 mod inbound;
+mod listener;
 mod open_channel;
 mod outbound;
 mod receive_buffer;
 mod security;
 mod sequence;
+mod served_connection;
+mod server;
 mod server_channel;
 mod server_connection;
+mod slots;
 mod token;
 
+pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
+pub use client_error::ClientError;
 pub use config::{ClientConnectionConfig, ServerConnectionConfig};
 pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
 pub use error::TransportError;
+pub use handler::{CompletionWaker, Outcome, RequestHandler};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
+pub use listener::BindError;
 pub use security::{
     ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role, SECURITY_POLICY_NONE,
     SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity,
 };
+pub use server::{TcpServer, TcpServerConfig};
 pub use server_connection::{ChannelDescription, Request, ServerConnection, ServerEvent};

@@ -108,6 +108,8 @@ pub struct ServerConnection {
     endpoint_url: String,
     channel: Option<ServerChannel>,
     deferred: usize,
+    /// Polling stopped because of congestion.
+    held_back: bool,
     /// For Hello and OpenSecureChannel.
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
@@ -137,6 +139,7 @@ impl ServerConnection {
             endpoint_url: String::new(),
             channel: None,
             deferred: 0,
+            held_back: false,
             handshake_deadline: now + config.handshake_timeout,
             chunk_deadline: None,
             send_deadline: None,
@@ -189,7 +192,8 @@ impl ServerConnection {
     /// Goes on until something is to be told.
     fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
         loop {
-            if self.state == State::Closed || self.is_congested() {
+            self.held_back = self.state != State::Closed && self.is_congested();
+            if self.state == State::Closed || self.held_back {
                 // Whoever is not read from cannot be late.
                 self.chunk_deadline = None;
                 return Ok(Step::Nothing);
@@ -318,6 +322,13 @@ impl ServerConnection {
     pub fn is_congested(&self) -> bool {
         self.outbound.unsent().len() > self.config.max_unsent
             || self.deferred >= self.config.max_deferred
+    }
+
+    /// Whether the last [`poll`](Self::poll) stopped because the connection was congested: requests may have been received
+    /// that were not given out.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        self.held_back
     }
 
     /// Whether the SecureChannel has been closed, by either side.

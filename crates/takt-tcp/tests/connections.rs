@@ -200,7 +200,7 @@ fn a_token_that_is_not_renewed_ends_the_channel() {
 #[test]
 fn closing_is_seen_by_the_server() {
     let mut pair = Pair::open(client(small()), server(small()));
-    pair.client.close(pair.now);
+    pair.client.close();
     let bytes = pair.client.transmit().to_vec();
     assert_eq!(&bytes[..4], b"CLOF");
     support::feed(&mut pair.server, &bytes);

@@ -1,0 +1,96 @@
+//! How other threads tell the transport's thread that a deferred response is complete.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use takt_rt::readiness::Waker;
+
+use crate::handler::CompletionWaker;
+
+/// The connections that have something to be taken.
+#[derive(Debug)]
+pub(crate) struct Completions {
+    shared: Arc<Shared>,
+    /// Swapped with the shared queue, so that neither allocates once warm.
+    taken: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    queue: Mutex<Vec<u64>>,
+    waker: Waker,
+}
+
+impl Completions {
+    pub(crate) fn new() -> io::Result<Self> {
+        let shared = Shared {
+            queue: Mutex::new(Vec::new()),
+            waker: Waker::new()?,
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            taken: Vec::new(),
+        })
+    }
+
+    /// Readable when there is something to take.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.shared.waker.as_fd()
+    }
+
+    /// What connection `id` gives to its handler.
+    pub(crate) fn waker(&self, id: u64) -> CompletionWaker {
+        let shared = Arc::clone(&self.shared);
+        Arc::new(move || {
+            let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_first = queue.is_empty();
+            if queue.last() != Some(&id) {
+                queue.push(id);
+            }
+            drop(queue);
+            // Whoever put the first one in has woken, or is about to wake, the thread that takes all.
+            if is_first {
+                shared.waker.wake();
+            }
+        })
+    }
+
+    /// The connections that called their wakers since the last time; give the list back with
+    /// [`recycle`](Self::recycle).
+    pub(crate) fn take(&mut self) -> Vec<u64> {
+        self.shared.waker.drain();
+        let mut queue = self
+            .shared
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *queue, &mut self.taken);
+        std::mem::take(&mut self.taken)
+    }
+
+    pub(crate) fn recycle(&mut self, mut list: Vec<u64>) {
+        list.clear();
+        self.taken = list;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_caller_is_taken_once() {
+        let mut completions = Completions::new().unwrap();
+        let (first, second) = (completions.waker(7), completions.waker(8));
+        first();
+        first();
+        std::thread::spawn(move || second()).join().unwrap();
+        let taken = completions.take();
+        assert_eq!(taken, [7, 8]);
+        completions.recycle(taken);
+        assert!(completions.take().is_empty());
+        first();
+        assert_eq!(completions.take(), [7]);
+    }
+}

@@ -1,0 +1,366 @@
+//! The server's loop: a listening socket and its connections on one level-triggered `Readiness` and one thread.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::{SocketFlags, acceptfrom_with, sockopt};
+use takt_rt::readiness::{Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
+use takt_ua::StatusCode;
+
+use crate::completions::Completions;
+use crate::config::ServerConnectionConfig;
+use crate::endpoint_url::EndpointUrl;
+use crate::handler::RequestHandler;
+use crate::listener::{BindError, listen};
+use crate::served_connection::{Fate, ServedConnection};
+use crate::server_connection::ServerConnection;
+use crate::slots::Slots;
+
+/// Events of a turn; more ready sockets than that come with the next.
+const EVENTS: usize = 256;
+/// Connections accepted at a time, so that a flood of them does not keep the others waiting.
+const ACCEPTS: usize = 16;
+/// Connections above the limit that are told so instead of just being dropped.
+const REFUSALS: usize = 64;
+/// How long accepting rests when the system has no descriptors or memory left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+const LISTENER: u64 = 0;
+const COMPLETIONS: u64 = 1;
+const FIRST_CONNECTION: u64 = 2;
+
+/// How a [`TcpServer`] serves.
+#[derive(Debug, Clone)]
+pub struct TcpServerConfig {
+    /// Limits, policies and deadlines of each connection.
+    pub connection: ServerConnectionConfig,
+    /// Connections at a time; more are refused with BadTcpNotEnoughResources.
+    pub max_connections: usize,
+}
+
+impl Default for TcpServerConfig {
+    /// 256 connections.
+    fn default() -> Self {
+        Self {
+            connection: ServerConnectionConfig::default(),
+            max_connections: 256,
+        }
+    }
+}
+
+/// Serves an opc.tcp endpoint.
+///
+/// Either it is the only one on its thread: call [`turn`](Self::turn) in a loop, with a timeout to sleep or with zero to spin.
+/// Or it shares a [`Readiness`] with others: hand it the [events](Self::ready) with its tag, and call
+/// [`handle_timeouts`](Self::handle_timeouts) when [`next_timeout`](Self::next_timeout) has come.
+pub struct TcpServer<H: RequestHandler> {
+    handler: H,
+    readiness: Arc<Readiness>,
+    tag: u8,
+    listener: TcpListener,
+    address: SocketAddr,
+    url: EndpointUrl,
+    connection_config: Arc<ServerConnectionConfig>,
+    max_connections: usize,
+    connections: Slots<ServedConnection<H::Connection>>,
+    completions: Completions,
+    next_channel_id: u32,
+    /// No connection's deadline is before this. It may be long past the real next one, never after it.
+    earliest_timeout: Option<Instant>,
+    accept_again: Option<Instant>,
+    events: Option<Events>,
+}
+
+impl<H: RequestHandler> TcpServer<H> {
+    /// Listens on `url`, on a `Readiness` of its own. Port 0 takes a free port: see [`url`](Self::url).
+    ///
+    /// # Errors
+    /// [`BindError`], which says what to do.
+    pub fn bind(url: &EndpointUrl, config: TcpServerConfig, handler: H) -> Result<Self, BindError> {
+        let readiness = Readiness::new().map_err(|error| BindError::new(url, error))?;
+        Self::bind_on(url, config, handler, Arc::new(readiness), 0)
+    }
+
+    /// Listens on `url`. All keys in `readiness` carry `tag`.
+    ///
+    /// # Errors
+    /// [`BindError`], which says what to do.
+    pub fn bind_on(
+        url: &EndpointUrl,
+        config: TcpServerConfig,
+        handler: H,
+        readiness: Arc<Readiness>,
+        tag: u8,
+    ) -> Result<Self, BindError> {
+        let (listener, address) = listen(url)?;
+        let other = |error| BindError::new(url, error);
+        let completions = Completions::new().map_err(other)?;
+        let mut random = [0; 4];
+        getrandom::fill(&mut random).map_err(|error| other(error.into()))?;
+        let add = |fd, id| readiness.add(fd, tagged_key(tag, id), Interest::READ);
+        add(listener.as_fd(), LISTENER).map_err(other)?;
+        add(completions.fd(), COMPLETIONS).map_err(other)?;
+        Ok(Self {
+            handler,
+            tag,
+            listener,
+            address,
+            url: url.with_port(address.port()),
+            connection_config: Arc::new(config.connection),
+            max_connections: config.max_connections,
+            connections: Slots::new(),
+            completions,
+            // OPC 10000-6 6.7.2.2: likely to be unique after each restart.
+            next_channel_id: u32::from_ne_bytes(random),
+            earliest_timeout: None,
+            accept_again: None,
+            events: None,
+            readiness,
+        })
+    }
+
+    /// The URL that it was given, with the real port.
+    #[must_use]
+    pub fn url(&self) -> &EndpointUrl {
+        &self.url
+    }
+
+    /// The address that it listens on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Who answers the requests.
+    #[must_use]
+    pub fn handler(&self) -> &H {
+        &self.handler
+    }
+
+    /// Open connections, those that are ending included.
+    #[must_use]
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Waits until something is ready, at most `timeout` (`None`: until then), and serves it. A zero timeout looks and
+    /// returns: call it again and again to spin.
+    ///
+    /// Ready descriptors with another tag are ignored: whoever shares the `Readiness` waits for themselves.
+    ///
+    /// # Errors
+    /// Only those of a broken `Readiness`.
+    pub fn turn(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        let mut events = match self.events.take() {
+            Some(events) => events,
+            None => Events::with_capacity(EVENTS),
+        };
+        let deadline = self.next_timeout();
+        let until_deadline = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let timeout = match (timeout, until_deadline) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let waited = self.readiness.wait(&mut events, timeout);
+        let now = Instant::now();
+        for event in events.iter() {
+            if key_tag(event.key) == self.tag {
+                self.ready(event, now);
+            }
+        }
+        self.events = Some(events);
+        self.handle_timeouts(now);
+        waited
+    }
+
+    /// An event whose key has this server's tag.
+    pub fn ready(&mut self, event: Event, now: Instant) {
+        match key_id(event.key) {
+            LISTENER => self.accept(now),
+            COMPLETIONS => self.complete(now),
+            id => {
+                let id = id - FIRST_CONNECTION;
+                if let Some(connection) = self.connections.get_mut(id) {
+                    let fate = connection.ready(event, &self.handler, now);
+                    self.settle(id, fate);
+                }
+            }
+        }
+    }
+
+    /// When [`handle_timeouts`](Self::handle_timeouts) has something to do.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        [self.earliest_timeout, self.accept_again]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Ends the connections whose clients are late.
+    pub fn handle_timeouts(&mut self, now: Instant) {
+        if self.accept_again.is_some_and(|at| at <= now) {
+            self.accept_again = None;
+            self.listen_for(Interest::READ);
+        }
+        if self.earliest_timeout.is_none_or(|at| at > now) {
+            return;
+        }
+        self.earliest_timeout = None;
+        for id in self.connections.ids() {
+            if let Some(connection) = self.connections.get_mut(id) {
+                let fate = match connection.next_timeout() {
+                    Some(at) if at <= now => connection.handle_timeout(&self.handler, now),
+                    _ => Fate::Stay,
+                };
+                self.settle(id, fate);
+            }
+        }
+    }
+
+    /// Ends all connections with `status` (BadShutdown, for instance) and serves on. What the clients do not
+    /// take at once is dropped when the server is.
+    pub fn close_connections(&mut self, status: StatusCode, reason: &str) {
+        let now = Instant::now();
+        for id in self.connections.ids() {
+            if let Some(connection) = self.connections.get_mut(id)
+                && !connection.is_lingering()
+            {
+                let fate = connection.close(&self.handler, status, reason, now);
+                self.settle(id, fate);
+            }
+        }
+    }
+
+    /// After a connection was touched: removes it, or waits for what it wants.
+    fn settle(&mut self, id: u64, fate: Fate) {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return;
+        };
+        let mut fate = fate;
+        if fate == Fate::Stay {
+            let wanted = connection.wanted_interest();
+            if wanted != connection.interest {
+                connection.interest = wanted;
+                let key = tagged_key(self.tag, id + FIRST_CONNECTION);
+                if self.readiness.modify(connection.fd(), key, wanted).is_err() {
+                    fate = Fate::Remove;
+                }
+            }
+            let timeout = connection.next_timeout();
+            self.earliest_timeout = match (self.earliest_timeout, timeout) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        if fate == Fate::Remove
+            && let Some(mut connection) = self.connections.remove(id)
+        {
+            // Closing the socket takes it out of the Readiness: nobody else holds it.
+            if let Some(handled) = connection.take_handled() {
+                self.handler.disconnect(handled);
+            }
+        }
+    }
+
+    fn complete(&mut self, now: Instant) {
+        let list = self.completions.take();
+        for &id in &list {
+            if let Some(connection) = self.connections.get_mut(id) {
+                let fate = connection.complete(&self.handler, now);
+                self.settle(id, fate);
+            }
+        }
+        self.completions.recycle(list);
+    }
+
+    fn accept(&mut self, now: Instant) {
+        for _ in 0..ACCEPTS {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match acceptfrom_with(&self.listener, flags) {
+                Ok((socket, address)) => {
+                    let address = address.and_then(|any| SocketAddr::try_from(any).ok());
+                    self.accepted(socket, address.unwrap_or(self.address), now);
+                }
+                Err(Errno::AGAIN) => return,
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    tracing::warn!(url = %self.url, "no descriptors or memory left: cannot accept connections");
+                    // The connection that waits keeps the listener readable: without a pause this would spin.
+                    self.listen_for(Interest::NONE);
+                    self.accept_again = Some(now + ACCEPT_PAUSE);
+                    return;
+                }
+                // The connection broke before it was accepted, or a signal came: there may be more.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn listen_for(&self, interest: Interest) {
+        let key = tagged_key(self.tag, LISTENER);
+        if let Err(error) = self.readiness.modify(self.listener.as_fd(), key, interest) {
+            tracing::error!(url = %self.url, %error, "cannot wait for connections");
+        }
+    }
+
+    fn accepted(&mut self, socket: OwnedFd, address: SocketAddr, now: Instant) {
+        let count = self.connections.len();
+        if count >= self.max_connections + REFUSALS {
+            tracing::warn!(client = %address, "too many connections: dropped");
+            return;
+        }
+        // A response must not wait for the acknowledgement of the one before. Peers that vanish without a word are found
+        // by the keep-alive: their tokens may be valid for an hour.
+        let options = sockopt::set_tcp_nodelay(&socket, true)
+            .and_then(|()| sockopt::set_socket_keepalive(&socket, true))
+            .and_then(|()| sockopt::set_tcp_keepidle(&socket, Duration::from_secs(60)));
+        if options.is_err() {
+            return;
+        }
+        self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
+        let config = Arc::clone(&self.connection_config);
+        let machine = ServerConnection::new(config, self.next_channel_id, now);
+        let id = self.connections.next_id();
+        let waker = self.completions.waker(id);
+        let connection = ServedConnection::new(socket, address, machine, waker);
+        let key = tagged_key(self.tag, id + FIRST_CONNECTION);
+        if let Err(error) = self.readiness.add(connection.fd(), key, Interest::READ) {
+            tracing::warn!(client = %address, %error, "cannot wait for a connection: dropped");
+            return;
+        }
+        let connection = self.connections.insert(connection);
+        let mut fate = Fate::Stay;
+        if count >= self.max_connections {
+            tracing::warn!(client = %address, limit = self.max_connections, "too many connections: refused");
+            let status = StatusCode::BadTcpNotEnoughResources;
+            fate = connection.close(&self.handler, status, "too many connections", now);
+        }
+        self.settle(id, fate);
+    }
+}
+
+impl<H: RequestHandler> fmt::Debug for TcpServer<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpServer")
+            .field("url", &self.url)
+            .field("address", &self.address)
+            .field("connections", &self.connections.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: RequestHandler> Drop for TcpServer<H> {
+    fn drop(&mut self) {
+        for id in self.connections.ids() {
+            self.settle(id, Fate::Remove);
+        }
+        // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.
+        let _ = self.readiness.remove(self.listener.as_fd());
+        let _ = self.readiness.remove(self.completions.fd());
+    }
+}

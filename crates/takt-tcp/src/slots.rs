@@ -1,0 +1,119 @@
+//! A table whose ids are never used for two things: an event for a connection that is gone must not reach the next one
+//! in its place.
+
+/// Bits of an id that say which slot; the 32 above count how often it was used.
+const INDEX_BITS: u32 = 22;
+
+#[derive(Debug)]
+pub(crate) struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<usize>,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+impl<T> Slots<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            len: 0,
+        }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The id that [`insert`](Self::insert) will use.
+    pub(crate) fn next_id(&self) -> u64 {
+        match self.free.last() {
+            Some(&index) => id(index, self.slots[index].generation),
+            None => id(self.slots.len(), 0),
+        }
+    }
+
+    /// Puts `value` in under [`next_id`](Self::next_id).
+    pub(crate) fn insert(&mut self, value: T) -> &mut T {
+        self.len += 1;
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot {
+                generation: 0,
+                value: None,
+            });
+            self.slots.len() - 1
+        });
+        self.slots[index].value.insert(value)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut T> {
+        let (index, generation) = parts(id);
+        let slot = self.slots.get_mut(index)?;
+        if slot.generation == generation {
+            slot.value.as_mut()
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: u64) -> Option<T> {
+        let (index, generation) = parts(id);
+        let slot = self.slots.get_mut(index)?;
+        if slot.generation != generation {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+        self.len -= 1;
+        Some(value)
+    }
+
+    /// The ids of all values.
+    pub(crate) fn ids(&self) -> Vec<u64> {
+        let slots = self.slots.iter().enumerate();
+        slots
+            .filter(|(_, slot)| slot.value.is_some())
+            .map(|(index, slot)| id(index, slot.generation))
+            .collect()
+    }
+}
+
+const fn id(index: usize, generation: u32) -> u64 {
+    (generation as u64) << INDEX_BITS | index as u64
+}
+
+#[allow(clippy::cast_possible_truncation)] // Both parts were put in from these types.
+const fn parts(id: u64) -> (usize, u32) {
+    let index = id & ((1 << INDEX_BITS) - 1);
+    (index as usize, (id >> INDEX_BITS) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_id_finds_nothing() {
+        let mut slots = Slots::new();
+        let first = slots.next_id();
+        *slots.insert('a') = 'A';
+        let second = slots.next_id();
+        slots.insert('b');
+        assert_eq!(slots.ids(), [first, second]);
+        assert_eq!(slots.remove(first), Some('A'));
+        assert_eq!(slots.remove(first), None);
+        let third = slots.next_id();
+        slots.insert('c');
+        assert_ne!(first, third);
+        assert_eq!(slots.get_mut(first), None);
+        assert_eq!(slots.get_mut(third), Some(&mut 'c'));
+        assert_eq!(slots.get_mut(1 << 21), None);
+        assert_eq!(slots.len(), 2);
+    }
+}
