@@ -46,6 +46,11 @@ impl Endpoint {
     }
 }
 
+/// `opc.tcp://127.0.0.1:<port>`.
+pub fn loopback(port: u16) -> EndpointUrl {
+    EndpointUrl::from_address(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
+}
+
 impl FromStr for Endpoint {
     type Err = EndpointError;
 

@@ -15,6 +15,6 @@ pub mod serve;
 
 pub use client::{Attribute, Client, ClientOptions, Identity, Waiting};
 pub use consumer::{Consumer, Item, ProviderEntry};
-pub use endpoint::{Endpoint, EndpointError};
+pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;
 pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};

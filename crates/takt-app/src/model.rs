@@ -35,6 +35,8 @@ pub mod provider {
     pub const AVAILABLE: u32 = 2;
     /// The Property `Revision`: a digest of everything that was registered.
     pub const REVISION: u32 = 3;
+    /// At the Provider's own endpoints: the Property `SemanticRegistry`, where its model lives.
+    pub const SEMANTIC_REGISTRY: u32 = 4;
     /// The first ServerEndpoint Property; further ones follow.
     pub const FIRST_ENDPOINT: u32 = 10;
 }

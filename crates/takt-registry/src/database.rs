@@ -187,9 +187,20 @@ impl Database {
         Ok(contents)
     }
 
-    /// Makes changes of `owner` durable, all of them or none.
-    pub fn record(&self, owner: &str, changes: &[Change]) -> Result<(), DatabaseError> {
+    /// Makes changes of `owner` durable, with its own record where it is new: all of it or nothing.
+    pub fn record(
+        &self,
+        owner: &str,
+        newcomer: Option<&ProviderRecord>,
+        changes: &[Change],
+    ) -> Result<(), DatabaseError> {
         let transaction = self.redb.begin_write()?;
+        if let Some(record) = newcomer {
+            transaction.open_table(PROVIDERS)?.insert(
+                record.name.as_str(),
+                (record.user.unwrap_or(NOBODY), record.secret_digest.as_slice()),
+            )?;
+        }
         let mut number = next_number(&transaction)?;
         for change in changes {
             match change {
@@ -219,17 +230,6 @@ impl Database {
             }
         }
         transaction.open_table(META)?.insert("number", number)?;
-        transaction.commit()?;
-        Ok(())
-    }
-
-    /// Adds or replaces a Provider's record.
-    pub fn put_provider(&self, record: &ProviderRecord) -> Result<(), DatabaseError> {
-        let transaction = self.redb.begin_write()?;
-        transaction.open_table(PROVIDERS)?.insert(
-            record.name.as_str(),
-            (record.user.unwrap_or(NOBODY), record.secret_digest.as_slice()),
-        )?;
         transaction.commit()?;
         Ok(())
     }
@@ -275,11 +275,38 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
     }
     let mut references = transaction.open_table(REFERENCES)?;
     let mut references_of = transaction.open_multimap_table(REFERENCES_OF)?;
-    for number in references_of.remove_all(key.as_slice())? {
-        // The other end still points at the number; it finds nothing there.
-        references.remove(number?.value())?;
+    let numbers: Vec<u64> = references_of
+        .remove_all(key.as_slice())?
+        .map(|number| Ok(number?.value()))
+        .collect::<Result<_, DatabaseError>>()?;
+    for number in numbers {
+        let Some((kind, item)) = references
+            .remove(number)?
+            .map(|reference| (reference.value().1, reference.value().2.to_vec()))
+        else {
+            continue;
+        };
+        let (source, target) = ends(kind, &item)?;
+        for end in [source, target] {
+            references_of.remove(self::key(&end).as_slice(), number)?;
+        }
     }
     Ok(())
+}
+
+/// The nodes at the ends of a reference that `REFERENCES` holds.
+fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), DatabaseError> {
+    let mut decoder = Decoder::new(item);
+    Ok(match kind {
+        ADDED => {
+            let item = AddReferencesItem::decode(&mut decoder)?;
+            (item.source_node_id, item.target_node_id.node_id)
+        }
+        _ => {
+            let item = DeleteReferencesItem::decode(&mut decoder)?;
+            (item.source_node_id, item.target_node_id.node_id)
+        }
+    })
 }
 
 fn key(node: &NodeId) -> Vec<u8> {

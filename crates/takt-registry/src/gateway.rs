@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use takt_app::client::{Client, ClientOptions};
@@ -65,6 +65,11 @@ impl Gateway {
             state.endpoint = Some(endpoint);
             state.worker = None;
         }
+    }
+
+    /// Whether the Provider is reached over shared memory.
+    pub(crate) fn has_shared_memory(&self) -> bool {
+        self.state().endpoint.as_ref().is_some_and(Endpoint::is_shared_memory)
     }
 
     /// Whether the Provider is connected to the registry: one that is not is not waited for.
@@ -253,6 +258,3 @@ impl RemoteSource for Gateway {
         })
     }
 }
-
-/// Shared by everything that forwards to the same Provider.
-pub(crate) type SharedGateway = Arc<Gateway>;

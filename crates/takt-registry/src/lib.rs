@@ -1,1 +1,16 @@
-//! The SemanticRegistryServer.
+//! The SemanticRegistryServer: directory of Providers and their data (paper `opcua-shared-memory-iceoryx2`, sections 3
+//! and 4).
+//!
+//! A conventional OPC UA server that Providers add their nodes to, and that Consumers browse to find them. It keeps
+//! registrations in a database, knows which Providers are connected, and forwards Reads, Writes and Calls for clients that
+//! know nothing of `InteractionVia`. Values themselves are the Providers' business.
+
+mod database;
+mod gateway;
+mod namespaces;
+mod providers;
+mod registry;
+mod rules;
+
+pub use database::DatabaseError;
+pub use registry::{Registry, RegistryError, RegistryOptions};

@@ -145,7 +145,7 @@ impl ProviderBuilder {
             &self.variables,
             &self.methods,
         )?;
-        let serving = Serving::start(&server, &self.application_name, &endpoints, self.serve)?;
+        let serving = Serving::start(&server, &endpoints, self.serve)?;
         let mut provider = Provider {
             endpoints: serving.endpoints().to_vec(),
             application_name: self.application_name,

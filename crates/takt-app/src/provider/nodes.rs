@@ -1,0 +1,188 @@
+//! The Provider's own address space: a map from NodeId to source, without a model (paper section 4.3).
+//!
+//! Below the Objects folder there is nothing but the Server object and a pointer to the registry, where the model lives.
+
+use std::sync::Arc;
+
+use takt_services::{
+    AddressSpace, AddressSpaceError, Caller, ClassAttributes, NewReference, NodeDefinition, Server,
+    Value, VariableDefinition,
+};
+use takt_services::{BuildError, CallError, MethodHandler};
+use takt_ua::structures::Argument;
+use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
+
+use super::ProviderError;
+use super::method::Method;
+use super::variable::{Source, Variable};
+use crate::model::{self, OWN_NAMESPACE, provider};
+
+/// A server that answers for `variables` and `methods`.
+pub(super) fn server(
+    application_name: &str,
+    registry: Option<&str>,
+    variables: &[Variable],
+    methods: &[Method],
+) -> Result<Arc<Server>, ProviderError> {
+    let failed = |path: &str, reason: String| ProviderError::Node {
+        path: path.to_owned(),
+        reason,
+    };
+    let server = Server::builder(application_name, model::provider_uri(application_name))
+        .build()
+        .map_err(|error: BuildError| failed(application_name, error.to_string()))?;
+    let space = server.address_space();
+    add_provider(space, application_name, registry)
+        .map_err(|error| failed(application_name, error.to_string()))?;
+    for variable in variables {
+        add_variable(space, variable).map_err(|error| failed(&variable.path, error.to_string()))?;
+    }
+    for method in methods {
+        add_method(space, method).map_err(|error| failed(&method.path, error.to_string()))?;
+    }
+    Ok(server)
+}
+
+/// The Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
+fn add_provider(
+    space: &AddressSpace,
+    application_name: &str,
+    registry: Option<&str>,
+) -> Result<(), AddressSpaceError> {
+    let object = NodeId::numeric(OWN_NAMESPACE, provider::OBJECT);
+    space.edit().add_node(
+        NodeDefinition::new(
+            object.clone(),
+            QualifiedName::new(OWN_NAMESPACE, application_name),
+            ClassAttributes::Object { event_notifier: 0 },
+        ),
+        &[
+            NewReference::inverse(standard(ids::ORGANIZES), standard(ids::OBJECTS_FOLDER)),
+            NewReference::forward(
+                standard(ids::HAS_TYPE_DEFINITION),
+                standard(ids::BASE_OBJECT_TYPE),
+            ),
+        ],
+    )?;
+    let Some(registry) = registry else {
+        return Ok(());
+    };
+    add_property(
+        space,
+        &object,
+        NodeId::numeric(OWN_NAMESPACE, provider::SEMANTIC_REGISTRY),
+        QualifiedName::new(OWN_NAMESPACE, "SemanticRegistry"),
+        scalar(ids::STRING),
+        registry.into(),
+    )
+}
+
+fn add_variable(space: &AddressSpace, variable: &Variable) -> Result<(), AddressSpaceError> {
+    let node = NodeId::string(OWN_NAMESPACE, &variable.path);
+    space.edit().add_node(
+        NodeDefinition::new(
+            node.clone(),
+            name_of(&variable.path),
+            ClassAttributes::Variable(VariableDefinition {
+                data_type: variable.data_type.clone(),
+                value_rank: variable.value_rank,
+                array_dimensions: variable.array_dimensions.clone(),
+                access_level: u32::from(variable.access_level()),
+                ..VariableDefinition::default()
+            }),
+        ),
+        &[NewReference::forward(
+            standard(ids::HAS_TYPE_DEFINITION),
+            standard(variable.type_definition()),
+        )],
+    )?;
+    let value = match &variable.source {
+        Source::Stored(initial) => Value::stored(initial.clone()),
+        Source::Cell(cell) => Value::Cell(Arc::clone(cell)),
+        Source::Callback(source) => Value::Callback(Arc::clone(source)),
+    };
+    space.set_value(&node, value)
+}
+
+fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceError> {
+    let node = NodeId::string(OWN_NAMESPACE, &method.path);
+    space.edit().add_node(
+        NodeDefinition::new(
+            node.clone(),
+            name_of(&method.path),
+            ClassAttributes::Method { executable: true },
+        ),
+        &[],
+    )?;
+    for (name, arguments) in [
+        ("InputArguments", &method.inputs),
+        ("OutputArguments", &method.outputs),
+    ] {
+        if !arguments.is_empty() {
+            add_arguments(space, &method.path, name, arguments)?;
+        }
+    }
+    let handler = Arc::clone(&method.handler);
+    space.set_method(
+        &node,
+        MethodHandler::local(move |_: &Caller, _: &NodeId, inputs: &[Variant]| {
+            handler(inputs).map_err(CallError::from)
+        }),
+    )
+}
+
+/// The arguments are there so that a Call is checked against them; the registry shows them.
+fn add_arguments(
+    space: &AddressSpace,
+    path: &str,
+    name: &str,
+    arguments: &[Argument],
+) -> Result<(), AddressSpaceError> {
+    let value: Vec<ExtensionObject> = arguments.iter().map(ExtensionObject::from_structure).collect();
+    add_property(
+        space,
+        &NodeId::string(OWN_NAMESPACE, path),
+        NodeId::string(OWN_NAMESPACE, &format!("{path}#{name}")),
+        QualifiedName::new(0, name),
+        VariableDefinition {
+            data_type: standard(ids::ARGUMENT),
+            value_rank: 1,
+            array_dimensions: vec![u32::try_from(arguments.len()).unwrap_or(0)],
+            ..VariableDefinition::default()
+        },
+        value.into(),
+    )
+}
+
+fn add_property(
+    space: &AddressSpace,
+    parent: &NodeId,
+    node: NodeId,
+    browse_name: QualifiedName,
+    definition: VariableDefinition,
+    value: Variant,
+) -> Result<(), AddressSpaceError> {
+    space.edit().add_node(
+        NodeDefinition::new(node.clone(), browse_name, ClassAttributes::Variable(definition)),
+        &[
+            NewReference::inverse(standard(ids::HAS_PROPERTY), parent.clone()),
+            NewReference::forward(standard(ids::HAS_TYPE_DEFINITION), standard(ids::PROPERTY_TYPE)),
+        ],
+    )?;
+    space.set_value(&node, Value::stored(value))
+}
+
+fn scalar(data_type: u32) -> VariableDefinition {
+    VariableDefinition {
+        data_type: standard(data_type),
+        ..VariableDefinition::default()
+    }
+}
+
+fn standard(id: u32) -> NodeId {
+    NodeId::numeric(0, id)
+}
+
+fn name_of(path: &str) -> QualifiedName {
+    QualifiedName::new(OWN_NAMESPACE, path.rsplit('/').next().unwrap_or(path))
+}

@@ -1,0 +1,286 @@
+//! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use takt_rt::readiness::{Events, Interest, Readiness, Waker, key_tag};
+use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
+use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
+use takt_tcp::{BindError, TcpServer, TcpServerConfig};
+
+use crate::client::Waiting;
+use crate::endpoint::Endpoint;
+
+/// How a serving thread waits, and what it bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// How the thread waits for requests. Spinning takes a whole core.
+    pub waiting: Waiting,
+    /// TCP connections at a time.
+    pub max_connections: usize,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            waiting: Waiting::Sleep,
+            max_connections: 256,
+        }
+    }
+}
+
+/// An endpoint could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The TCP port is taken, or not ours to take.
+    #[error(transparent)]
+    Tcp(#[from] BindError),
+    /// The name is taken, or the shared memory could not be set up.
+    #[error(transparent)]
+    SharedMemory(#[from] ShmError),
+    /// The system gave no thread or no descriptors.
+    #[error("the serving thread could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Keys of the readiness loop: who a descriptor belongs to.
+const TCP: u8 = 1;
+const SHARED_MEMORY: u8 = 2;
+const STOP: u8 = 3;
+
+/// What a key of the stopping descriptor looks like.
+const STOP_KEY: u64 = (STOP as u64) << 56;
+
+/// Deadlines of sessions and connections are looked at so often at least.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Endpoints that are served until this is dropped.
+pub struct Serving {
+    endpoints: Vec<Endpoint>,
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's own name.
+    ///
+    /// # Errors
+    /// An endpoint cannot be opened; then none is.
+    pub fn start(
+        server: &Arc<Server>,
+        endpoints: &[Endpoint],
+        options: ServeOptions,
+    ) -> Result<Self, ServeError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let readiness = Readiness::new()?;
+        let waker = Waker::new()?;
+        readiness.add(waker.as_fd(), STOP_KEY, Interest::READ)?;
+        let (report, opened) = mpsc::sync_channel(1);
+        let thread = {
+            let server = Arc::clone(server);
+            let stop = Arc::clone(&stop);
+            let wanted = endpoints.to_vec();
+            // Shared memory stays on the thread that opened it, so the thread opens everything.
+            std::thread::Builder::new()
+                .name("serve".to_owned())
+                .spawn(move || match Transports::open(&server, readiness, &wanted, options) {
+                    Ok(mut transports) => {
+                        if report.send(Ok(transports.endpoints.clone())).is_ok() {
+                            transports.run(&stop, options.waiting);
+                        }
+                    }
+                    Err(error) => {
+                        // Whoever asked is waiting for this; if not, there is nobody to tell.
+                        let _ = report.send(Err(error));
+                    }
+                })?
+        };
+        match opened.recv() {
+            Ok(Ok(endpoints)) => Ok(Self {
+                endpoints,
+                stop,
+                waker,
+                thread: Some(thread),
+            }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ServeError::Thread(std::io::Error::other("it ended at once"))),
+        }
+    }
+
+    /// The endpoints as they are: with the port that the system chose.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        self.waker.wake();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to stop.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the serving thread works with.
+struct Transports {
+    server: Arc<Server>,
+    readiness: Arc<Readiness>,
+    tcp: Vec<TcpServer<Arc<Server>>>,
+    shared_memory: Vec<ShmServer<Arc<Server>>>,
+    endpoints: Vec<Endpoint>,
+}
+
+impl Transports {
+    fn open(
+        server: &Arc<Server>,
+        readiness: Readiness,
+        endpoints: &[Endpoint],
+        options: ServeOptions,
+    ) -> Result<Self, ServeError> {
+        let mut transports = Self {
+            server: Arc::clone(server),
+            readiness: Arc::new(readiness),
+            tcp: Vec::new(),
+            shared_memory: Vec::new(),
+            endpoints: Vec::new(),
+        };
+        for endpoint in endpoints {
+            match endpoint {
+                Endpoint::Tcp(url) => transports.open_tcp(url, options)?,
+                Endpoint::SharedMemory(name) => transports.open_shared_memory(name, options)?,
+            }
+        }
+        Ok(transports)
+    }
+
+    fn open_tcp(
+        &mut self,
+        url: &takt_tcp::EndpointUrl,
+        options: ServeOptions,
+    ) -> Result<(), ServeError> {
+        let config = TcpServerConfig {
+            max_connections: options.max_connections,
+            ..TcpServerConfig::default()
+        };
+        let tag = tag(TCP, self.tcp.len());
+        let server = Arc::clone(&self.server);
+        let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
+        let url = tcp.url().clone();
+        self.announce(Endpoint::Tcp(url), TCP_PROFILE);
+        self.tcp.push(tcp);
+        Ok(())
+    }
+
+    fn open_shared_memory(
+        &mut self,
+        name: &ApplicationName,
+        options: ServeOptions,
+    ) -> Result<(), ServeError> {
+        let config = ServerConfig {
+            wait: options.waiting,
+            ..ServerConfig::default()
+        };
+        let tag = tag(SHARED_MEMORY, self.shared_memory.len());
+        let server = Arc::clone(&self.server);
+        let shared_memory = ShmServer::new(name, server, &self.readiness, tag, config)?;
+        self.announce(Endpoint::SharedMemory(name.clone()), SHARED_MEMORY_PROFILE);
+        self.shared_memory.push(shared_memory);
+        Ok(())
+    }
+
+    fn announce(&mut self, endpoint: Endpoint, profile: &str) {
+        self.server
+            .add_endpoint(EndpointConfig::without_security(endpoint.to_string(), profile));
+        self.endpoints.push(endpoint);
+    }
+
+    fn run(&mut self, stop: &AtomicBool, waiting: Waiting) {
+        let mut events = Events::with_capacity(64);
+        let mut last_request = Instant::now();
+        while !stop.load(Ordering::Acquire) {
+            let looking = waiting
+                .spin_for()
+                .is_none_or(|spin_for| last_request.elapsed() < spin_for);
+            let timeout = if looking { Duration::ZERO } else { self.timeout() };
+            if let Err(error) = self.readiness.wait(&mut events, Some(timeout)) {
+                tracing::error!(%error, "the readiness loop is broken, serving ends");
+                return;
+            }
+            let now = Instant::now();
+            let mut answered = !events.is_empty();
+            for event in events.iter() {
+                self.dispatch(event, now);
+            }
+            if looking {
+                for shared_memory in &mut self.shared_memory {
+                    answered |= shared_memory.turn() > 0;
+                }
+            }
+            if answered {
+                last_request = now;
+            }
+            for tcp in &mut self.tcp {
+                tcp.handle_timeouts(now);
+            }
+            self.server.tick(now);
+        }
+    }
+
+    /// Until the next deadline, and not longer than [`TICK`].
+    fn timeout(&self) -> Duration {
+        let now = Instant::now();
+        self.tcp
+            .iter()
+            .filter_map(TcpServer::next_timeout)
+            .chain(self.server.next_deadline())
+            .map(|deadline| deadline.saturating_duration_since(now))
+            .min()
+            .unwrap_or(Duration::MAX)
+            .min(TICK)
+    }
+
+    fn dispatch(&mut self, event: takt_rt::readiness::Event, now: Instant) {
+        let (kind, number) = split_tag(key_tag(event.key));
+        match kind {
+            TCP => {
+                if let Some(tcp) = self.tcp.get_mut(number) {
+                    tcp.ready(event, now);
+                }
+            }
+            SHARED_MEMORY => {
+                if let Some(shared_memory) = self.shared_memory.get_mut(number) {
+                    shared_memory.ready(event.key);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A transport's tag: its kind in the lower half, which one of that kind in the upper.
+fn tag(kind: u8, number: usize) -> u8 {
+    kind | u8::try_from(number).unwrap_or(u8::MAX) << 4
+}
+
+fn split_tag(tag: u8) -> (u8, usize) {
+    (tag & 0x0F, usize::from(tag >> 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_tell_transports_apart() {
+        assert_eq!(split_tag(tag(TCP, 3)), (TCP, 3));
+        assert_ne!(tag(TCP, 1), tag(SHARED_MEMORY, 1));
+        assert_eq!(split_tag(key_tag(STOP_KEY)).0, STOP);
+    }
+}

@@ -1,0 +1,223 @@
+//! The Providers that the registry knows: who may speak for each, and whether it is connected.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sha2::{Digest, Sha256};
+use takt_app::model;
+use takt_cell::Cell;
+use takt_services::{Caller, Transport, UserIdentity};
+use takt_ua::{DateTime, NodeId, StatusCode, Variant};
+
+use crate::database::ProviderRecord;
+use crate::gateway::Gateway;
+
+/// A Provider, connected or not.
+pub(crate) struct ProviderState {
+    pub(crate) record: ProviderRecord,
+    /// The index of its namespace.
+    pub(crate) namespace: u16,
+    pub(crate) gateway: Arc<Gateway>,
+    /// What its Property `Available` shows.
+    pub(crate) available: Arc<Cell>,
+    /// The sessions that speak for it now.
+    sessions: HashSet<NodeId>,
+    /// The session that registered it first over `opc.tcp`: it may fetch the secret, once, and act without it.
+    first_session: Option<NodeId>,
+    secret: Option<String>,
+}
+
+/// All Providers, by ApplicationName.
+#[derive(Default)]
+pub(crate) struct Providers(Mutex<HashMap<String, ProviderState>>);
+
+impl ProviderState {
+    pub(crate) fn new(record: ProviderRecord, namespace: u16) -> Self {
+        Self {
+            gateway: Arc::new(Gateway::new(&record.name, model::provider_uri(&record.name))),
+            available: Arc::new(Cell::of(&Variant::Boolean(false))),
+            record,
+            namespace,
+            sessions: HashSet::new(),
+            first_session: None,
+            secret: None,
+        }
+    }
+
+    pub(crate) fn is_available(&self) -> bool {
+        !self.sessions.is_empty()
+    }
+
+    /// Whether `caller` may speak for this Provider.
+    fn is_spoken_for_by(&self, caller: &Caller) -> bool {
+        match caller.peer.transport {
+            Transport::SharedMemory => {
+                caller.peer.user.is_some() && caller.peer.user == self.record.user
+            }
+            Transport::Tcp => {
+                self.first_session.as_ref() == Some(&caller.session_id)
+                    || matches!(&caller.user, UserIdentity::UserName { name } if *name == self.record.name)
+            }
+        }
+    }
+
+    fn show_available(&self) {
+        let available = self.is_available();
+        self.gateway.set_available(available);
+        // The cell was made for a Boolean: there is nothing to fail.
+        let _ = self.available.set_bool(available, StatusCode::Good, DateTime::now());
+    }
+}
+
+/// A Provider that comes for the first time.
+pub(crate) struct Newcomer {
+    pub(crate) record: ProviderRecord,
+    session: NodeId,
+    secret: Option<String>,
+}
+
+impl Newcomer {
+    /// A record for the Provider that `caller` registers: with its Unix user, or with a secret where nobody vouches.
+    pub(crate) fn new(name: &str, caller: &Caller) -> Result<Self, StatusCode> {
+        let (user, secret) = match caller.peer.transport {
+            Transport::SharedMemory => (caller.peer.user, None),
+            Transport::Tcp => (None, Some(new_secret()?)),
+        };
+        let secret_digest = secret.as_deref().map(digest).unwrap_or_default();
+        Ok(Self {
+            record: ProviderRecord {
+                name: name.to_owned(),
+                user,
+                secret_digest,
+            },
+            session: caller.session_id.clone(),
+            secret,
+        })
+    }
+}
+
+impl Providers {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ProviderState>> {
+        // Every change below is whole when the lock is given back.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `look` with the Provider of this name.
+    pub(crate) fn with<R>(&self, name: &str, look: impl FnOnce(&ProviderState) -> R) -> Option<R> {
+        self.lock().get(name).map(look)
+    }
+
+    /// Runs `look` with the Provider whose namespace has this index.
+    pub(crate) fn with_namespace<R>(
+        &self,
+        namespace: u16,
+        look: impl FnOnce(&ProviderState) -> R,
+    ) -> Option<R> {
+        self.lock()
+            .values()
+            .find(|state| state.namespace == namespace)
+            .map(look)
+    }
+
+    /// Adds a Provider that the database holds.
+    pub(crate) fn restore(&self, state: ProviderState) {
+        self.lock().insert(state.record.name.clone(), state);
+    }
+
+    /// Adds a Provider that has just registered, and is connected.
+    pub(crate) fn welcome(&self, newcomer: Newcomer, namespace: u16) {
+        let mut state = ProviderState::new(newcomer.record, namespace);
+        state.sessions.insert(newcomer.session.clone());
+        if newcomer.secret.is_some() {
+            state.first_session = Some(newcomer.session);
+            state.secret = newcomer.secret;
+        }
+        state.show_available();
+        self.restore(state);
+    }
+
+    /// Removes a Provider.
+    pub(crate) fn forget(&self, name: &str) -> Option<ProviderState> {
+        self.lock().remove(name)
+    }
+
+    /// The name and the namespace of the Provider that `caller` may speak for.
+    pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
+        let name = claimed_name(caller)?;
+        let providers = self.lock();
+        let state = providers.get(name)?;
+        state
+            .is_spoken_for_by(caller)
+            .then(|| (name.to_owned(), state.namespace))
+    }
+
+    /// A session was activated: a Provider that is known is here again.
+    pub(crate) fn session_activated(&self, caller: &Caller) {
+        let Some(name) = claimed_name(caller) else {
+            return;
+        };
+        if let Some(state) = self.lock().get_mut(name) {
+            if state.is_spoken_for_by(caller) && state.sessions.insert(caller.session_id.clone()) {
+                tracing::info!(provider = name, "available");
+                state.show_available();
+            }
+        }
+    }
+
+    /// A session, or its connection, is gone.
+    pub(crate) fn session_gone(&self, session: &NodeId) {
+        for state in self.lock().values_mut() {
+            if state.sessions.remove(session) {
+                if state.first_session.as_ref() == Some(session) {
+                    state.first_session = None;
+                    state.secret = None;
+                }
+                if !state.is_available() {
+                    tracing::info!(provider = %state.record.name, "not available");
+                }
+                state.show_available();
+            }
+        }
+    }
+
+    /// The secret of the Provider that this session registered: given once.
+    pub(crate) fn issue_secret(&self, session: &NodeId) -> Result<String, StatusCode> {
+        self.lock()
+            .values_mut()
+            .find(|state| state.first_session.as_ref() == Some(session))
+            .and_then(|state| state.secret.take())
+            .ok_or(StatusCode::BadUserAccessDenied)
+    }
+
+    /// Whether `password` is the secret of the Provider `name`.
+    pub(crate) fn knows_secret(&self, name: &str, password: &[u8]) -> bool {
+        let given = Sha256::digest(password);
+        self.lock().get(name).is_some_and(|state| {
+            let known = &state.record.secret_digest;
+            // A digest gives nothing away by where the first difference is.
+            known.len() == given.len() && known.as_slice() == given.as_slice()
+        })
+    }
+}
+
+/// The Provider that `caller` says it is: the user of its session, or the application that opened it.
+pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
+    match &caller.user {
+        UserIdentity::UserName { name } => Some(name),
+        UserIdentity::Anonymous => caller
+            .application_uri
+            .as_str()
+            .strip_prefix(model::provider_uri("").as_str()),
+    }
+}
+
+fn digest(secret: &str) -> Vec<u8> {
+    Sha256::digest(secret.as_bytes()).to_vec()
+}
+
+/// 256 random bits as hexadecimal digits.
+fn new_secret() -> Result<String, StatusCode> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(|_| StatusCode::BadInternalError)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,203 @@
+//! The running registry: database, address space, rules and endpoints put together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use takt_app::serve::{ServeError, ServeOptions, Serving};
+use takt_app::{Endpoint, model};
+use takt_nodeset::{NodeSet, NodeSetError};
+use takt_services::{
+    AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
+};
+use takt_ua::{NodeId, StatusCode, Variant};
+
+use crate::database::{Contents, Database, DatabaseError};
+use crate::rules::Rules;
+
+/// The registry's own model.
+const MODEL: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
+const MODEL_NAME: &str = "Takt.Registry.NodeSet2.xml";
+
+/// What a registry is to be.
+#[derive(Debug, Clone)]
+pub struct RegistryOptions {
+    /// The ApplicationName; it is reached at `opc.iox2://<ApplicationName>`.
+    pub application_name: String,
+    /// Where any OPC UA client reaches it.
+    pub endpoint: Endpoint,
+    /// The database's file.
+    pub database: PathBuf,
+    /// NodeSet2 files to load, required ones before those that need them.
+    pub nodesets: Vec<PathBuf>,
+    /// How the serving thread waits, and what it bounds.
+    pub serve: ServeOptions,
+}
+
+impl Default for RegistryOptions {
+    /// Listens on the registered port of OPC UA, on loopback; the database is in the working directory.
+    fn default() -> Self {
+        Self {
+            application_name: model::DEFAULT_REGISTRY.to_owned(),
+            endpoint: Endpoint::Tcp(takt_app::loopback(4840)),
+            database: PathBuf::from("registry.redb"),
+            nodesets: Vec::new(),
+            serve: ServeOptions::default(),
+        }
+    }
+}
+
+/// A registry could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The ApplicationName cannot be an endpoint.
+    #[error(transparent)]
+    Endpoint(#[from] takt_app::EndpointError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A NodeSet file cannot be read.
+    #[error("{path} cannot be read: {source}")]
+    NodeSetFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A NodeSet file is not valid.
+    #[error(transparent)]
+    NodeSet(#[from] NodeSetError),
+    /// A NodeSet cannot be loaded.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The database's namespaces contradict the ones that are built in.
+    #[error("the database has namespace {index} as {found}, this version has {expected}: use another directory")]
+    Namespace {
+        /// The index.
+        index: u16,
+        /// The URI in the database.
+        found: String,
+        /// The URI that this version has there.
+        expected: String,
+    },
+    /// The server could not be built.
+    #[error(transparent)]
+    Server(#[from] BuildError),
+    /// The address space refused something that the registry needs.
+    #[error(transparent)]
+    AddressSpace(#[from] takt_services::AddressSpaceError),
+    /// An endpoint could not be opened.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+}
+
+/// A running registry. It stops when this is dropped; what Providers registered stays in its database.
+pub struct Registry {
+    application_name: String,
+    server: Arc<Server>,
+    serving: Serving,
+}
+
+impl Registry {
+    /// Opens the database, loads the NodeSets, puts back what was registered, and serves.
+    pub fn start(options: RegistryOptions) -> Result<Self, RegistryError> {
+        let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
+        let database = Database::open(&options.database)?;
+        let mut contents = database.load()?;
+        let server = Server::builder(
+            &options.application_name,
+            format!("urn:takt:registry:{}", options.application_name),
+        )
+        .build()?;
+        let space = server.address_space();
+        // Every index that was ever given out stands for the same URI again, before anything new gets one.
+        restore_namespaces(space, &mut contents)?;
+        takt_services::import(space, &NodeSet::parse(MODEL_NAME, MODEL)?)?;
+        for path in &options.nodesets {
+            let xml = std::fs::read_to_string(path).map_err(|source| RegistryError::NodeSetFile {
+                path: path.clone(),
+                source,
+            })?;
+            takt_services::import(space, &NodeSet::parse(&path.to_string_lossy(), &xml)?)?;
+        }
+        database.record("", None, &crate::namespaces::unknown(space, &contents))?;
+        let model = space.namespaces().register(model::NAMESPACE_URI)?;
+        let rules = Arc::new(Rules::new(database, space, model));
+        rules.restore(space, contents);
+        bind_methods(space, &rules, model)?;
+        server.set_node_management(Arc::clone(&rules) as _);
+        server.set_authenticator(Arc::clone(&rules) as _);
+        server.set_session_observer(rules);
+        let endpoints = [shared_memory, options.endpoint];
+        let serving = Serving::start(&server, &endpoints, options.serve)?;
+        Ok(Self {
+            application_name: options.application_name,
+            server,
+            serving,
+        })
+    }
+
+    /// The ApplicationName.
+    pub fn application_name(&self) -> &str {
+        &self.application_name
+    }
+
+    /// Where it is reached: shared memory first, TCP with the port that it really has.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        self.serving.endpoints()
+    }
+
+    /// The server behind the endpoints.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+}
+
+/// Gives every namespace of the database its index again.
+fn restore_namespaces(space: &AddressSpace, contents: &mut Contents) -> Result<(), RegistryError> {
+    contents.namespaces.sort_unstable();
+    for (index, uri) in &contents.namespaces {
+        let found = space.namespaces().register(uri)?;
+        if found != *index {
+            return Err(RegistryError::Namespace {
+                index: *index,
+                found: uri.clone(),
+                expected: space
+                    .namespaces()
+                    .uri(*index)
+                    .map_or_else(String::new, |uri| uri.as_ref().to_owned()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// `Forget` and `IssueSecret` of the Registry object.
+fn bind_methods(
+    space: &AddressSpace,
+    rules: &Arc<Rules>,
+    model: u16,
+) -> Result<(), takt_services::AddressSpaceError> {
+    let forgetting = Arc::clone(rules);
+    space.set_method(
+        &NodeId::numeric(model, model::REGISTRY_FORGET),
+        MethodHandler::local(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+            // Over TCP nobody vouches for the caller.
+            if caller.peer.transport != Transport::SharedMemory {
+                return Err(CallError::from(StatusCode::BadUserAccessDenied));
+            }
+            match inputs.first() {
+                Some(Variant::String(name)) => forgetting.forget(name.as_str())?,
+                _ => return Err(StatusCode::BadInvalidArgument.into()),
+            }
+            Ok(Vec::new())
+        }),
+    )?;
+    let issuing = Arc::clone(rules);
+    space.set_method(
+        &NodeId::numeric(model, model::REGISTRY_ISSUE_SECRET),
+        MethodHandler::local(move |caller: &Caller, _: &NodeId, _: &[Variant]| {
+            let secret = issuing.providers.issue_secret(&caller.session_id)?;
+            Ok(vec![Variant::from(secret.as_str())])
+        }),
+    )
+}

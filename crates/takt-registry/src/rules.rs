@@ -1,0 +1,313 @@
+//! Who may change what in the registry's address space, and what follows from a change.
+//!
+//! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That makes
+//! ownership a matter of the NodeId, and leaves nothing to keep in step.
+
+use std::sync::{Arc, Weak};
+
+use takt_app::Endpoint;
+use takt_app::model::{self, provider};
+use takt_services::{
+    AddressSpace, Authenticator, Caller, Change, MethodHandler, NodeManagement, Peer, RemoteMethod,
+    RemoteValue, SessionObserver, UserIdentity, Value,
+};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
+use takt_ua::{NodeClass, NodeId, StatusCode, Variant};
+
+use crate::database::Database;
+use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
+
+/// The registry's rules and what it keeps.
+pub(crate) struct Rules {
+    pub(crate) database: Database,
+    pub(crate) providers: Providers,
+    space: Weak<AddressSpace>,
+    /// The index of the registry's model.
+    model: u16,
+}
+
+impl Rules {
+    pub(crate) fn new(database: Database, space: &Arc<AddressSpace>, model: u16) -> Self {
+        Self {
+            database,
+            providers: Providers::default(),
+            space: Arc::downgrade(space),
+            model,
+        }
+    }
+
+    /// Puts back what the database holds; what cannot be put back is reported and left out.
+    pub(crate) fn restore(&self, space: &AddressSpace, contents: crate::database::Contents) {
+        for record in contents.providers {
+            let uri = model::provider_uri(&record.name);
+            match space.namespaces().index_of(&uri) {
+                Some(namespace) => self.providers.restore(ProviderState::new(record, namespace)),
+                None => tracing::warn!(provider = %record.name, "has no namespace and is left out"),
+            }
+        }
+        for (owner, change) in contents.changes {
+            match space.apply(&change) {
+                Ok(()) => self.follow(space, &change),
+                Err(error) => tracing::warn!(%owner, %error, "a registration cannot be restored"),
+            }
+        }
+    }
+
+    /// What the registry itself does after a change is visible.
+    fn follow(&self, space: &AddressSpace, change: &Change) {
+        match change {
+            Change::AddNode(item) => self.node_added(space, item),
+            Change::AddReference(item) => self.reference_added(space, item),
+            Change::DeleteNode(item) => self.node_deleted(&item.node_id),
+            Change::AddNamespace { .. } | Change::DeleteReference(_) => {}
+        }
+    }
+
+    fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
+        let node = &item.requested_new_node_id.node_id;
+        let object = NodeId::numeric(node.namespace, provider::OBJECT);
+        let known = self.providers.with_namespace(node.namespace, |state| {
+            if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
+                let bound = space.set_value(node, Value::Cell(Arc::clone(&state.available)));
+                warn_on_error(node, bound);
+            }
+            if let Some(endpoint) = server_endpoint(item) {
+                prefer(state, endpoint);
+            }
+        });
+        if known.is_some() && *node != object {
+            let created_by = NodeId::numeric(self.model, model::CREATED_BY);
+            let added = space.edit().add_reference(node, &created_by, true, &object.into());
+            warn_on_error(node, added);
+        }
+    }
+
+    /// `InteractionVia`: from now on the registry forwards what concerns this node.
+    fn reference_added(&self, space: &AddressSpace, item: &AddReferencesItem) {
+        if item.reference_type_id != NodeId::numeric(self.model, model::INTERACTION_VIA)
+            || !item.is_forward
+        {
+            return;
+        }
+        let node = &item.source_node_id;
+        let class = space.view().node(node).map(|node| node.node_class());
+        self.providers.with_namespace(node.namespace, |state| {
+            let source = Arc::clone(&state.gateway);
+            let bound = match class {
+                Some(NodeClass::Variable) => space.set_value(
+                    node,
+                    Value::Remote(RemoteValue {
+                        source,
+                        node_id: node.clone(),
+                    }),
+                ),
+                Some(NodeClass::Method) => space.set_method(
+                    node,
+                    MethodHandler::Remote(RemoteMethod {
+                        source,
+                        object_id: NodeId::NULL,
+                        method_id: node.clone(),
+                    }),
+                ),
+                _ => Ok(()),
+            };
+            warn_on_error(node, bound);
+        });
+    }
+
+    fn node_deleted(&self, node: &NodeId) {
+        if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
+            return;
+        }
+        let name = self
+            .providers
+            .with_namespace(node.namespace, |state| state.record.name.clone());
+        if let Some(name) = name {
+            self.providers.forget(&name);
+            if let Err(error) = self.database.remove_provider(&name) {
+                tracing::warn!(provider = %name, %error, "cannot be removed from the database");
+            }
+        }
+    }
+
+    /// Removes a Provider and all its nodes; only while it is not available.
+    pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
+        let (namespace, available) = self
+            .providers
+            .with(name, |state| (state.namespace, state.is_available()))
+            .ok_or(StatusCode::BadNotFound)?;
+        if available {
+            return Err(StatusCode::BadInvalidState);
+        }
+        let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+        let nodes = space.nodes_of_namespace(namespace);
+        let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
+        self.database
+            .record(name, None, &changes)
+            .map_err(|error| refuse(&error))?;
+        for change in &changes {
+            warn_on_error(&NodeId::NULL, space.apply(change));
+        }
+        self.node_deleted(&NodeId::numeric(namespace, provider::OBJECT));
+        Ok(())
+    }
+
+    /// Whether `item` is the Object of a Provider, and of which.
+    fn provider_of(&self, item: &AddNodesItem) -> Option<String> {
+        (item.type_definition.node_id == NodeId::numeric(self.model, model::PROVIDER_TYPE))
+            .then(|| item.browse_name.name.as_str().to_owned())
+    }
+
+    /// Whether the caller may register as `name`, whether anybody did before or not.
+    fn may_register(&self, caller: &Caller, name: &str) -> Result<(), StatusCode> {
+        if claimed_name(caller) != Some(name) {
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        // A name that is no ApplicationName could not be reached over shared memory.
+        let endpoint: Result<Endpoint, _> = format!("opc.iox2://{name}").parse();
+        endpoint.map_err(|_| StatusCode::BadBrowseNameInvalid)?;
+        let known = self.providers.with(name, |_| ()).is_some();
+        match known && self.providers.speaker(caller).is_none() {
+            true => Err(StatusCode::BadUserAccessDenied),
+            false => Ok(()),
+        }
+    }
+
+    /// The caller must own `node`.
+    fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
+        match self.providers.speaker(caller) {
+            Some((_, namespace)) if namespace == node.namespace => Ok(()),
+            _ => Err(StatusCode::BadUserAccessDenied),
+        }
+    }
+}
+
+impl NodeManagement for Rules {
+    fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
+        let (_, namespace) = self.providers.speaker(caller)?;
+        let _ = item;
+        let space = self.space.upgrade()?;
+        Some(space.edit().free_node_id(namespace))
+    }
+
+    fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
+        match change {
+            Change::AddNamespace { uri, .. } => {
+                let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
+                if *uri != model::provider_uri(name) {
+                    return Err(StatusCode::BadUserAccessDenied);
+                }
+                self.may_register(caller, name)
+            }
+            Change::AddNode(item) => match self.provider_of(item) {
+                Some(name) => {
+                    let node = &item.requested_new_node_id.node_id;
+                    if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
+                        return Err(StatusCode::BadNodeIdRejected);
+                    }
+                    self.may_register(caller, &name)
+                }
+                None => self.owns(caller, &item.requested_new_node_id.node_id),
+            },
+            Change::AddReference(item) => self.owns(caller, &item.source_node_id),
+            Change::DeleteNode(item) => self.owns(caller, &item.node_id),
+            Change::DeleteReference(item) => self.owns(caller, &item.source_node_id),
+        }
+    }
+
+    fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
+        let owner = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
+        let newcomer = changes.iter().find_map(|change| match change {
+            Change::AddNode(item) => self
+                .provider_of(item)
+                .map(|name| (name, item.requested_new_node_id.node_id.namespace)),
+            _ => None,
+        });
+        let newcomer = match newcomer {
+            Some((name, namespace)) if self.providers.with(&name, |_| ()).is_none() => {
+                Some((Newcomer::new(&name, caller)?, namespace))
+            }
+            _ => None,
+        };
+        let record = newcomer.as_ref().map(|(newcomer, _)| &newcomer.record);
+        self.database
+            .record(owner, record, changes)
+            .map_err(|error| refuse(&error))?;
+        if let Some((newcomer, namespace)) = newcomer {
+            self.providers.welcome(newcomer, namespace);
+        }
+        Ok(())
+    }
+
+    fn applied(&self, _: &Caller, changes: &[Change]) {
+        if let Some(space) = self.space.upgrade() {
+            for change in changes {
+                self.follow(&space, change);
+            }
+        }
+    }
+}
+
+impl SessionObserver for Rules {
+    fn activated(&self, caller: &Caller) {
+        self.providers.session_activated(caller);
+    }
+
+    fn gone(&self, session_id: &NodeId) {
+        self.providers.session_gone(session_id);
+    }
+}
+
+impl Authenticator for Rules {
+    fn allows_user_names(&self) -> bool {
+        true
+    }
+
+    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserIdentity, StatusCode> {
+        if self.providers.knows_secret(name, password) {
+            Ok(UserIdentity::UserName {
+                name: name.to_owned(),
+            })
+        } else {
+            Err(StatusCode::BadUserAccessDenied)
+        }
+    }
+}
+
+/// The endpoint that a ServerEndpoint Property holds.
+fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
+    if !item.browse_name.name.as_str().starts_with("ServerEndpoint") {
+        return None;
+    }
+    let attributes: VariableAttributes = item.node_attributes.decode_as().ok()?;
+    match attributes.value {
+        Variant::String(text) => text.as_str().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The registry forwards over shared memory where it can.
+fn prefer(state: &ProviderState, endpoint: Endpoint) {
+    if endpoint.is_shared_memory() || !state.gateway.has_shared_memory() {
+        state.gateway.set_endpoint(endpoint);
+    }
+}
+
+fn delete_node(node: &NodeId) -> Change {
+    Change::DeleteNode(takt_ua::structures::DeleteNodesItem {
+        node_id: node.clone(),
+        delete_target_references: true,
+    })
+}
+
+/// What a client hears when the database refuses: a full disk, for example.
+fn refuse(error: &crate::database::DatabaseError) -> StatusCode {
+    tracing::error!(%error, "a registration could not be kept");
+    StatusCode::BadResourceUnavailable
+}
+
+fn warn_on_error(node: &NodeId, result: Result<(), takt_services::AddressSpaceError>) {
+    if let Err(error) = result {
+        tracing::warn!(%node, %error, "the registry could not follow a change");
+    }
+}
