@@ -11,7 +11,7 @@
 //!
 //! Values keep the exactness of the document, with two simplifications: an array of one dimension is never a Matrix,
 //! and DiagnosticInfo is not accepted. Structures of the standard are ExtensionObjects with a binary body; structures
-//! that are not known here keep an XML body.
+//! that are not known here keep an XML body, until a [`BodyEncoder`] that knows their definitions encodes it.
 
 mod definition;
 mod document;
@@ -29,6 +29,7 @@ pub use model::{
     Attributes, DataTypeDefinition, Field, Model, Node, NodeSet, Position, Reference,
     RequiredModel, RolePermission, ValueAttributes, VariableAttributes,
 };
+pub use value::{BodyEncoder, DataTypes};
 
 /// Namespace of OPC UA itself, which has index 0 everywhere.
 pub const UA_NAMESPACE: &str = "http://opcfoundation.org/UA/";

@@ -21,7 +21,7 @@ pub(crate) struct Reader<'a> {
     budget: Cell<usize>,
     /// What `Aliases` says, by name.
     pub(crate) aliases: HashMap<&'a str, NodeId>,
-    /// For each namespace index of the document the index to give out.
+    /// For each namespace index of the document the index to give out; empty if all stay as they are.
     pub(crate) namespaces: Vec<u16>,
 }
 
@@ -214,6 +214,9 @@ impl<'a> Reader<'a> {
         element: Element<'_, '_>,
         index: u16,
     ) -> Result<u16, NodeSetError> {
+        if self.namespaces.is_empty() {
+            return Ok(index);
+        }
         self.namespaces
             .get(usize::from(index))
             .copied()

@@ -5,10 +5,12 @@
 //!
 //! Recursion is bounded by the nesting of the document, which [`crate::ParseLimits`] bounds.
 
+mod custom;
 mod scalar;
 mod structure;
 mod xml_body;
 
+pub use custom::{BodyEncoder, DataTypes};
 use roxmltree::Node as Element;
 use takt_ua::{
     Array, BuiltInType, ByteString, DataValue, DateTime, Elements, ExpandedNodeId, ExtensionObject,

@@ -18,7 +18,7 @@ use crate::error::{NodeSetError, Reason};
 use crate::reader::Reader;
 
 /// Structures that contain structures; the standard has no more than a few levels.
-const MAX_DEFAULT_DEPTH: usize = 16;
+pub(super) const MAX_DEFAULT_DEPTH: usize = 16;
 
 impl Reader<'_> {
     pub(super) fn extension_object(
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    fn encode_built_in(
+    pub(super) fn encode_built_in(
         &self,
         element: Element<'_, '_>,
         built_in_type: BuiltInType,
@@ -171,7 +171,7 @@ impl Reader<'_> {
     }
 
     /// An enumeration value (5.3.2): `Running_0`, or as older documents have it `0`.
-    fn enumeration(&self, element: Element<'_, '_>) -> Result<i32, NodeSetError> {
+    pub(super) fn enumeration(&self, element: Element<'_, '_>) -> Result<i32, NodeSetError> {
         let text = self.text(element);
         let number = text.rsplit('_').next().unwrap_or("").trim();
         let name = element.tag_name().name();
@@ -204,7 +204,7 @@ fn description_of(type_id: &NodeId) -> Option<&'static StructureDescription> {
 }
 
 /// Encodes the value that a field has if the document does not mention it.
-fn encode_default(
+pub(super) fn encode_default(
     built_in_type: BuiltInType,
     encoder: &mut Encoder<'_>,
 ) -> Result<(), EncodeError> {
