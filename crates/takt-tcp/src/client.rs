@@ -17,6 +17,10 @@ use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 use crate::inbound::Body;
 
+/// A socket's own timeout is as coarse as the kernel's timer tick (up to 10 ms): shorter times are waited for with a
+/// system call more.
+const COARSE: Duration = Duration::from_millis(100);
+
 /// How to wait for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WaitMode {
@@ -231,11 +235,14 @@ impl TcpClient {
         if remaining.is_zero() {
             return Err(ClientError::Timeout);
         }
-        let timeout = Timespec::try_from(remaining).ok();
-        let mut fds = [PollFd::new(&self.socket, PollFlags::OUT)];
-        // Whatever is wrong with the socket, the next send says it.
-        let _ = poll(&mut fds, timeout.as_ref());
+        self.wait_for(PollFlags::OUT, remaining);
         Ok(())
+    }
+
+    /// Waits until the socket is ready, exactly `timeout` at most. Whatever is wrong with it, the next call says so.
+    fn wait_for(&self, what: PollFlags, timeout: Duration) {
+        let mut fds = [PollFd::new(&self.socket, what)];
+        let _ = poll(&mut fds, Timespec::try_from(timeout).ok().as_ref());
     }
 
     /// Receives at least one byte.
@@ -261,8 +268,14 @@ impl TcpClient {
         }
         let mut remaining = wait.timeout;
         loop {
-            self.set_receive_timeout(remaining)?;
-            if self.receive_some(RecvFlags::empty())? {
+            let flags = if remaining < COARSE {
+                self.wait_for(PollFlags::IN, remaining);
+                RecvFlags::DONTWAIT
+            } else {
+                self.set_receive_timeout(remaining)?;
+                RecvFlags::empty()
+            };
+            if self.receive_some(flags)? {
                 return Ok(());
             }
             remaining = wait.remaining();
@@ -292,8 +305,6 @@ impl TcpClient {
     /// The socket's own timeout makes waiting one system call. It is only set anew when it differs by more than an eighth,
     /// so that one timeout for all requests costs nothing.
     fn set_receive_timeout(&mut self, timeout: Duration) -> Result<(), ClientError> {
-        // Zero would wait for ever.
-        let timeout = timeout.max(Duration::from_millis(1));
         if self.receive_timeout.abs_diff(timeout) > timeout / 8 {
             let set = self.socket.set_read_timeout(Some(timeout));
             set.map_err(|_| TransportError::Closed)?;

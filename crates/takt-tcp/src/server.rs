@@ -21,8 +21,6 @@ use crate::served_connection::{Fate, ServedConnection};
 use crate::server_connection::ServerConnection;
 use crate::slots::Slots;
 
-/// Events of a turn; more ready sockets than that come with the next.
-const EVENTS: usize = 256;
 /// Connections accepted at a time, so that a flood of them does not keep the others waiting.
 const ACCEPTS: usize = 16;
 /// Connections above the limit that are told so instead of just being dropped.
@@ -73,7 +71,6 @@ pub struct TcpServer<H: RequestHandler> {
     /// No connection's deadline is before this. It may be long past the real next one, never after it.
     earliest_timeout: Option<Instant>,
     accept_again: Option<Instant>,
-    events: Option<Events>,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -119,7 +116,6 @@ impl<H: RequestHandler> TcpServer<H> {
             next_channel_id: u32::from_ne_bytes(random),
             earliest_timeout: None,
             accept_again: None,
-            events: None,
             readiness,
         })
     }
@@ -148,32 +144,27 @@ impl<H: RequestHandler> TcpServer<H> {
         self.connections.len()
     }
 
-    /// Waits until something is ready, at most `timeout` (`None`: until then), and serves it. A zero timeout looks and
+    /// Waits until something is ready, at most `timeout`, and serves it. A zero timeout looks and
     /// returns: call it again and again to spin.
     ///
     /// Ready descriptors with another tag are ignored: whoever shares the `Readiness` waits for themselves.
     ///
     /// # Errors
     /// Only those of a broken `Readiness`.
-    pub fn turn(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let mut events = match self.events.take() {
-            Some(events) => events,
-            None => Events::with_capacity(EVENTS),
-        };
+    pub fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let deadline = self.next_timeout();
         let until_deadline = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let timeout = match (timeout, until_deadline) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        let waited = self.readiness.wait(&mut events, timeout);
+        let waited = self.readiness.wait(events, timeout);
         let now = Instant::now();
         for event in events.iter() {
             if key_tag(event.key) == self.tag {
                 self.ready(event, now);
             }
         }
-        self.events = Some(events);
         self.handle_timeouts(now);
         waited
     }

@@ -1,8 +1,9 @@
 //! What the tests of connections share: both state machines wired together in memory, a SecurityPolicy that
 //! looks like a real one without protecting anything, and hand-made messages.
 #![allow(dead_code, unreachable_pub)] // Each test file uses its own part.
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
+pub mod echo_server;
 pub mod toy_policy;
 
 use std::sync::Arc;

@@ -1,0 +1,59 @@
+//! Once warm, a request over opc.tcp allocates nothing: neither in the server nor in the client.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use support::echo_server::EchoServer;
+use takt_tcp::{TcpClient, TcpClientConfig, TcpServerConfig};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is passed on to the system's allocator as it came; counting touches no memory that is allocated.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`, and all memory here comes from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `realloc`, and all memory here comes from `System`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn ten_thousand_requests_without_an_allocation() {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let server = EchoServer::start(TcpServerConfig::default());
+    let config = TcpClientConfig::default();
+    let mut client = TcpClient::connect(&server.url, config, PATIENCE).unwrap();
+    let body = vec![42; 100_000];
+    // One chunk, small and larger, then two chunks.
+    for size in [64, 4200, 100_000] {
+        let mut round = || {
+            let request = |e: &mut takt_ua::binary::Encoder<'_>| e.bytes(&body[..size]);
+            let response = client.request(PATIENCE, request).unwrap();
+            assert_eq!(response.len(), size);
+        };
+        (0..100).for_each(|_| round());
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        (0..10_000).for_each(|_| round());
+        let after = ALLOCATIONS.load(Ordering::Relaxed);
+        assert_eq!(after - before, 0, "{size} bytes");
+    }
+}

@@ -1,0 +1,148 @@
+//! A server on loopback whose only service is to send requests back, at once or later.
+
+use std::collections::VecDeque;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_rt::readiness::Events;
+use takt_tcp::{
+    ChannelDescription, CompletionWaker, EndpointUrl, Outcome, RequestHandler, TcpServer,
+    TcpServerConfig,
+};
+use takt_ua::binary::Encoder;
+
+/// Bodies that begin with this are answered by another thread.
+pub const LATER: &[u8] = b"later";
+
+#[derive(Default)]
+pub struct Echo {
+    pub channels: Arc<AtomicUsize>,
+}
+
+pub struct EchoConnection {
+    waker: CompletionWaker,
+    completed: Arc<Completed>,
+}
+
+type Completed = Mutex<VecDeque<(u32, Vec<u8>)>>;
+
+impl RequestHandler for Echo {
+    type Connection = EchoConnection;
+
+    fn connect(
+        &self,
+        _address: SocketAddr,
+        _channel: ChannelDescription<'_>,
+        waker: CompletionWaker,
+    ) -> EchoConnection {
+        self.channels.fetch_add(1, Ordering::SeqCst);
+        EchoConnection {
+            waker,
+            completed: Arc::default(),
+        }
+    }
+
+    fn handle(
+        &self,
+        connection: &mut EchoConnection,
+        request_id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        if !request.starts_with(LATER) {
+            if response.bytes(request).is_err() {
+                response.truncate(0);
+            }
+            return Outcome::Complete;
+        }
+        let (waker, body) = (Arc::clone(&connection.waker), request.to_vec());
+        let completed = Arc::clone(&connection.completed);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            completed.lock().unwrap().push_back((request_id, body));
+            waker();
+        });
+        Outcome::Deferred
+    }
+
+    fn take_completed(&self, connection: &mut EchoConnection) -> Option<(u32, Vec<u8>)> {
+        connection.completed.lock().unwrap().pop_front()
+    }
+
+    fn disconnect(&self, _connection: EchoConnection) {
+        self.channels.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A server on a thread of its own, ended when dropped.
+pub struct EchoServer {
+    pub url: EndpointUrl,
+    /// Open channels.
+    pub channels: Arc<AtomicUsize>,
+    /// Open connections.
+    pub connections: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EchoServer {
+    pub fn start(config: TcpServerConfig) -> Self {
+        let url = "opc.tcp://127.0.0.1:0".parse().unwrap();
+        let mut server = TcpServer::bind(&url, config, Echo::default()).unwrap();
+        let url = server.url().clone();
+        let channels = Arc::clone(&server.handler().channels);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, counted) = (Arc::clone(&stop), Arc::clone(&connections));
+        let thread = std::thread::spawn(move || {
+            let mut events = Events::with_capacity(16);
+            while !stopped.load(Ordering::Relaxed) {
+                server
+                    .turn(&mut events, Some(Duration::from_millis(5)))
+                    .unwrap();
+                counted.store(server.connection_count(), Ordering::SeqCst);
+            }
+        });
+        Self {
+            url,
+            channels,
+            connections,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// A connection that says nothing on its own.
+    pub fn raw(&self) -> TcpStream {
+        let stream = TcpStream::connect((self.url.host(), self.url.port())).unwrap();
+        let patience = Some(Duration::from_secs(10));
+        stream.set_read_timeout(patience).unwrap();
+        stream.set_write_timeout(patience).unwrap();
+        stream
+    }
+
+    /// Waits until all connections are gone.
+    pub fn wait_until_empty(&self) {
+        for _ in 0..2000 {
+            if self.connections.load(Ordering::SeqCst) == 0 {
+                assert_eq!(self.channels.load(Ordering::SeqCst), 0);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("connections are left");
+    }
+}
+
+impl Drop for EchoServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let joined = thread.join();
+            assert!(std::thread::panicking() || joined.is_ok());
+        }
+    }
+}
