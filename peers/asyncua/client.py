@@ -47,13 +47,13 @@ async def browse(client, request):
     parameters.NodesToBrowse = [description]
     result = (await client.uaclient.browse(parameters))[0]
     result.StatusCode.check()
-    references = list(result.References)
+    references = list(result.References or [])
     while result.ContinuationPoint:
         following = ua.BrowseNextParameters()
         following.ContinuationPoints = [result.ContinuationPoint]
         result = (await client.uaclient.browse_next(following))[0]
         result.StatusCode.check()
-        references += result.References
+        references += result.References or []
     return [reference_to_json(reference) for reference in references]
 
 
@@ -92,8 +92,8 @@ async def call(client, request):
     result = (await client.uaclient.call([item]))[0]
     return {
         "status": wire.status_name(result.StatusCode),
-        "arguments": [wire.status_name(status) for status in result.InputArgumentResults],
-        "outputs": [wire.variant_to_json(value) for value in result.OutputArguments],
+        "arguments": [wire.status_name(status) for status in result.InputArgumentResults or []],
+        "outputs": [wire.variant_to_json(value) for value in result.OutputArguments or []],
     }
 
 
@@ -111,7 +111,7 @@ async def translate(client, request):
     result = (await client.uaclient.translate_browsepaths_to_nodeids([path]))[0]
     return {
         "status": wire.status_name(result.StatusCode),
-        "targets": [wire.nodeid_to_json(target.TargetId) for target in result.Targets],
+        "targets": [wire.nodeid_to_json(target.TargetId) for target in result.Targets or []],
     }
 
 

@@ -1,2 +1,63 @@
-//! b
-fn main() {}
+//! An open62541 server with the nodes of `peers/README.md`.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+use takt_peer_open62541::bench::prepare_thread;
+use takt_peer_open62541::server::Server;
+
+const USAGE: &str = "usage: open62541-server PORT [--core N] [--fifo PRIORITY]";
+
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match serve(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: &[String]) -> Result<(), String> {
+    let (port, options) = arguments.split_first().ok_or(USAGE)?;
+    let mut port: u16 = port.parse().map_err(|_| USAGE)?;
+    let (mut core, mut fifo) = (None, None);
+    for pair in options.chunks(2) {
+        match pair {
+            [name, value] if name == "--core" => core = Some(value.parse().map_err(|_| USAGE)?),
+            [name, value] if name == "--fifo" => fifo = Some(value.parse().map_err(|_| USAGE)?),
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    if port == 0 {
+        port = free_port().map_err(|error| format!("no free port: {error}"))?;
+    }
+    let mut server = Server::new(port).map_err(|error| error.to_string())?;
+    let namespace = server.namespace();
+    // Nothing is ever sent to us: the end of the input is the end.
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        ENDED.store(true, Ordering::Relaxed);
+    });
+    prepare_thread(core, fifo)?;
+    let ready = || {
+        let line = json!({"ready": true, "endpoint": format!("opc.tcp://127.0.0.1:{port}"), "namespace": namespace});
+        let mut out = std::io::stdout().lock();
+        // Nobody to tell if nobody listens.
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    };
+    server
+        .run(ready, || ENDED.load(Ordering::Relaxed))
+        .map_err(|error| error.to_string())
+}
+
+/// A port that nobody listens on now: open62541 cannot say which one it got for 0.
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
