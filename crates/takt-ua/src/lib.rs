@@ -13,6 +13,7 @@ mod base64;
 pub mod binary;
 pub mod generated;
 pub mod generated_support;
+pub mod json;
 mod types;
 
 pub use generated::identifiers as ids;

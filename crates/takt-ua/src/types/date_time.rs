@@ -149,7 +149,7 @@ fn number(digits: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
 fn parse(text: &str) -> Option<DateTime> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00Z"));
     let mut date = date.splitn(3, '-');
-    let year = number(date.next()?, 1601..=30_827)?;
+    let year = number(date.next()?, 1601..=30_828)?;
     let month = number(date.next()?, 1..=12)?;
     let day = number(date.next()?, 1..=31)?;
     let days = days_from_civil(year, month, day);

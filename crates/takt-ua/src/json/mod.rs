@@ -1,0 +1,35 @@
+//! A compact JSON form for people and their tools.
+//!
+//! This is not the standard's JSON DataEncoding (OPC 10000-6, 5.4), which serves machines: here a value is
+//! written as shortly as its type, known from elsewhere, allows. Numbers are numbers, Int64 and UInt64 too;
+//! NodeIds, QualifiedNames, Guids and DateTimes are their text forms; a StatusCode is its name; a ByteString
+//! is base64; a LocalizedText without a locale is its text; a matrix is nested arrays. A structure of the
+//! standard is an object of its fields, with its name as `$type`; an unknown one has `$type` (NodeId of the
+//! encoding) and `$body` (base64).
+//!
+//! Where the type is not known from elsewhere, within DataValues and arrays of Variants, it is said:
+//! `{"type": "UInt16", "value": 7}`. What is not said there is Boolean, Int64, Double or String by its look.
+//!
+//! [`from_value`] reads back what [`to_value`] writes, given the type, up to one thing: a QualifiedName
+//! without a name and one with an empty name look alike.
+
+mod error;
+mod read;
+mod scalar;
+mod structure;
+mod text;
+mod write;
+
+pub use error::JsonError;
+pub use read::{from_value, variant_from_value};
+pub use structure::structure_to_value;
+pub use text::{parse_variant, parse_variant_of_rank};
+pub use write::{ToJson, data_value_to_value, to_value};
+
+/// How deep values may be nested; deeper ExtensionObjects are shown undecoded, deeper JSON is refused.
+const MAX_DEPTH: usize = 100;
+
+/// The value may be a scalar or an array of any number of dimensions (OPC 10000-3, 5.6.2).
+pub const VALUE_RANK_ANY: i32 = -2;
+/// The value is a scalar (OPC 10000-3, 5.6.2).
+pub const VALUE_RANK_SCALAR: i32 = -1;

@@ -1,0 +1,268 @@
+//! Values to JSON.
+
+use serde_json::{Map, Number, Value};
+
+use super::{MAX_DEPTH, structure};
+use crate::{
+    Array, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject, Guid,
+    LocalizedText, NodeId, QualifiedName, StatusCode, Variant, base64,
+};
+
+/// A value that has a compact JSON form.
+pub trait ToJson {
+    /// The compact JSON form.
+    fn to_json(&self) -> Value;
+}
+
+/// The compact JSON form of a value.
+pub fn to_value<T: ToJson + ?Sized>(value: &T) -> Value {
+    value.to_json()
+}
+
+/// The compact JSON form of a DataValue: `value`, `type`, `status`, `sourceTimestamp`, `serverTimestamp` and
+/// the picoseconds, each if it is there.
+pub fn data_value_to_value(value: &DataValue) -> Value {
+    data_value(value, 0)
+}
+
+impl ToJson for Variant {
+    fn to_json(&self) -> Value {
+        variant(self, 0)
+    }
+}
+
+impl ToJson for DataValue {
+    fn to_json(&self) -> Value {
+        data_value(self, 0)
+    }
+}
+
+impl ToJson for ExtensionObject {
+    fn to_json(&self) -> Value {
+        structure::extension_object_to_value(self, 0)
+    }
+}
+
+macro_rules! display {
+    ($($type:ty),*) => {$(
+        impl ToJson for $type {
+            fn to_json(&self) -> Value {
+                Value::String(self.to_string())
+            }
+        }
+    )*};
+}
+
+display!(NodeId, ExpandedNodeId, Guid, DateTime);
+
+impl ToJson for QualifiedName {
+    fn to_json(&self) -> Value {
+        if self.namespace == 0 && self.name.is_null() {
+            Value::Null
+        } else {
+            self.to_string().into()
+        }
+    }
+}
+
+impl ToJson for LocalizedText {
+    fn to_json(&self) -> Value {
+        let text = self.text.as_option().into();
+        match self.locale.as_option() {
+            None => text,
+            Some(locale) => {
+                Map::from_iter([("locale".into(), locale.into()), ("text".into(), text)]).into()
+            }
+        }
+    }
+}
+
+impl ToJson for StatusCode {
+    fn to_json(&self) -> Value {
+        match self.name() {
+            Some(name) if self.code() == *self => name.into(),
+            _ => format!("0x{:08X}", self.0).into(),
+        }
+    }
+}
+
+impl ToJson for DiagnosticInfo {
+    fn to_json(&self) -> Value {
+        diagnostic_info(self)
+    }
+}
+
+fn float(value: f64) -> Value {
+    match Number::from_f64(value) {
+        Some(number) => Value::Number(number),
+        None if value.is_nan() => "NaN".into(),
+        None if value > 0.0 => "Infinity".into(),
+        None => "-Infinity".into(),
+    }
+}
+
+/// A Float through its own shortest text, so that 0.1 stays 0.1.
+fn single(value: f32) -> Value {
+    float(
+        value
+            .to_string()
+            .parse()
+            .unwrap_or_else(|_| f64::from(value)),
+    )
+}
+
+/// A value whose type the reader knows.
+pub(super) fn variant(value: &Variant, depth: usize) -> Value {
+    match value {
+        Variant::Empty => Value::Null,
+        Variant::Boolean(value) => (*value).into(),
+        Variant::SByte(value) => (*value).into(),
+        Variant::Byte(value) => (*value).into(),
+        Variant::Int16(value) => (*value).into(),
+        Variant::UInt16(value) => (*value).into(),
+        Variant::Int32(value) => (*value).into(),
+        Variant::UInt32(value) => (*value).into(),
+        Variant::Int64(value) => (*value).into(),
+        Variant::UInt64(value) => (*value).into(),
+        Variant::Float(value) => single(*value),
+        Variant::Double(value) => float(*value),
+        Variant::String(value) => value.as_option().into(),
+        Variant::DateTime(value) => value.to_json(),
+        Variant::Guid(value) => value.to_json(),
+        Variant::ByteString(value) => value.as_option().map(base64::encode).into(),
+        Variant::XmlElement(value) => value.0.as_option().into(),
+        Variant::NodeId(value) => value.to_json(),
+        Variant::ExpandedNodeId(value) => value.to_json(),
+        Variant::StatusCode(value) => value.to_json(),
+        Variant::QualifiedName(value) => value.to_json(),
+        Variant::LocalizedText(value) => value.to_json(),
+        Variant::ExtensionObject(value) => structure::extension_object_to_value(value, depth + 1),
+        Variant::DataValue(value) => data_value(value, depth + 1),
+        Variant::DiagnosticInfo(value) => diagnostic_info(value),
+        Variant::Array(value) => array(value, depth),
+    }
+}
+
+/// A value whose type the reader does not know.
+pub(super) fn typed(value: &Variant, depth: usize) -> Value {
+    let plain = match value {
+        Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,
+        Variant::Double(value) => value.is_finite(),
+        Variant::String(value) => !value.is_null(),
+        _ => false,
+    };
+    let json = variant(value, depth);
+    match value.built_in_type() {
+        Some(built_in_type) if !plain => Map::from_iter([
+            ("type".into(), built_in_type.name().into()),
+            ("value".into(), json),
+        ])
+        .into(),
+        _ => json,
+    }
+}
+
+fn array(array: &Array, depth: usize) -> Value {
+    if depth >= MAX_DEPTH {
+        return Value::Null;
+    }
+    let of_variants = matches!(array.elements, crate::Elements::Variant(_));
+    let element = |element| {
+        if of_variants {
+            typed(&element, depth + 1)
+        } else {
+            variant(&element, depth + 1)
+        }
+    };
+    let elements: Vec<Value> = array.elements.iter().map(element).collect();
+    nest(elements, array)
+}
+
+/// Folds the elements of a matrix into arrays of arrays, the last dimension innermost.
+fn nest(mut elements: Vec<Value>, array: &Array) -> Value {
+    let consistent = array
+        .dimensions
+        .iter()
+        .try_fold(1_usize, |product, length| {
+            product
+                .checked_mul(*length as usize)
+                .filter(|product| *product > 0)
+        })
+        == Some(elements.len());
+    if consistent {
+        for length in array.dimensions.iter().skip(1).rev() {
+            let mut rest = elements.into_iter();
+            elements = Vec::new();
+            loop {
+                let row: Vec<Value> = rest.by_ref().take(*length as usize).collect();
+                if row.is_empty() {
+                    break;
+                }
+                elements.push(row.into());
+            }
+        }
+    }
+    elements.into()
+}
+
+fn data_value(value: &DataValue, depth: usize) -> Value {
+    let mut object = Map::new();
+    if let Some(value) = &value.value {
+        object.insert("value".into(), variant(value, depth + 1));
+        if let Some(built_in_type) = value.built_in_type() {
+            object.insert("type".into(), built_in_type.name().into());
+        }
+    }
+    let mut insert = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            object.insert(name.into(), value);
+        }
+    };
+    insert("status", value.status.map(|status| status.to_json()));
+    insert(
+        "sourceTimestamp",
+        value.source_timestamp.map(|time| time.to_json()),
+    );
+    insert(
+        "sourcePicoseconds",
+        value.source_picoseconds.map(Value::from),
+    );
+    insert(
+        "serverTimestamp",
+        value.server_timestamp.map(|time| time.to_json()),
+    );
+    insert(
+        "serverPicoseconds",
+        value.server_picoseconds.map(Value::from),
+    );
+    object.into()
+}
+
+fn diagnostic_info(value: &DiagnosticInfo) -> Value {
+    let mut object = Map::new();
+    let mut insert = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            object.insert(name.into(), value);
+        }
+    };
+    insert("SymbolicId", value.symbolic_id.map(Value::from));
+    insert("NamespaceUri", value.namespace_uri.map(Value::from));
+    insert("Locale", value.locale.map(Value::from));
+    insert("LocalizedText", value.localized_text.map(Value::from));
+    insert(
+        "AdditionalInfo",
+        value
+            .additional_info
+            .as_ref()
+            .map(|text| text.as_option().into()),
+    );
+    insert(
+        "InnerStatusCode",
+        value.inner_status_code.map(|code| code.to_json()),
+    );
+    insert(
+        "InnerDiagnosticInfo",
+        value.inner_diagnostic_info.as_deref().map(diagnostic_info),
+    );
+    object.into()
+}
