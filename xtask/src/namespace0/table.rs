@@ -122,7 +122,7 @@ impl Writer {
                 inverse_name,
             } => {
                 specific.flags = u8::from(*is_abstract) | u8::from(*symmetric) << 1;
-                if let Some(name) = inverse_name.first().filter(|_| !symmetric) {
+                if let Some(name) = inverse_name.first() {
                     specific.type_or_name = self.strings.string(name.text.as_str())?;
                 }
             }
