@@ -98,7 +98,7 @@ impl<H: RequestHandler> TcpServer<H> {
         let other = |error| BindError::new(url, error);
         let completions = Completions::new().map_err(other)?;
         let mut random = [0; 4];
-        getrandom::fill(&mut random).map_err(|error| other(error.into()))?;
+        getrandom::fill(&mut random).map_err(|error| other(io::Error::other(error.to_string())))?;
         let add = |fd, id| readiness.add(fd, tagged_key(tag, id), Interest::READ);
         add(listener.as_fd(), LISTENER).map_err(other)?;
         add(completions.fd(), COMPLETIONS).map_err(other)?;
