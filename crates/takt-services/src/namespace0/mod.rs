@@ -63,9 +63,10 @@ use table::Table;
 
 /// Gives the bytes of the table the alignment that ArrayDimensions need to be read in place.
 #[repr(C, align(4))]
-struct Aligned<T: ?Sized>(T);
+struct Aligned<T>(T);
 
-static BYTES: &Aligned<[u8]> = &Aligned(*include_bytes!("table.bin"));
+static BYTES: Aligned<[u8; include_bytes!("table.bin").len()]> =
+    Aligned(*include_bytes!("table.bin"));
 
 /// A constant, so that its addresses are computed and not stored: nothing has to be relocated.
 #[allow(clippy::panic, reason = "evaluated by the compiler, which reports it")]

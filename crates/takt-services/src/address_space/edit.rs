@@ -1,0 +1,451 @@
+//! Changing nodes and references, one step at a time and without the rules for clients.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
+
+use takt_ua::enumerations::NodeClass;
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
+
+use super::node::{Base, Binding, Inner, MethodBinding, Node};
+use super::reference::{Reference, Target};
+use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
+use crate::method::MethodHandler;
+use crate::namespace0::Namespace0;
+use crate::value::Value;
+
+/// What is known only to whoever changes the address space.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Nodes beyond those of the standard's table.
+    nodes: usize,
+    /// The last number given out, for NodeIds that the server chooses.
+    last_id: u32,
+    /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
+    dangling: bool,
+}
+
+/// The right to change nodes and references, until it is dropped.
+///
+/// The model's rules are not checked here: that is for [`AddressSpace::apply`] and for the NodeManagement services.
+#[derive(Debug)]
+pub struct Edit<'a> {
+    space: &'a AddressSpace,
+    counters: MutexGuard<'a, Counters>,
+}
+
+/// The end of a reference that a new node brings along.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewReference {
+    /// Its ReferenceType.
+    pub reference_type: NodeId,
+    /// Forward: the new node is the source.
+    pub is_forward: bool,
+    /// The other end.
+    pub target: ExpandedNodeId,
+}
+
+impl NewReference {
+    /// A reference from the new node.
+    pub fn forward(reference_type: impl Into<NodeId>, target: impl Into<NodeId>) -> Self {
+        Self::new(reference_type, true, target)
+    }
+
+    /// A reference to the new node.
+    pub fn inverse(reference_type: impl Into<NodeId>, target: impl Into<NodeId>) -> Self {
+        Self::new(reference_type, false, target)
+    }
+
+    fn new(reference_type: impl Into<NodeId>, is_forward: bool, target: impl Into<NodeId>) -> Self {
+        Self {
+            reference_type: reference_type.into(),
+            is_forward,
+            target: ExpandedNodeId::from(target.into()),
+        }
+    }
+}
+
+impl<'a> Edit<'a> {
+    pub(super) fn new(space: &'a AddressSpace, counters: MutexGuard<'a, Counters>) -> Self {
+        Self { space, counters }
+    }
+
+    /// Looks at the address space; what this `Edit` has done shows.
+    pub fn view(&self) -> View<'a> {
+        self.space.view()
+    }
+
+    /// The address space that is changed.
+    pub fn space(&self) -> &'a AddressSpace {
+        self.space
+    }
+
+    /// A numeric NodeId that is free.
+    pub fn free_node_id(&mut self, namespace: u16) -> NodeId {
+        let view = self.space.view();
+        loop {
+            self.counters.last_id = self.counters.last_id.wrapping_add(1).max(1);
+            let node_id = NodeId::numeric(namespace, self.counters.last_id);
+            if view.node(&node_id).is_none() {
+                return node_id;
+            }
+        }
+    }
+
+    /// Adds a node with its references. It becomes visible with all of them; the other ends follow.
+    ///
+    /// # Errors
+    /// Its NodeId is null, taken, or of an unknown namespace; or the address space is full.
+    pub fn add_node(
+        &mut self,
+        definition: NodeDefinition,
+        references: &[NewReference],
+    ) -> Result<(), AddressSpaceError> {
+        self.add_node_with(definition, references, None)
+    }
+
+    /// [`add_node`](Self::add_node), with what gives it life.
+    pub(crate) fn add_node_with(
+        &mut self,
+        definition: NodeDefinition,
+        references: &[NewReference],
+        binding: Option<Binding>,
+    ) -> Result<(), AddressSpaceError> {
+        let node_id = definition.node_id.clone();
+        if node_id.is_null() || !self.space.namespaces.contains(node_id.namespace) {
+            return Err(AddressSpaceError::NodeIdRejected(node_id));
+        }
+        if self.space.view().node(&node_id).is_some() {
+            return Err(AddressSpaceError::NodeIdExists(node_id));
+        }
+        if self.counters.nodes >= self.space.max_nodes {
+            return Err(AddressSpaceError::TooManyNodes {
+                limit: self.space.max_nodes,
+            });
+        }
+        let node = Node::new(Base::Added(Box::new(definition)));
+        let mut stored = Vec::with_capacity(references.len());
+        for reference in references {
+            let reference = self.stored(
+                reference.reference_type.as_ref(),
+                reference.is_forward,
+                &reference.target,
+            )?;
+            if !stored.contains(&reference) {
+                stored.push(reference);
+            }
+        }
+        node.change_references(|references| references.clone_from(&stored));
+        self.rebind(&node, binding);
+        self.space
+            .nodes
+            .pin()
+            .insert(node_id.clone(), Arc::new(node));
+        self.counters.nodes += 1;
+        for reference in stored {
+            self.add_other_end(&node_id, &reference);
+        }
+        Ok(())
+    }
+
+    /// Adds a reference, at both ends if the target is a node of this server that exists.
+    ///
+    /// # Errors
+    /// The source does not exist, or the reference exists.
+    pub fn add_reference(
+        &mut self,
+        source: &NodeId,
+        reference_type: &NodeId,
+        is_forward: bool,
+        target: &ExpandedNodeId,
+    ) -> Result<(), AddressSpaceError> {
+        let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
+        let node = self
+            .editable(source)
+            .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
+        if self.has_both_ends(source, &node, &reference) {
+            return Err(AddressSpaceError::DuplicateReference {
+                reference_type: reference_type.clone(),
+                target: target.node_id.clone(),
+            });
+        }
+        self.add_other_end(source, &reference);
+        push_new(&node, &reference, self.counters.dangling);
+        Ok(())
+    }
+
+    /// Deletes a node, and the other ends of its references if asked for.
+    ///
+    /// # Errors
+    /// There is no such node, or it belongs to the standard.
+    pub fn delete_node(
+        &mut self,
+        node_id: &NodeId,
+        delete_target_references: bool,
+    ) -> Result<(), AddressSpaceError> {
+        let nodes = self.space.nodes.pin();
+        let Some(node) = nodes
+            .get(node_id)
+            .filter(|node| matches!(node.base, Base::Added(_)))
+        else {
+            return Err(match self.space.view().node(node_id) {
+                Some(_) => AddressSpaceError::NoDeleteRights(node_id.clone()),
+                None => AddressSpaceError::NodeIdUnknown(node_id.clone()),
+            });
+        };
+        let references = node.references();
+        if delete_target_references {
+            // First, so that nobody finds a way to the node any more while it goes.
+            for reference in references.iter() {
+                self.remove_other_end(node_id, reference);
+            }
+        } else {
+            self.counters.dangling |= !references.is_empty();
+        }
+        self.rebind(node, None);
+        nodes.remove(node_id);
+        self.counters.nodes = self.counters.nodes.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Deletes a reference, and its other end if asked for.
+    ///
+    /// # Errors
+    /// There is no such reference, or it belongs to the standard.
+    pub fn delete_reference(
+        &mut self,
+        source: &NodeId,
+        reference_type: &NodeId,
+        is_forward: bool,
+        target: &ExpandedNodeId,
+        delete_bidirectional: bool,
+    ) -> Result<(), AddressSpaceError> {
+        let view = self.space.view();
+        let node = view
+            .node(source)
+            .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
+        let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
+        let removed = match node.inner {
+            Inner::Node(node) => remove(node, &reference),
+            Inner::Standard(_) => false,
+        };
+        if !removed {
+            let exists = node.references().iter().any(|known| {
+                known.reference_type == *reference_type
+                    && known.is_forward == is_forward
+                    && known.target == reference.target.as_ref()
+            });
+            return Err(if exists {
+                AddressSpaceError::NoDeleteRights(source.clone())
+            } else {
+                AddressSpaceError::NoSuchReference {
+                    reference_type: reference_type.clone(),
+                    target: target.node_id.clone(),
+                }
+            });
+        }
+        if delete_bidirectional {
+            self.remove_other_end(source, &reference);
+        } else {
+            self.counters.dangling = true;
+        }
+        Ok(())
+    }
+
+    /// Sets where a Variable's value comes from.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Variable.
+    pub fn set_value(&mut self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
+        self.set_binding(node_id, NodeClass::Variable, Binding::Value(value))
+    }
+
+    /// Sets what runs when a Method is called. Its InputArguments are read now.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Method.
+    pub fn set_method(
+        &mut self,
+        node_id: &NodeId,
+        handler: MethodHandler,
+    ) -> Result<(), AddressSpaceError> {
+        let inputs = self.space.view().input_arguments(node_id);
+        self.set_binding(
+            node_id,
+            NodeClass::Method,
+            Binding::Method(MethodBinding { handler, inputs }),
+        )
+    }
+
+    fn set_binding(
+        &mut self,
+        node_id: &NodeId,
+        node_class: NodeClass,
+        binding: Binding,
+    ) -> Result<(), AddressSpaceError> {
+        match self.space.view().node(node_id) {
+            None => return Err(AddressSpaceError::NodeIdUnknown(node_id.clone())),
+            Some(node) if node.node_class() != node_class => {
+                return Err(AddressSpaceError::NoBinding(node_id.clone()));
+            }
+            Some(_) => {}
+        }
+        if let Some(node) = self.editable(node_id) {
+            self.rebind(&node, Some(binding));
+        }
+        Ok(())
+    }
+
+    /// Binds a node and keeps count of the bindings that may block. The count never is too low for a reader.
+    fn rebind(&self, node: &Node, binding: Option<Binding>) {
+        let remotes = &self.space.remotes;
+        if binding.as_ref().is_some_and(Binding::may_block) {
+            remotes.fetch_add(1, Ordering::Relaxed);
+        }
+        if node
+            .bind(binding)
+            .is_some_and(|binding| binding.may_block())
+        {
+            remotes.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The node, as something that can be changed: one of the standard's table gets an entry of its own.
+    fn editable(&self, node_id: &NodeId) -> Option<Arc<Node>> {
+        let nodes = self.space.nodes.pin();
+        if let Some(node) = nodes.get(node_id) {
+            return Some(Arc::clone(node));
+        }
+        let standard = Namespace0::get(node_id.standard_id()?)?;
+        let node = Arc::new(Node::new(Base::Standard(standard)));
+        nodes.insert(node_id.clone(), Arc::clone(&node));
+        Some(node)
+    }
+
+    fn stored(
+        &self,
+        reference_type: NodeIdRef<'_>,
+        is_forward: bool,
+        target: &ExpandedNodeId,
+    ) -> Result<Reference, AddressSpaceError> {
+        let index =
+            self.space.types.index(reference_type).ok_or_else(|| {
+                AddressSpaceError::ReferenceTypeIdInvalid(reference_type.to_owned())
+            })?;
+        Ok(Reference {
+            reference_type: index,
+            is_forward,
+            target: self.stored_target(target),
+        })
+    }
+
+    fn stored_target(&self, target: &ExpandedNodeId) -> Target {
+        if target.server_index != 0 {
+            return Target::Remote(Box::new(target.clone()));
+        }
+        if target.namespace_uri.is_null() {
+            return Target::Local(target.node_id.clone());
+        }
+        match self
+            .space
+            .namespaces
+            .index_of(target.namespace_uri.as_str())
+        {
+            Some(namespace) => Target::Local(NodeId {
+                namespace,
+                identifier: target.node_id.identifier.clone(),
+            }),
+            None => Target::Remote(Box::new(target.clone())),
+        }
+    }
+
+    fn add_other_end(&mut self, source: &NodeId, reference: &Reference) {
+        let Target::Local(target) = &reference.target else {
+            return;
+        };
+        match self.editable(target) {
+            Some(node) => push_new(&node, &other_end(source, reference), self.counters.dangling),
+            None => self.counters.dangling = true,
+        }
+    }
+
+    fn remove_other_end(&mut self, source: &NodeId, reference: &Reference) {
+        let Target::Local(target) = &reference.target else {
+            return;
+        };
+        if let Some(node) = self.space.nodes.pin().get(target) {
+            remove(node, &other_end(source, reference));
+        }
+    }
+
+    /// Whether this reference is there.
+    pub(crate) fn has_reference(
+        &self,
+        source: &NodeId,
+        reference_type: &NodeId,
+        is_forward: bool,
+        target: &NodeId,
+    ) -> bool {
+        let view = self.space.view();
+        let has = |node: &NodeId, is_forward: bool, other: &NodeId| {
+            view.node(node).is_some_and(|node| {
+                node.references()
+                    .targets(reference_type, is_forward)
+                    .any(|known| known == *other)
+            })
+        };
+        let count = |node: &NodeId| view.node(node).map_or(0, |node| node.references().len());
+        // Both ends have it, unless one is missing: then the source decides.
+        if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
+            return has(target, !is_forward, source);
+        }
+        has(source, is_forward, target)
+    }
+
+    /// Whether the reference exists completely. Looks at the end with fewer references where both must have it.
+    fn has_both_ends(&self, source: &NodeId, node: &Arc<Node>, reference: &Reference) -> bool {
+        let types = self.space.types.snapshot();
+        let here = || node.has(reference, &types);
+        let Target::Local(target) = &reference.target else {
+            return here();
+        };
+        let Some(target) = self.editable(target) else {
+            return here();
+        };
+        let other_end = other_end(source, reference);
+        let there = || target.has(&other_end, &types);
+        if self.counters.dangling {
+            return here() && there();
+        }
+        if target.references().len() < node.references().len() {
+            there()
+        } else {
+            here()
+        }
+    }
+}
+
+fn other_end(source: &NodeId, reference: &Reference) -> Reference {
+    Reference {
+        reference_type: reference.reference_type,
+        is_forward: !reference.is_forward,
+        target: Target::Local(source.clone()),
+    }
+}
+
+/// Appends a reference; where one end may be there without the other, only if it is missing.
+fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
+    node.change_references(|references| {
+        if !may_exist || !references.contains(reference) {
+            references.push(reference.clone());
+        }
+    });
+}
+
+fn remove(node: &Node, reference: &Reference) -> bool {
+    node.change_references(|references| {
+        let position = references.iter().position(|known| known == reference);
+        position
+            .map(|position| references.remove(position))
+            .is_some()
+    })
+}

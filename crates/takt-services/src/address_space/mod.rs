@@ -1,0 +1,189 @@
+//! The address space (OPC 10000-3): nodes and references, where values come from, and how all of that changes.
+//!
+//! Namespace 0 is a read-only table that all processes share; what is added to it, and everything else, is in one hash
+//! map that is read without a lock. Changes go through one lock of their own, so that each is checked against what it
+//! changes; readers never wait for it.
+
+mod change;
+mod definition;
+mod edit;
+mod error;
+mod hierarchy;
+mod instantiate;
+mod items;
+mod namespaces;
+mod node;
+mod node_builder;
+mod reference;
+mod references;
+mod rules;
+mod types;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use papaya::{HashMap, HashMapRef, LocalGuard};
+use takt_ua::{NodeId, NodeIdRef, StatusCode};
+
+pub(crate) use change::Life;
+pub use definition::{
+    ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
+};
+pub use edit::{Edit, NewReference};
+pub use error::AddressSpaceError;
+pub use namespaces::{Namespaces, STANDARD_NAMESPACE};
+pub use node::{NodeRef, VariableRef};
+pub use node_builder::NodeBuilder;
+pub use reference::{ReferenceView, TargetRef};
+pub use references::References;
+
+use crate::method::MethodHandler;
+use crate::namespace0::Namespace0;
+use crate::value::Value;
+pub(crate) use hierarchy::TypeFilter;
+pub(crate) use node::{Binding, Inner, MethodBinding, Node};
+pub(crate) use types::Fit;
+
+/// Deeper type hierarchies do not exist; longer walks are loops.
+pub(crate) const MAX_TYPE_DEPTH: usize = 64;
+
+/// Seeded per process, so that no client can choose NodeIds that collide.
+type Hasher = foldhash::fast::RandomState;
+type Nodes = HashMap<NodeId, Arc<Node>, Hasher>;
+
+/// Nodes, references, and where values come from.
+#[derive(Debug)]
+pub struct AddressSpace {
+    nodes: Nodes,
+    types: reference::ReferenceTypes,
+    namespaces: Namespaces,
+    /// Held by whoever changes nodes or references.
+    changes: Mutex<edit::Counters>,
+    /// How many nodes have a source that may block; requests are searched for them only while there are any.
+    remotes: AtomicUsize,
+    max_nodes: usize,
+}
+
+impl AddressSpace {
+    pub(crate) fn new(application_uri: &str, max_namespaces: usize, max_nodes: usize) -> Self {
+        Self {
+            nodes: HashMap::builder().hasher(Hasher::default()).build(),
+            types: reference::ReferenceTypes::default(),
+            namespaces: Namespaces::new(application_uri, max_namespaces),
+            changes: Mutex::default(),
+            remotes: AtomicUsize::new(0),
+            max_nodes,
+        }
+    }
+
+    /// The NamespaceArray.
+    pub fn namespaces(&self) -> &Namespaces {
+        &self.namespaces
+    }
+
+    /// Looks at nodes, without a lock.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        View {
+            nodes: self.nodes.pin(),
+            space: self,
+        }
+    }
+
+    /// Changes nodes and references. Waits for other changes; readers see each step as it is made.
+    pub fn edit(&self) -> Edit<'_> {
+        Edit::new(self, self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, edit::Counters> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether any node's value or handler may block.
+    #[inline]
+    pub(crate) fn has_remotes(&self) -> bool {
+        self.remotes.load(Ordering::Relaxed) > 0
+    }
+
+    /// Sets where a Variable's value comes from.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Variable.
+    pub fn set_value(&self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
+        self.edit().set_value(node_id, value)
+    }
+
+    /// Sets what runs when a Method is called. Its InputArguments are read now.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Method.
+    pub fn set_method(
+        &self,
+        node_id: &NodeId,
+        handler: MethodHandler,
+    ) -> Result<(), AddressSpaceError> {
+        self.edit().set_method(node_id, handler)
+    }
+
+    /// Sets the StatusCode of a Variable whose value is a cell or stored, and leaves value and source timestamp.
+    ///
+    /// # Errors
+    /// There is no such node, or its value comes from elsewhere.
+    pub fn set_status(
+        &self,
+        node_id: &NodeId,
+        status: StatusCode,
+    ) -> Result<(), AddressSpaceError> {
+        let view = self.view();
+        let node = view
+            .node(node_id)
+            .ok_or_else(|| AddressSpaceError::NodeIdUnknown(node_id.clone()))?;
+        match node.value() {
+            Some(value) => value
+                .set_status(status)
+                .map_err(|_| AddressSpaceError::NoBinding(node_id.clone())),
+            None => Err(AddressSpaceError::NoBinding(node_id.clone())),
+        }
+    }
+}
+
+/// A look at the address space. Nodes that are deleted meanwhile stay until it is dropped, so drop it soon.
+pub struct View<'a> {
+    nodes: HashMapRef<'a, NodeId, Arc<Node>, Hasher, LocalGuard<'a>>,
+    space: &'a AddressSpace,
+}
+
+impl View<'_> {
+    /// The node with this NodeId.
+    #[inline]
+    pub fn node<'n>(&self, node_id: impl Into<NodeIdRef<'n>>) -> Option<NodeRef<'_>> {
+        self.find(node_id.into())
+    }
+
+    #[inline]
+    fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
+        let types = &self.space.types;
+        // Added nodes first: they include those of the standard's table that have a value.
+        if let Some(node) = self.nodes.get(&node_id) {
+            return Some(NodeRef {
+                inner: Inner::Node(node),
+                types,
+            });
+        }
+        if let Some(id) = node_id.standard_id() {
+            return Some(NodeRef {
+                inner: Inner::Standard(Namespace0::get(id)?),
+                types,
+            });
+        }
+        let namespace = self.space.namespaces.resolve_alias(node_id.namespace)?;
+        let node = self.nodes.get(&NodeIdRef {
+            namespace,
+            ..node_id
+        })?;
+        Some(NodeRef {
+            inner: Inner::Node(node),
+            types,
+        })
+    }
+}

@@ -1,0 +1,322 @@
+//! Nodes: those of this server, those of the standard's table, and those of the table with something added.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arc_swap::{ArcSwapOption, Guard};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::Argument;
+use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
+
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
+use super::reference::{Reference, ReferenceTypes, type_id};
+use super::references::References;
+use crate::method::MethodHandler;
+use crate::namespace0::StandardNode;
+use crate::value::Value;
+
+/// A node in memory: one that was added, or one of the standard's table that got references or a value.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) base: Base,
+    /// Readers take the `Arc` and let go of the lock; a writer copies the list only while a reader looks at it.
+    references: RwLock<Arc<Vec<Reference>>>,
+    binding: ArcSwapOption<Binding>,
+    /// What [`Expected`](super::types::Expected) found out about the DataType; 0: nothing yet.
+    pub(crate) expected: AtomicU8,
+}
+
+/// Where a node's attributes are.
+#[derive(Debug)]
+pub(crate) enum Base {
+    Standard(StandardNode),
+    Added(Box<NodeDefinition>),
+}
+
+/// What gives a node life.
+#[derive(Debug)]
+pub(crate) enum Binding {
+    Value(Value),
+    Method(MethodBinding),
+}
+
+/// A Method's code, and its arguments as they were when it was bound.
+#[derive(Debug)]
+pub(crate) struct MethodBinding {
+    pub(crate) handler: MethodHandler,
+    pub(crate) inputs: Vec<Argument>,
+}
+
+impl Binding {
+    /// Whether using it may wait for another server.
+    pub(crate) fn may_block(&self) -> bool {
+        matches!(
+            self,
+            Self::Value(Value::Remote(_))
+                | Self::Method(MethodBinding {
+                    handler: MethodHandler::Remote(_),
+                    ..
+                })
+        )
+    }
+}
+
+impl Node {
+    pub(crate) fn new(base: Base) -> Self {
+        Self {
+            base,
+            references: RwLock::default(),
+            binding: ArcSwapOption::empty(),
+            expected: AtomicU8::new(0),
+        }
+    }
+
+    pub(crate) fn references(&self) -> Arc<Vec<Reference>> {
+        Arc::clone(
+            &self
+                .references
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Changes the references; callers hold the address space's lock for changes.
+    pub(crate) fn change_references<R>(&self, change: impl FnOnce(&mut Vec<Reference>) -> R) -> R {
+        let mut references = self
+            .references
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut references))
+    }
+
+    /// Whether the reference is there, among the added ones or those of the standard.
+    pub(crate) fn has(&self, reference: &Reference, types: &[NodeId]) -> bool {
+        if self.references().contains(reference) {
+            return true;
+        }
+        let Base::Standard(node) = self.base else {
+            return false;
+        };
+        let (Some(reference_type), Some(target)) = (
+            type_id(types, reference.reference_type).standard_id(),
+            reference.target.node_id().standard_id(),
+        ) else {
+            return false;
+        };
+        node.references().any(|known| {
+            known.reference_type == reference_type
+                && known.is_forward == reference.is_forward
+                && known.target == target
+        })
+    }
+
+    pub(crate) fn binding(&self) -> Guard<Option<Arc<Binding>>> {
+        self.binding.load()
+    }
+
+    pub(crate) fn bind(&self, binding: Option<Binding>) -> Option<Arc<Binding>> {
+        self.expected.store(0, Ordering::Relaxed);
+        self.binding.swap(binding.map(Arc::new))
+    }
+}
+
+/// A node, as long as its [`View`](super::View) lives.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeRef<'v> {
+    pub(crate) inner: Inner<'v>,
+    pub(crate) types: &'v ReferenceTypes,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Inner<'v> {
+    Standard(StandardNode),
+    Node(&'v Arc<Node>),
+}
+
+/// What decides which values a Variable takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VariableRef<'v> {
+    /// DataType.
+    pub data_type: NodeIdRef<'v>,
+    /// ValueRank.
+    pub value_rank: i32,
+    /// ArrayDimensions; empty: the attribute does not exist.
+    pub array_dimensions: &'v [u32],
+    /// AccessLevelEx; its low byte is AccessLevel.
+    pub access_level: u32,
+}
+
+impl<'v> From<&'v VariableDefinition> for VariableRef<'v> {
+    fn from(variable: &'v VariableDefinition) -> Self {
+        Self {
+            data_type: variable.data_type.as_ref(),
+            value_rank: variable.value_rank,
+            array_dimensions: &variable.array_dimensions,
+            access_level: variable.access_level,
+        }
+    }
+}
+
+/// Attributes of one node, wherever they are.
+enum AttributesRef<'v> {
+    Standard(StandardNode),
+    Added(&'v NodeDefinition),
+}
+
+impl<'v> NodeRef<'v> {
+    fn attributes(&self) -> AttributesRef<'v> {
+        match self.inner {
+            Inner::Standard(node) => AttributesRef::Standard(node),
+            Inner::Node(node) => match &node.base {
+                Base::Standard(node) => AttributesRef::Standard(*node),
+                Base::Added(definition) => AttributesRef::Added(definition),
+            },
+        }
+    }
+
+    /// The entry of the standard's table, if this is one.
+    pub(crate) fn standard(&self) -> Option<StandardNode> {
+        match self.attributes() {
+            AttributesRef::Standard(node) => Some(node),
+            AttributesRef::Added(_) => None,
+        }
+    }
+
+    /// The definition, if the node was added.
+    pub(crate) fn definition(&self) -> Option<&'v NodeDefinition> {
+        match self.attributes() {
+            AttributesRef::Standard(_) => None,
+            AttributesRef::Added(definition) => Some(definition),
+        }
+    }
+
+    /// NodeId.
+    pub fn node_id(&self) -> NodeIdRef<'v> {
+        match self.attributes() {
+            AttributesRef::Standard(node) => NodeIdRef::from(node.id()),
+            AttributesRef::Added(definition) => definition.node_id.as_ref(),
+        }
+    }
+
+    /// NodeClass.
+    pub fn node_class(&self) -> NodeClass {
+        match self.attributes() {
+            AttributesRef::Standard(node) => node.node_class(),
+            AttributesRef::Added(definition) => definition.node_class(),
+        }
+    }
+
+    /// BrowseName.
+    pub fn browse_name(&self) -> QualifiedNameRef<'v> {
+        match self.attributes() {
+            AttributesRef::Standard(node) => QualifiedNameRef {
+                namespace: 0,
+                name: Some(node.browse_name()),
+            },
+            AttributesRef::Added(definition) => definition.browse_name.as_ref(),
+        }
+    }
+
+    /// DisplayName.
+    pub fn display_name(&self) -> LocalizedTextRef<'v> {
+        match self.attributes() {
+            AttributesRef::Standard(node) => LocalizedTextRef {
+                locale: None,
+                text: Some(node.display_name()),
+            },
+            AttributesRef::Added(definition) => match &definition.display_name {
+                Some(name) => name.as_ref().as_ref(),
+                None => LocalizedTextRef {
+                    locale: None,
+                    text: definition.browse_name.name.as_option(),
+                },
+            },
+        }
+    }
+
+    /// What a Variable is, apart from its value; `None` for other NodeClasses.
+    pub fn variable(&self) -> Option<VariableRef<'v>> {
+        match self.attributes() {
+            AttributesRef::Standard(node) => {
+                (node.node_class() == NodeClass::Variable).then(|| VariableRef {
+                    data_type: NodeIdRef::from(node.data_type()),
+                    value_rank: node.value_rank(),
+                    array_dimensions: node.array_dimensions(),
+                    access_level: u32::from(node.access_level()),
+                })
+            }
+            AttributesRef::Added(definition) => match &definition.attributes {
+                ClassAttributes::Variable(variable) => Some(VariableRef::from(variable)),
+                _ => None,
+            },
+        }
+    }
+
+    /// DataType, ValueRank and ArrayDimensions of a Variable or VariableType; the latter has no access level.
+    pub(crate) fn typed(&self) -> Option<VariableRef<'v>> {
+        if let Some(variable) = self.variable() {
+            return Some(variable);
+        }
+        match self.attributes() {
+            AttributesRef::Standard(node) => {
+                (node.node_class() == NodeClass::VariableType).then(|| VariableRef {
+                    data_type: NodeIdRef::from(node.data_type()),
+                    value_rank: node.value_rank(),
+                    array_dimensions: node.array_dimensions(),
+                    access_level: 0,
+                })
+            }
+            AttributesRef::Added(definition) => match &definition.attributes {
+                ClassAttributes::VariableType {
+                    data_type,
+                    value_rank,
+                    array_dimensions,
+                    ..
+                } => Some(VariableRef {
+                    data_type: data_type.as_ref(),
+                    value_rank: *value_rank,
+                    array_dimensions,
+                    access_level: 0,
+                }),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether IsAbstract exists and is true.
+    pub fn is_abstract(&self) -> bool {
+        match self.attributes() {
+            AttributesRef::Standard(node) => node.is_abstract(),
+            AttributesRef::Added(definition) => definition.attributes.is_abstract(),
+        }
+    }
+
+    /// The references of this node as they are now.
+    pub fn references(&self) -> References {
+        // The references first: every index in them is in a snapshot of the types that is taken later.
+        let (standard, added) = match self.inner {
+            Inner::Standard(node) => (Some(node), None),
+            Inner::Node(node) => (self.standard(), Some(node.references())),
+        };
+        References::new(standard, added, self.types.snapshot())
+    }
+
+    /// Where the value comes from, if that is set.
+    pub fn value(&self) -> Option<Value> {
+        match self.inner {
+            Inner::Standard(_) => None,
+            Inner::Node(node) => match node.binding().as_deref() {
+                Some(Binding::Value(value)) => Some(value.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether a value source is set (for Variables), or a handler (for Methods).
+    pub fn is_bound(&self) -> bool {
+        match self.inner {
+            Inner::Standard(_) => false,
+            Inner::Node(node) => node.binding().is_some(),
+        }
+    }
+}

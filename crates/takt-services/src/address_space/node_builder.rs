@@ -1,0 +1,269 @@
+//! Adding Objects, Variables and Methods from an application's own code.
+
+use takt_ua::structures::Argument;
+use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, ids};
+
+use super::definition::{
+    ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
+};
+use super::edit::{Edit, NewReference};
+use super::node::Binding;
+use super::{AddressSpace, AddressSpaceError};
+use crate::method::{Method, MethodHandler};
+use crate::value::Value;
+
+impl AddressSpace {
+    /// Begins an Object below the Objects folder, of BaseObjectType, unless told otherwise.
+    pub fn add_object(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
+        let attributes = ClassAttributes::Object { event_notifier: 0 };
+        self.builder(
+            browse_name.into(),
+            attributes,
+            Some(ids::BASE_OBJECT_TYPE),
+            ids::ORGANIZES,
+        )
+    }
+
+    /// Begins a readable Variable below the Objects folder, of BaseDataVariableType, unless told otherwise.
+    pub fn add_variable(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
+        let attributes = ClassAttributes::Variable(VariableDefinition::default());
+        self.builder(
+            browse_name.into(),
+            attributes,
+            Some(ids::BASE_DATA_VARIABLE_TYPE),
+            ids::ORGANIZES,
+        )
+    }
+
+    /// Begins a Method below the Objects folder, unless told otherwise.
+    pub fn add_method(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
+        let attributes = ClassAttributes::Method { executable: true };
+        self.builder(browse_name.into(), attributes, None, ids::HAS_COMPONENT)
+    }
+
+    fn builder(
+        &self,
+        browse_name: QualifiedName,
+        attributes: ClassAttributes,
+        type_definition: Option<u32>,
+        reference_type: u32,
+    ) -> NodeBuilder<'_> {
+        NodeBuilder {
+            space: self,
+            definition: NodeDefinition::new(NodeId::NULL, browse_name, attributes),
+            type_definition: type_definition.map(NodeId::from),
+            parent: NodeId::from(ids::OBJECTS_FOLDER),
+            reference_type: NodeId::from(reference_type),
+            value: None,
+            handler: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+}
+
+/// A node that is about to be added.
+#[must_use = "the node is added by `add`"]
+pub struct NodeBuilder<'a> {
+    space: &'a AddressSpace,
+    definition: NodeDefinition,
+    type_definition: Option<NodeId>,
+    parent: NodeId,
+    reference_type: NodeId,
+    value: Option<Value>,
+    handler: Option<MethodHandler>,
+    inputs: Vec<Argument>,
+    outputs: Vec<Argument>,
+}
+
+impl NodeBuilder<'_> {
+    /// NodeId; by default a free numeric one in the namespace of the BrowseName, or in namespace 1 if that is 0.
+    pub fn node_id(mut self, node_id: impl Into<NodeId>) -> Self {
+        self.definition.node_id = node_id.into();
+        self
+    }
+
+    /// DisplayName; by default the text of the BrowseName.
+    pub fn display_name(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.definition.display_name = Some(Box::new(text.into()));
+        self
+    }
+
+    /// Description; by default there is none.
+    pub fn description(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.definition.description = Some(Box::new(text.into()));
+        self
+    }
+
+    /// The parent, as whose component (HasComponent) the node is added.
+    pub fn component_of(self, parent: impl Into<NodeId>) -> Self {
+        self.below(parent, ids::HAS_COMPONENT)
+    }
+
+    /// The parent, as whose Property the Variable is added; it becomes of PropertyType.
+    pub fn property_of(self, parent: impl Into<NodeId>) -> Self {
+        self.below(parent, ids::HAS_PROPERTY)
+            .type_definition(ids::PROPERTY_TYPE)
+    }
+
+    /// The parent, and the hierarchical ReferenceType of the reference from it.
+    pub fn below(mut self, parent: impl Into<NodeId>, reference_type: impl Into<NodeId>) -> Self {
+        self.parent = parent.into();
+        self.reference_type = reference_type.into();
+        self
+    }
+
+    /// TypeDefinition of an Object or Variable.
+    pub fn type_definition(mut self, type_definition: impl Into<NodeId>) -> Self {
+        self.type_definition = Some(type_definition.into());
+        self
+    }
+
+    /// DataType of a Variable; by default that of a stored value or cell, else BaseDataType.
+    pub fn data_type(self, data_type: impl Into<NodeId>) -> Self {
+        let data_type = data_type.into();
+        self.variable(|variable| variable.data_type = data_type)
+    }
+
+    /// A Variable that is an array of one dimension with at most `length` elements; 0: any number.
+    pub fn array(self, length: u32) -> Self {
+        self.variable(|variable| {
+            variable.value_rank = value_rank::ONE_DIMENSION;
+            variable.array_dimensions = vec![length];
+        })
+    }
+
+    /// ValueRank and ArrayDimensions of a Variable.
+    pub fn value_rank(self, value_rank: i32, array_dimensions: &[u32]) -> Self {
+        self.variable(|variable| {
+            variable.value_rank = value_rank;
+            variable.array_dimensions = array_dimensions.to_vec();
+        })
+    }
+
+    /// Clients may write the Variable's value, with a source timestamp of theirs if they like.
+    pub fn writable(self) -> Self {
+        self.variable(|variable| {
+            variable.access_level |= access_level::CURRENT_WRITE | access_level::TIMESTAMP_WRITE;
+        })
+    }
+
+    /// AccessLevelEx of a Variable: bits of [`access_level`].
+    pub fn access_level(self, level: u32) -> Self {
+        self.variable(|variable| variable.access_level = level)
+    }
+
+    /// Where the Variable's value comes from.
+    pub fn value(mut self, value: Value) -> Self {
+        if let Some((built_in_type, is_array)) = value.shape() {
+            self = self.variable(|variable| {
+                if variable.data_type == VariableDefinition::default().data_type {
+                    variable.data_type = NodeId::from(u32::from(built_in_type as u8));
+                }
+                if is_array && variable.value_rank == value_rank::SCALAR {
+                    variable.value_rank = value_rank::ONE_DIMENSION;
+                }
+            });
+        }
+        self.value = Some(value);
+        self
+    }
+
+    fn variable(mut self, change: impl FnOnce(&mut VariableDefinition)) -> Self {
+        if let ClassAttributes::Variable(variable) = &mut self.definition.attributes {
+            change(variable);
+        }
+        self
+    }
+
+    /// An input argument of a Method: its name, DataType and ValueRank.
+    pub fn input(mut self, name: &str, data_type: impl Into<NodeId>, value_rank: i32) -> Self {
+        self.inputs
+            .push(argument(name, data_type.into(), value_rank));
+        self
+    }
+
+    /// An output argument of a Method: its name, DataType and ValueRank.
+    pub fn output(mut self, name: &str, data_type: impl Into<NodeId>, value_rank: i32) -> Self {
+        self.outputs
+            .push(argument(name, data_type.into(), value_rank));
+        self
+    }
+
+    /// What runs when the Method is called.
+    pub fn handler(mut self, method: impl Method + 'static) -> Self {
+        self.handler = Some(MethodHandler::local(method));
+        self
+    }
+
+    /// Adds the node, with the Properties for its arguments if it is a Method.
+    ///
+    /// # Errors
+    /// The parent does not exist, or the NodeId cannot be used.
+    pub fn add(self) -> Result<NodeId, AddressSpaceError> {
+        let mut edit = self.space.edit();
+        let mut definition = self.definition;
+        if edit.view().node(&self.parent).is_none() {
+            return Err(AddressSpaceError::ParentNodeIdInvalid(self.parent));
+        }
+        if definition.node_id.is_null() {
+            definition.node_id = edit.free_node_id(definition.browse_name.namespace.max(1));
+        }
+        let node_id = definition.node_id.clone();
+        let is_variable = matches!(definition.attributes, ClassAttributes::Variable(_));
+        let mut references = vec![NewReference::inverse(self.reference_type, self.parent)];
+        if let Some(type_definition) = self.type_definition {
+            references.push(NewReference::forward(
+                ids::HAS_TYPE_DEFINITION,
+                type_definition,
+            ));
+        }
+        let value = is_variable.then(|| Binding::Value(self.value.unwrap_or_else(Value::not_set)));
+        edit.add_node_with(definition, &references, value)?;
+        add_arguments(&mut edit, &node_id, "InputArguments", &self.inputs)?;
+        add_arguments(&mut edit, &node_id, "OutputArguments", &self.outputs)?;
+        if let Some(handler) = self.handler {
+            edit.set_method(&node_id, handler)?;
+        }
+        Ok(node_id)
+    }
+}
+
+fn argument(name: &str, data_type: NodeId, value_rank: i32) -> Argument {
+    Argument {
+        name: name.into(),
+        data_type,
+        value_rank,
+        ..Argument::default()
+    }
+}
+
+fn add_arguments(
+    edit: &mut Edit<'_>,
+    method: &NodeId,
+    name: &str,
+    arguments: &[Argument],
+) -> Result<(), AddressSpaceError> {
+    if arguments.is_empty() {
+        return Ok(());
+    }
+    let node_id = edit.free_node_id(method.namespace);
+    let attributes = ClassAttributes::Variable(VariableDefinition {
+        data_type: NodeId::from(ids::ARGUMENT),
+        value_rank: value_rank::ONE_DIMENSION,
+        array_dimensions: vec![u32::try_from(arguments.len()).unwrap_or(0)],
+        ..VariableDefinition::default()
+    });
+    let value: Vec<ExtensionObject> = arguments
+        .iter()
+        .map(ExtensionObject::from_structure)
+        .collect();
+    edit.add_node_with(
+        NodeDefinition::new(node_id, QualifiedName::new(0, name), attributes),
+        &[
+            NewReference::inverse(ids::HAS_PROPERTY, method.clone()),
+            NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::PROPERTY_TYPE),
+        ],
+        Some(Binding::Value(Value::stored(value))),
+    )
+}

@@ -1,0 +1,139 @@
+//! References between nodes (OPC 10000-3, 4.4.4), kept small: a ReferenceType is an index into a table.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
+
+/// Where a reference points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TargetRef<'a> {
+    /// A node of this server, which need not exist (OPC 10000-3, 4.4.4).
+    Local(NodeIdRef<'a>),
+    /// A node of another server.
+    Remote(&'a ExpandedNodeId),
+}
+
+/// A reference as seen from the node that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReferenceView<'a> {
+    /// Its ReferenceType.
+    pub reference_type: NodeIdRef<'a>,
+    /// Forward: the node is the source. Inverse: it is the target.
+    pub is_forward: bool,
+    /// The node at the other end.
+    pub target: TargetRef<'a>,
+}
+
+impl<'a> ReferenceView<'a> {
+    /// The other end, if it is a node of this server.
+    pub fn local_target(&self) -> Option<NodeIdRef<'a>> {
+        match self.target {
+            TargetRef::Local(target) => Some(target),
+            TargetRef::Remote(_) => None,
+        }
+    }
+}
+
+/// A stored reference.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reference {
+    pub(crate) reference_type: TypeIndex,
+    pub(crate) is_forward: bool,
+    pub(crate) target: Target,
+}
+
+/// Where a stored reference points.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Target {
+    Local(NodeId),
+    Remote(Box<ExpandedNodeId>),
+}
+
+impl Target {
+    pub(crate) fn as_ref(&self) -> TargetRef<'_> {
+        match self {
+            Self::Local(node_id) => TargetRef::Local(node_id.as_ref()),
+            Self::Remote(node_id) => TargetRef::Remote(node_id),
+        }
+    }
+
+    /// The NodeId, for messages.
+    pub(crate) fn node_id(&self) -> &NodeId {
+        match self {
+            Self::Local(node_id) => node_id,
+            Self::Remote(node_id) => &node_id.node_id,
+        }
+    }
+}
+
+/// Index of a ReferenceType in [`ReferenceTypes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TypeIndex(u16);
+
+/// The ReferenceTypes that stored references use. It only grows, and not beyond the number of ReferenceType nodes
+/// that there have been.
+#[derive(Debug, Default)]
+pub(crate) struct ReferenceTypes {
+    ids: ArcSwap<Vec<NodeId>>,
+    append: Mutex<()>,
+}
+
+impl ReferenceTypes {
+    /// The index of a ReferenceType, `None` when 65536 others have been used.
+    pub(crate) fn index(&self, id: NodeIdRef<'_>) -> Option<TypeIndex> {
+        if let Some(index) = self.find(id) {
+            return Some(index);
+        }
+        let _appending = self.append.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = self.find(id) {
+            return Some(index);
+        }
+        let mut ids = Vec::clone(&self.ids.load());
+        let index = u16::try_from(ids.len()).ok()?;
+        ids.push(id.to_owned());
+        self.ids.store(Arc::new(ids));
+        Some(TypeIndex(index))
+    }
+
+    /// The index of a ReferenceType that has been used before.
+    pub(crate) fn find(&self, id: NodeIdRef<'_>) -> Option<TypeIndex> {
+        let ids = self.ids.load();
+        let index = ids.iter().position(|known| id == *known)?;
+        u16::try_from(index).ok().map(TypeIndex)
+    }
+
+    /// All ReferenceTypes so far; an index obtained before is valid in it.
+    pub(crate) fn snapshot(&self) -> Arc<Vec<NodeId>> {
+        self.ids.load_full()
+    }
+}
+
+/// Resolves an index in a snapshot that was taken after the index.
+pub(crate) fn type_id(types: &[NodeId], index: TypeIndex) -> NodeIdRef<'_> {
+    types
+        .get(usize::from(index.0))
+        .map_or(NodeIdRef::NULL, NodeId::as_ref)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_reference_is_small() {
+        assert!(size_of::<Reference>() <= 40, "{}", size_of::<Reference>());
+    }
+
+    #[test]
+    fn types_are_interned() {
+        let types = ReferenceTypes::default();
+        let organizes = types.index(NodeIdRef::from(35)).unwrap();
+        let own = types.index(NodeId::string(2, "Own").as_ref()).unwrap();
+        assert_eq!(types.index(NodeIdRef::from(35)), Some(organizes));
+        assert_eq!(types.find(NodeIdRef::from(36)), None);
+        let snapshot = types.snapshot();
+        assert_eq!(type_id(&snapshot, own), NodeId::string(2, "Own"));
+        assert_eq!(type_id(&snapshot, organizes), NodeId::from(35));
+    }
+}

@@ -1,0 +1,122 @@
+//! How a server comes into being.
+
+use std::sync::Arc;
+
+use takt_ua::structures::BuildInfo;
+
+use crate::address_space::{AddressSpace, AddressSpaceError};
+use crate::authentication::{AnonymousOnly, Authenticator};
+use crate::limits::ServerLimits;
+use crate::node_management::{NoNodeManagement, NodeManagement};
+use crate::server::{Parts, Server, application_description, build_info};
+use crate::server_status::{self, Status};
+
+/// What a server will be. Made with [`Server::builder`].
+pub struct ServerBuilder {
+    application_name: String,
+    application_uri: String,
+    product_uri: String,
+    build_info: Option<BuildInfo>,
+    limits: ServerLimits,
+    authenticator: Arc<dyn Authenticator>,
+    node_management: Arc<dyn NodeManagement>,
+    namespaces: Vec<String>,
+}
+
+/// Why a server could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A node or namespace could not be added.
+    #[error(transparent)]
+    AddressSpace(#[from] AddressSpaceError),
+}
+
+impl ServerBuilder {
+    pub(crate) fn new(application_name: String, application_uri: String) -> Self {
+        Self {
+            application_name,
+            application_uri,
+            product_uri: String::from("urn:takt"),
+            build_info: None,
+            limits: ServerLimits::default(),
+            authenticator: Arc::new(AnonymousOnly),
+            node_management: Arc::new(NoNodeManagement),
+            namespaces: Vec::new(),
+        }
+    }
+
+    /// ProductUri (OPC 10000-4, 7.2).
+    #[must_use]
+    pub fn product_uri(mut self, product_uri: impl Into<String>) -> Self {
+        self.product_uri = product_uri.into();
+        self
+    }
+
+    /// BuildInfo, as ServerStatus shows it; by default that of this version of Takt.
+    #[must_use]
+    pub fn build_info(mut self, build_info: BuildInfo) -> Self {
+        self.build_info = Some(build_info);
+        self
+    }
+
+    /// What requests and clients may ask for.
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Who may activate Sessions; by default everybody, without a user.
+    #[must_use]
+    pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
+        self.authenticator = authenticator;
+        self
+    }
+
+    /// The rules for clients that change the address space; by default nobody may.
+    #[must_use]
+    pub fn node_management(mut self, rules: Arc<dyn NodeManagement>) -> Self {
+        self.node_management = rules;
+        self
+    }
+
+    /// Appends a URI to the NamespaceArray. Index 1 is the ApplicationUri.
+    #[must_use]
+    pub fn namespace(mut self, uri: impl Into<String>) -> Self {
+        self.namespaces.push(uri.into());
+        self
+    }
+
+    /// Builds the server.
+    ///
+    /// # Errors
+    /// A namespace URI is empty, or there are more than the limits allow.
+    pub fn build(self) -> Result<Arc<Server>, BuildError> {
+        let space = Arc::new(AddressSpace::new(
+            &self.application_uri,
+            self.limits.max_namespaces,
+            self.limits.max_nodes,
+        ));
+        for uri in &self.namespaces {
+            space.namespaces().register(uri)?;
+        }
+        let build_info = self
+            .build_info
+            .unwrap_or_else(|| build_info(&self.product_uri, &self.application_name));
+        let status = Arc::new(Status::new(build_info));
+        let application = application_description(
+            &self.application_name,
+            &self.application_uri,
+            &self.product_uri,
+        );
+        server_status::bind(&space, &status, &self.limits, &self.application_uri)?;
+        Ok(Arc::new(Server::new(Parts {
+            space,
+            limits: self.limits,
+            authenticator: self.authenticator,
+            node_management: self.node_management,
+            status,
+            application,
+        })))
+    }
+}

@@ -1,0 +1,101 @@
+//! A transport's side of the server: one connection per secure channel or private shared-memory channel.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::caller::Peer;
+use crate::session::Session;
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Exactly one response message was encoded, a ServiceFault at worst. It is empty only if the response buffer is
+    /// too small even for a ServiceFault (which takes fewer than 64 bytes).
+    Complete,
+    /// Nothing was encoded: the response comes later, through [`Connection::take_completed`].
+    Deferred,
+}
+
+/// A secure channel, or a private channel in shared memory. The transport owns it and shares it with nobody.
+pub struct Connection {
+    /// Never 0: that stands for "no channel".
+    pub(crate) channel: u64,
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) endpoint_url: String,
+    /// The Session that the last request named.
+    pub(crate) session: Option<Arc<Session>>,
+    pub(crate) completed: Arc<Completed>,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        channel: u64,
+        peer: Peer,
+        endpoint_url: String,
+        waker: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
+        Self {
+            channel,
+            peer: Arc::new(peer),
+            endpoint_url,
+            session: None,
+            completed: Arc::new(Completed {
+                responses: Mutex::default(),
+                waker,
+            }),
+        }
+    }
+
+    /// The next response to a request that was deferred: its request id and the encoded message. To be asked after the
+    /// waker was called, until there are no more.
+    pub fn take_completed(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.completed.take()
+    }
+
+    /// The process at the other end.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The endpoint that the peer connected to.
+    pub fn endpoint_url(&self) -> &str {
+        &self.endpoint_url
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Connection")
+            .field("channel", &self.channel)
+            .field("peer", &self.peer)
+            .field("endpoint_url", &self.endpoint_url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Responses that worker threads have finished.
+pub(crate) struct Completed {
+    responses: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    waker: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Completed {
+    fn take(&self) -> Option<(u32, Vec<u8>)> {
+        self.responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    }
+
+    /// Hands over a response and wakes the transport.
+    pub(crate) fn push(&self, request_id: u32, response: Vec<u8>) {
+        let mut responses = self
+            .responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        responses.push_back((request_id, response));
+        drop(responses);
+        (self.waker)();
+    }
+}

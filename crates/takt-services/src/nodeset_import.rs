@@ -1,0 +1,156 @@
+//! Importing NodeSet2 documents (OPC 10000-6 Annex F) into the address space at run time.
+//!
+//! A document is checked completely before the first node is added: a refused one changes nothing. What makes a model
+//! unusable is refused (missing models, types and ReferenceTypes, NodeIds that are taken). A reference to a node that
+//! does not exist is no such thing (OPC 10000-3, 4.4.4); it is kept, and listed in [`ImportedNodeSet::dangling`].
+//!
+//! Values become stored values. Structures that the imported models define themselves, which documents contain as XML,
+//! are turned into their binary encoding. RolePermissions and AccessRestrictions are not imported: they mean nothing
+//! without user authentication.
+
+mod content;
+mod definitions;
+mod error;
+mod models;
+mod plan;
+
+use std::collections::HashMap;
+
+use takt_nodeset::{NodeSet, NodeSetDocument, ParseLimits};
+use takt_ua::{ExpandedNodeId, NodeId};
+
+pub use error::{ImportError, ImportReason};
+
+use crate::address_space::{AddressSpace, AddressSpaceError, Edit};
+use plan::Plan;
+
+/// How often the import starts again because another thread appended to the NamespaceArray meanwhile.
+const MAX_ATTEMPTS: usize = 16;
+
+/// What an import has added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedNodeSet {
+    /// Name of the document.
+    pub name: String,
+    /// URIs of the models that it defines.
+    pub models: Vec<String>,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// References to nodes that do not exist.
+    pub dangling: Vec<DanglingReference>,
+}
+
+/// A reference to a node that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DanglingReference {
+    /// Line of the document that has the reference.
+    pub line: u32,
+    /// The node that has the reference.
+    pub node_id: NodeId,
+    /// The node that does not exist.
+    pub target: NodeId,
+}
+
+impl AddressSpace {
+    /// Imports a NodeSet document. `name` is what errors call it, usually its path.
+    ///
+    /// # Errors
+    /// The document is not valid, needs a model that is not there, or does not fit the address space.
+    pub fn import_nodeset(&self, name: &str, xml: &str) -> Result<ImportedNodeSet, ImportError> {
+        let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
+        self.import(name, &document)
+    }
+
+    /// Imports several NodeSet documents, each with its name, after those that they require; the order in which they
+    /// are given does not matter.
+    ///
+    /// # Errors
+    /// As for [`import_nodeset`](Self::import_nodeset). Documents that were imported before the one that is wrong stay.
+    pub fn import_nodesets<N: AsRef<str>, X: AsRef<str>>(
+        &self,
+        documents: &[(N, X)],
+    ) -> Result<Vec<ImportedNodeSet>, ImportError> {
+        let parse = |(name, xml): &'_ (N, X)| {
+            NodeSetDocument::parse(name.as_ref(), xml.as_ref(), &ParseLimits::DEFAULT)
+        };
+        // Headers first, and one tree of XML at a time.
+        let headers = documents.iter().map(|document| Ok(parse(document)?.models().to_vec()));
+        let headers = headers.collect::<Result<Vec<_>, ImportError>>()?;
+        let order = models::order(&headers);
+        let imports = order.into_iter().filter_map(|index| documents.get(index));
+        imports.map(|(name, xml)| self.import_nodeset(name.as_ref(), xml.as_ref())).collect()
+    }
+
+    fn import(&self, name: &str, document: &NodeSetDocument<'_>) -> Result<ImportedNodeSet, ImportError> {
+        let mut edit = self.edit();
+        models::check(&edit.view(), name, document.models())?;
+        for _ in 0..MAX_ATTEMPTS {
+            let namespaces = self.planned_namespaces(document);
+            let nodeset = document.nodes(|uri| namespaces.get(uri).copied().unwrap_or(u16::MAX))?;
+            let plan = Plan::new(&edit.view(), &nodeset)?;
+            if self.register(name, document, &namespaces)? {
+                return apply(&mut edit, &nodeset, &plan);
+            }
+        }
+        let source = AddressSpaceError::TooManyNamespaces { limit: usize::from(u16::MAX) };
+        Err(ImportError::new(name, 1, ImportReason::AddressSpace(source)))
+    }
+
+    /// The index that each namespace of the document has, or will get.
+    fn planned_namespaces<'d>(&self, document: &'d NodeSetDocument<'_>) -> HashMap<&'d str, u16> {
+        let known = self.namespaces().all();
+        let mut next = known.len();
+        let mut planned = HashMap::new();
+        for uri in document.namespace_uris() {
+            let index = known.iter().position(|known| **known == **uri).or_else(|| planned.get(uri.as_str()).copied());
+            let index = index.unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            });
+            planned.insert(uri.as_str(), index);
+        }
+        // What does not fit is refused when it is registered.
+        planned.into_iter().map(|(uri, index)| (uri, u16::try_from(index).unwrap_or(u16::MAX))).collect()
+    }
+
+    /// Registers the namespaces of the document; says whether all got the index that was planned.
+    fn register(
+        &self,
+        name: &str,
+        document: &NodeSetDocument<'_>,
+        planned: &HashMap<&str, u16>,
+    ) -> Result<bool, ImportError> {
+        for uri in document.namespace_uris() {
+            let index = self.namespaces().register(uri);
+            let index = index.map_err(|source| ImportError::new(name, 1, ImportReason::AddressSpace(source)))?;
+            if planned.get(uri.as_str()) != Some(&index) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Adds all nodes, then all references, then the values.
+fn apply(edit: &mut Edit<'_>, nodeset: &NodeSet, plan: &Plan<'_>) -> Result<ImportedNodeSet, ImportError> {
+    let failed = |line, source| ImportError::new(&nodeset.name, line, ImportReason::AddressSpace(source));
+    for node in &nodeset.nodes {
+        let definition = content::definition(node, plan.definition(&node.node_id));
+        edit.add_node(definition, &[]).map_err(|source| failed(node.line, source))?;
+    }
+    for reference in &plan.references {
+        let target = ExpandedNodeId::from(reference.target.clone());
+        match edit.add_reference(&reference.source, &reference.reference_type, reference.is_forward, &target) {
+            // An earlier import may have left one that was waiting for this node.
+            Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
+            Err(source) => return Err(failed(reference.line, source)),
+        }
+    }
+    content::bind_values(edit, nodeset).map_err(|(line, source)| failed(line, source))?;
+    Ok(ImportedNodeSet {
+        name: nodeset.name.clone(),
+        models: nodeset.models.iter().map(|model| model.uri.clone()).collect(),
+        nodes: nodeset.nodes.len(),
+        dangling: plan.dangling.clone(),
+    })
+}

@@ -1,0 +1,109 @@
+//! Why a document was not imported.
+
+use takt_nodeset::NodeSetError;
+use takt_ua::{DateTime, NodeId};
+
+use crate::address_space::AddressSpaceError;
+
+/// Why a document was not imported. Prints as `file:line: reason; what to do`.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ImportError {
+    /// The document as such is not valid.
+    #[error(transparent)]
+    Document(#[from] NodeSetError),
+    /// The document is valid but does not fit what is there.
+    #[error("{file}:{line}: {reason}; {advice}", advice = reason.advice())]
+    Import {
+        /// Name of the document.
+        file: String,
+        /// Line of the document.
+        line: u32,
+        /// What does not fit.
+        reason: Box<ImportReason>,
+    },
+}
+
+impl ImportError {
+    pub(super) fn new(file: &str, line: u32, reason: ImportReason) -> Self {
+        Self::Import { file: file.to_owned(), line, reason: Box::new(reason) }
+    }
+}
+
+/// What does not fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportReason {
+    /// A required model has not been imported.
+    #[error("the model {uri}{} is required and not there", wanted(version.as_deref(), *publication_date))]
+    ModelMissing {
+        /// Its URI.
+        uri: String,
+        /// The version that is required.
+        version: Option<String>,
+        /// Its publication date.
+        publication_date: Option<DateTime>,
+    },
+    /// A required model is there in an older version.
+    #[error("the model {uri} published {required} or later is required, and the one that is there was published {found}")]
+    ModelTooOld {
+        /// Its URI.
+        uri: String,
+        /// The publication date that is required.
+        required: DateTime,
+        /// The publication date of the model that is there.
+        found: DateTime,
+    },
+    /// The model has been imported before, or is that of namespace 0.
+    #[error("the model {0} is there already")]
+    ModelExists(String),
+    /// A node of that NodeId exists.
+    #[error("a node {0} exists already")]
+    NodeExists(NodeId),
+    /// A node of namespace 0.
+    #[error("{0} belongs to namespace 0, which is complete")]
+    StandardNode(NodeId),
+    /// The ReferenceType of a reference does not exist.
+    #[error("{0} is not a ReferenceType")]
+    ReferenceTypeUnknown(NodeId),
+    /// A DataType, TypeDefinition or supertype does not exist.
+    #[error("{node_id} is used as {role} and does not exist")]
+    TypeUnknown {
+        /// What it is used as.
+        role: &'static str,
+        /// The NodeId.
+        node_id: NodeId,
+    },
+    /// A type is its own supertype.
+    #[error("the supertypes of {0} form a circle")]
+    SupertypeCircle(NodeId),
+    /// The address space refuses.
+    #[error(transparent)]
+    AddressSpace(AddressSpaceError),
+}
+
+impl ImportReason {
+    /// What the user can do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::ModelMissing { .. } => "import the NodeSet of that model as well",
+            Self::ModelTooOld { .. } => "import a newer NodeSet of that model",
+            Self::ModelExists(_) => "import each model once",
+            Self::NodeExists(_) => "give one of them another NodeId",
+            Self::StandardNode(_) => "put the node into a namespace of its own",
+            Self::ReferenceTypeUnknown(_) | Self::TypeUnknown { .. } => {
+                "define it, or name the model that has it as RequiredModel"
+            }
+            Self::SupertypeCircle(_) => "correct the HasSubtype references",
+            Self::AddressSpace(_) => "see the limits of the server",
+        }
+    }
+}
+
+fn wanted(version: Option<&str>, publication_date: Option<DateTime>) -> String {
+    match (version, publication_date) {
+        (Some(version), Some(date)) => format!(" (version {version}, published {date})"),
+        (Some(version), None) => format!(" (version {version})"),
+        (None, Some(date)) => format!(" (published {date})"),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,233 @@
+//! The server: what transports, and applications, hold on to.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use arc_swap::ArcSwap;
+use takt_ua::binary::Encoder;
+use takt_ua::enumerations::ApplicationType;
+use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
+use takt_ua::{DateTime, LocalizedText, UaString};
+
+use crate::address_space::AddressSpace;
+use crate::authentication::Authenticator;
+use crate::builder::ServerBuilder;
+use crate::caller::Peer;
+use crate::connection::{Connection, Outcome};
+use crate::endpoint::EndpointConfig;
+use crate::limits::ServerLimits;
+use crate::node_management::NodeManagement;
+use crate::server_status::Status;
+use crate::services;
+use crate::session::Sessions;
+use crate::worker::WorkerPool;
+
+/// An OPC UA server without a transport.
+///
+/// Transports call [`connect`](Self::connect), [`handle`](Self::handle) and [`disconnect`](Self::disconnect), and
+/// [`tick`](Self::tick) when [`next_deadline`](Self::next_deadline) says so. Any number of threads may do so at once.
+pub struct Server {
+    pub(crate) space: Arc<AddressSpace>,
+    pub(crate) sessions: Sessions,
+    pub(crate) limits: ServerLimits,
+    pub(crate) authenticator: Arc<dyn Authenticator>,
+    pub(crate) workers: WorkerPool,
+    pub(crate) status: Arc<Status>,
+    application: ApplicationDescription,
+    endpoints: ArcSwap<Vec<EndpointConfig>>,
+    node_management: RwLock<Arc<dyn NodeManagement>>,
+    last_channel: AtomicU64,
+}
+
+/// What a [`ServerBuilder`] hands over.
+pub(crate) struct Parts {
+    pub(crate) space: Arc<AddressSpace>,
+    pub(crate) limits: ServerLimits,
+    pub(crate) authenticator: Arc<dyn Authenticator>,
+    pub(crate) node_management: Arc<dyn NodeManagement>,
+    pub(crate) status: Arc<Status>,
+    pub(crate) application: ApplicationDescription,
+}
+
+impl Server {
+    /// Begins a server with this ApplicationName and ApplicationUri (OPC 10000-4, 7.2).
+    pub fn builder(
+        application_name: impl Into<String>,
+        application_uri: impl Into<String>,
+    ) -> ServerBuilder {
+        ServerBuilder::new(application_name.into(), application_uri.into())
+    }
+
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
+            space: parts.space,
+            sessions: Sessions::default(),
+            limits: parts.limits,
+            authenticator: parts.authenticator,
+            status: parts.status,
+            application: parts.application,
+            endpoints: ArcSwap::default(),
+            node_management: RwLock::new(parts.node_management),
+            last_channel: AtomicU64::new(0),
+        }
+    }
+
+    /// A peer has opened a channel to `endpoint_url`.
+    ///
+    /// `waker` is called, from any thread, when [`Connection::take_completed`] has something.
+    pub fn connect(
+        &self,
+        peer: Peer,
+        endpoint_url: String,
+        waker: Arc<dyn Fn() + Send + Sync>,
+    ) -> Connection {
+        let channel = self.last_channel.fetch_add(1, Ordering::Relaxed) + 1;
+        Connection::new(channel, peer, endpoint_url, waker)
+    }
+
+    /// Handles one request message and encodes its response.
+    ///
+    /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); what is encoded is of the same form. Everything that is
+    /// wrong with the request ends in a ServiceFault. On the way of a Read, Write or Call nothing is allocated, unless
+    /// a value's source does, and no lock is taken.
+    #[inline]
+    pub fn handle(
+        self: &Arc<Self>,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        services::handle(self, connection, request_id, request, response)
+    }
+
+    /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
+    pub fn disconnect(&self, connection: Connection) {
+        self.sessions.channel_closed(connection.channel);
+    }
+
+    /// When [`tick`](Self::tick) is due; `None`: not before something else happens.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.sessions.next_check()
+    }
+
+    /// Does what is due: closes Sessions that have timed out.
+    pub fn tick(&self, now: Instant) {
+        self.sessions.expire(now);
+    }
+
+    /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.
+    pub fn add_endpoint(&self, endpoint: EndpointConfig) {
+        self.endpoints.rcu(|endpoints| {
+            let mut endpoints = Vec::clone(endpoints);
+            endpoints.push(endpoint.clone());
+            endpoints
+        });
+    }
+
+    /// The endpoints that were announced.
+    pub fn endpoints(&self) -> Vec<EndpointConfig> {
+        Vec::clone(&self.endpoints.load())
+    }
+
+    /// Nodes, references and values.
+    pub fn address_space(&self) -> &Arc<AddressSpace> {
+        &self.space
+    }
+
+    /// The limits that are in force.
+    pub fn limits(&self) -> &ServerLimits {
+        &self.limits
+    }
+
+    /// Number of Sessions.
+    pub fn session_count(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Sets the rules for clients that change the address space.
+    pub fn set_node_management(&self, rules: Arc<dyn NodeManagement>) {
+        *self
+            .node_management
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    pub(crate) fn node_management(&self) -> Arc<dyn NodeManagement> {
+        Arc::clone(
+            &self
+                .node_management
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Announces in ServerStatus that the server will stop at `at` (OPC 10000-5, 12.10).
+    pub fn announce_shutdown(&self, at: DateTime, reason: &str) {
+        self.status
+            .announce_shutdown(at, LocalizedText::from(reason));
+    }
+
+    /// The ApplicationDescription, with the URLs of all endpoints as DiscoveryUrls.
+    pub(crate) fn application(&self) -> ApplicationDescription {
+        let discovery_urls = self
+            .endpoints
+            .load()
+            .iter()
+            .map(|endpoint| UaString::from(endpoint.url.as_str()))
+            .collect();
+        ApplicationDescription {
+            discovery_urls,
+            ..self.application.clone()
+        }
+    }
+
+    /// The EndpointDescriptions for a client that reached the server as `requested_url`.
+    pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
+        let application = self.application();
+        let endpoints = self.endpoints.load();
+        endpoints
+            .iter()
+            .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url))
+            .collect()
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Server")
+            .field("application", &self.application)
+            .field("sessions", &self.session_count())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The ApplicationDescription of a server.
+pub(crate) fn application_description(
+    name: &str,
+    uri: &str,
+    product_uri: &str,
+) -> ApplicationDescription {
+    ApplicationDescription {
+        application_uri: UaString::from(uri),
+        product_uri: UaString::from(product_uri),
+        application_name: LocalizedText::from(name),
+        application_type: ApplicationType::Server,
+        ..ApplicationDescription::default()
+    }
+}
+
+/// What this build of Takt says about itself.
+pub(crate) fn build_info(product_uri: &str, product_name: &str) -> BuildInfo {
+    BuildInfo {
+        product_uri: UaString::from(product_uri),
+        manufacturer_name: UaString::from("Takt"),
+        product_name: UaString::from(product_name),
+        software_version: UaString::from(env!("CARGO_PKG_VERSION")),
+        build_number: UaString::from(env!("CARGO_PKG_VERSION")),
+        build_date: DateTime::default(),
+    }
+}

@@ -1,0 +1,233 @@
+//! All attributes but Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
+
+use takt_ua::binary::{Decode, Decoder};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::{ArrayRef, ExtensionObjectRef, LocalizedTextRef, StatusCode, VariantRef};
+
+use crate::address_space::{ClassAttributes, NodeRef, access_level};
+
+pub(crate) const NODE_ID: u32 = 1;
+pub(crate) const NODE_CLASS: u32 = 2;
+pub(crate) const BROWSE_NAME: u32 = 3;
+pub(crate) const DISPLAY_NAME: u32 = 4;
+pub(crate) const DESCRIPTION: u32 = 5;
+pub(crate) const WRITE_MASK: u32 = 6;
+pub(crate) const USER_WRITE_MASK: u32 = 7;
+pub(crate) const IS_ABSTRACT: u32 = 8;
+pub(crate) const SYMMETRIC: u32 = 9;
+pub(crate) const INVERSE_NAME: u32 = 10;
+pub(crate) const CONTAINS_NO_LOOPS: u32 = 11;
+pub(crate) const EVENT_NOTIFIER: u32 = 12;
+pub(crate) const VALUE: u32 = 13;
+pub(crate) const DATA_TYPE: u32 = 14;
+pub(crate) const VALUE_RANK: u32 = 15;
+pub(crate) const ARRAY_DIMENSIONS: u32 = 16;
+pub(crate) const ACCESS_LEVEL: u32 = 17;
+pub(crate) const USER_ACCESS_LEVEL: u32 = 18;
+pub(crate) const MINIMUM_SAMPLING_INTERVAL: u32 = 19;
+pub(crate) const HISTORIZING: u32 = 20;
+pub(crate) const EXECUTABLE: u32 = 21;
+pub(crate) const USER_EXECUTABLE: u32 = 22;
+pub(crate) const DATA_TYPE_DEFINITION: u32 = 23;
+pub(crate) const ACCESS_LEVEL_EX: u32 = 27;
+
+const NONE: Result<VariantRef<'static>, StatusCode> = Err(StatusCode::BadAttributeIdInvalid);
+
+/// The value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it.
+pub(crate) fn attribute<'v>(
+    node: &NodeRef<'v>,
+    attribute: u32,
+) -> Result<VariantRef<'v>, StatusCode> {
+    match attribute {
+        NODE_ID => Ok(node.node_id().into()),
+        NODE_CLASS => Ok(node.node_class().0.into()),
+        BROWSE_NAME => Ok(node.browse_name().into()),
+        DISPLAY_NAME => Ok(node.display_name().into()),
+        DESCRIPTION => match node
+            .definition()
+            .and_then(|definition| definition.description.as_deref())
+        {
+            Some(description) => Ok(description.as_ref().into()),
+            None => NONE,
+        },
+        // Clients cannot write any attribute but Value.
+        WRITE_MASK | USER_WRITE_MASK => Ok(0_u32.into()),
+        IS_ABSTRACT => match node.node_class() {
+            NodeClass::ObjectType
+            | NodeClass::VariableType
+            | NodeClass::ReferenceType
+            | NodeClass::DataType => Ok(node.is_abstract().into()),
+            _ => NONE,
+        },
+        SYMMETRIC | INVERSE_NAME => reference_type(node, attribute),
+        EVENT_NOTIFIER | CONTAINS_NO_LOOPS => object_or_view(node, attribute),
+        DATA_TYPE
+        | VALUE_RANK
+        | ARRAY_DIMENSIONS
+        | ACCESS_LEVEL
+        | USER_ACCESS_LEVEL
+        | ACCESS_LEVEL_EX
+        | MINIMUM_SAMPLING_INTERVAL
+        | HISTORIZING => variable(node, attribute),
+        EXECUTABLE | USER_EXECUTABLE if node.node_class() == NodeClass::Method => {
+            Ok(is_executable(node).into())
+        }
+        DATA_TYPE_DEFINITION => data_type_definition(node),
+        _ => NONE,
+    }
+}
+
+/// Whether a Method can be called: it is meant to be, and there is something behind it.
+pub(crate) fn is_executable(node: &NodeRef<'_>) -> bool {
+    let executable = match (node.standard(), node.definition()) {
+        (Some(standard), _) => standard.executable(),
+        (None, Some(definition)) => {
+            matches!(
+                definition.attributes,
+                ClassAttributes::Method { executable: true }
+            )
+        }
+        (None, None) => false,
+    };
+    executable && node.is_bound()
+}
+
+fn reference_type<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
+    if node.node_class() != NodeClass::ReferenceType {
+        return NONE;
+    }
+    let (symmetric, inverse_name) = match (
+        node.standard(),
+        node.definition().map(|node| &node.attributes),
+    ) {
+        (Some(standard), _) => {
+            let text = standard.inverse_name();
+            (
+                standard.symmetric(),
+                text.map(|text| LocalizedTextRef {
+                    locale: None,
+                    text: Some(text),
+                }),
+            )
+        }
+        (
+            None,
+            Some(ClassAttributes::ReferenceType {
+                symmetric,
+                inverse_name,
+                ..
+            }),
+        ) => (
+            *symmetric,
+            inverse_name.as_deref().map(|name| name.as_ref()),
+        ),
+        _ => return NONE,
+    };
+    match (attribute, inverse_name) {
+        (SYMMETRIC, _) => Ok(symmetric.into()),
+        (_, Some(inverse_name)) => Ok(inverse_name.into()),
+        _ => NONE,
+    }
+}
+
+fn object_or_view<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
+    let attributes = node.definition().map(|definition| &definition.attributes);
+    match (attribute, node.standard(), attributes) {
+        (EVENT_NOTIFIER, Some(standard), _) if standard.node_class() == NodeClass::Object => {
+            Ok(standard.event_notifier().into())
+        }
+        (
+            EVENT_NOTIFIER,
+            None,
+            Some(
+                ClassAttributes::Object { event_notifier }
+                | ClassAttributes::View { event_notifier, .. },
+            ),
+        ) => Ok((*event_notifier).into()),
+        (
+            CONTAINS_NO_LOOPS,
+            None,
+            Some(ClassAttributes::View {
+                contains_no_loops, ..
+            }),
+        ) => Ok((*contains_no_loops).into()),
+        _ => NONE,
+    }
+}
+
+fn variable<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
+    let Some(variable) = node.typed() else {
+        return NONE;
+    };
+    let is_variable = node.node_class() == NodeClass::Variable;
+    match attribute {
+        DATA_TYPE => Ok(variable.data_type.into()),
+        VALUE_RANK => Ok(variable.value_rank.into()),
+        ARRAY_DIMENSIONS => dimensions(variable.array_dimensions),
+        ACCESS_LEVEL | USER_ACCESS_LEVEL if is_variable => {
+            let [level, ..] = variable.access_level.to_le_bytes();
+            Ok(level.into())
+        }
+        ACCESS_LEVEL_EX if is_variable => Ok(variable.access_level.into()),
+        MINIMUM_SAMPLING_INTERVAL | HISTORIZING if is_variable => {
+            let (interval, historizing) = match node.definition().map(|node| &node.attributes) {
+                Some(ClassAttributes::Variable(variable)) => {
+                    (variable.minimum_sampling_interval, variable.historizing)
+                }
+                _ => (0.0, false),
+            };
+            Ok(if attribute == HISTORIZING {
+                historizing.into()
+            } else {
+                interval.into()
+            })
+        }
+        _ => NONE,
+    }
+}
+
+#[cfg(target_endian = "little")]
+fn dimensions(dimensions: &[u32]) -> Result<VariantRef<'_>, StatusCode> {
+    if dimensions.is_empty() {
+        NONE
+    } else {
+        Ok(ArrayRef::from_u32s(dimensions).into())
+    }
+}
+
+/// The attribute is optional, and here it would have to be converted first.
+#[cfg(target_endian = "big")]
+fn dimensions(_: &[u32]) -> Result<VariantRef<'_>, StatusCode> {
+    NONE
+}
+
+fn data_type_definition<'v>(node: &NodeRef<'v>) -> Result<VariantRef<'v>, StatusCode> {
+    match (
+        node.standard(),
+        node.definition().map(|node| &node.attributes),
+    ) {
+        (Some(standard), _) => {
+            let encoded = standard
+                .data_type_definition()
+                .ok_or(StatusCode::BadAttributeIdInvalid)?;
+            let object = ExtensionObjectRef::decode(&mut Decoder::new(encoded));
+            object
+                .map(VariantRef::from)
+                .map_err(|_| StatusCode::BadInternalError)
+        }
+        (
+            None,
+            Some(ClassAttributes::DataType {
+                definition: Some(definition),
+                ..
+            }),
+        ) => Ok(definition.as_ref().as_ref().into()),
+        _ => NONE,
+    }
+}
+
+/// Whether the Value can be read (OPC 10000-3, 8.57).
+#[inline]
+pub(crate) fn is_readable(level: u32) -> bool {
+    level & access_level::CURRENT_READ != 0
+}

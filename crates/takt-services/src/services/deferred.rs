@@ -1,0 +1,264 @@
+//! Requests that name something remote: asked for on worker threads, answered when all answers are there.
+//!
+//! The request is looked through for remote operations, which are grouped by source. When every group has been asked,
+//! the whole request is handled as usual, on the thread that finished last, with the answers at hand.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::structures::CallMethodResult;
+use takt_ua::views::RequestHeaderRef;
+use takt_ua::{DataValue, DateTime, NodeIdRef, StatusCode, ids};
+
+use super::{Fault, Request, call, fault_message, read, write};
+use crate::connection::Connection;
+use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use crate::server::Server;
+use crate::session::Session;
+use crate::worker::Pending;
+
+/// What remote sources answered, by the position of the operation in its request.
+#[derive(Default)]
+pub(crate) struct RemoteResults {
+    reads: HashMap<usize, DataValue>,
+    writes: HashMap<usize, StatusCode>,
+    calls: HashMap<usize, CallMethodResult>,
+}
+
+impl RemoteResults {
+    pub(crate) fn read(&self, index: usize) -> Option<&DataValue> {
+        self.reads.get(&index)
+    }
+
+    pub(crate) fn write(&self, index: usize) -> Option<StatusCode> {
+        self.writes.get(&index).copied()
+    }
+
+    pub(crate) fn call(&self, index: usize) -> Option<&CallMethodResult> {
+        self.calls.get(&index)
+    }
+}
+
+/// The remote operations of one request.
+#[derive(Default)]
+pub(crate) struct Operations {
+    groups: HashMap<u64, Group>,
+}
+
+/// The operations for one source, with their positions in the request.
+struct Group {
+    source: Arc<dyn RemoteSource>,
+    reads: Vec<(usize, RemoteRead)>,
+    writes: Vec<(usize, RemoteWrite)>,
+    calls: Vec<(usize, RemoteCall)>,
+}
+
+impl Operations {
+    pub(crate) fn read(&mut self, source: Arc<dyn RemoteSource>, index: usize, read: RemoteRead) {
+        self.group(source).reads.push((index, read));
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        source: Arc<dyn RemoteSource>,
+        index: usize,
+        write: RemoteWrite,
+    ) {
+        self.group(source).writes.push((index, write));
+    }
+
+    pub(crate) fn call(&mut self, source: Arc<dyn RemoteSource>, index: usize, call: RemoteCall) {
+        self.group(source).calls.push((index, call));
+    }
+
+    fn group(&mut self, source: Arc<dyn RemoteSource>) -> &mut Group {
+        self.groups.entry(source.key()).or_insert_with(|| Group {
+            source,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            calls: Vec::new(),
+        })
+    }
+
+    /// Has the operations done on worker threads. `false` if there are none, so that the request can be handled now.
+    pub(crate) fn defer(
+        self,
+        request: &Request<'_>,
+        connection: &Connection,
+        session: &Arc<Session>,
+    ) -> bool {
+        if self.groups.is_empty() {
+            return false;
+        }
+        let completed = Arc::clone(&connection.completed);
+        let handle = request.header.request_handle;
+        let pending = Arc::new(Pending::new(request.request_id, handle, completed));
+        {
+            let mut all = session
+                .pending
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            all.retain(|pending| !pending.is_answered());
+            all.push(Arc::clone(&pending));
+        }
+        let deferred = Arc::new(Deferred {
+            server: Arc::clone(request.server),
+            session: Arc::clone(session),
+            message: request.message.to_vec(),
+            pending,
+            results: Mutex::default(),
+            outstanding: AtomicUsize::new(self.groups.len()),
+        });
+        let timeout = timeout(request);
+        for (key, group) in self.groups {
+            let mut turn = Turn {
+                deferred: Arc::clone(&deferred),
+                group,
+            };
+            // If there is no room in the queue, the job is dropped, and with it the turn, which answers.
+            let job = Box::new(move || turn.take(timeout));
+            let _ = request.server.workers.submit(key, job);
+        }
+        true
+    }
+}
+
+/// How long a source may take: the client's TimeoutHint within the server's limit.
+fn timeout(request: &Request<'_>) -> Duration {
+    let longest = request.server.limits.max_remote_timeout;
+    match request.header.timeout_hint {
+        0 => longest,
+        hint => Duration::from_millis(u64::from(hint)).min(longest),
+    }
+}
+
+/// A request that waits for remote sources.
+struct Deferred {
+    server: Arc<Server>,
+    session: Arc<Session>,
+    message: Vec<u8>,
+    pending: Arc<Pending>,
+    results: Mutex<RemoteResults>,
+    /// Groups that have not been answered.
+    outstanding: AtomicUsize,
+}
+
+/// One group's turn. It is over when this is dropped, whatever happened; operations that then have no result are
+/// answered with `BadNoCommunication`.
+struct Turn {
+    deferred: Arc<Deferred>,
+    group: Group,
+}
+
+impl Turn {
+    fn take(&mut self, timeout: Duration) {
+        if self.deferred.pending.is_answered() {
+            // Cancelled meanwhile.
+            return;
+        }
+        let source = &self.group.source;
+        let (read_at, reads): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.group.reads).into_iter().unzip();
+        let (write_at, writes): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.group.writes).into_iter().unzip();
+        let (call_at, calls): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.group.calls).into_iter().unzip();
+        let mut values = if reads.is_empty() {
+            Vec::new()
+        } else {
+            source.read(&reads, timeout)
+        };
+        let mut statuses = if writes.is_empty() {
+            Vec::new()
+        } else {
+            source.write(&writes, timeout)
+        };
+        let mut called = if calls.is_empty() {
+            Vec::new()
+        } else {
+            source.call(&calls, timeout)
+        };
+        values.resize(
+            reads.len(),
+            DataValue::status(StatusCode::BadNoCommunication),
+        );
+        statuses.resize(writes.len(), StatusCode::BadNoCommunication);
+        called.resize(calls.len(), no_communication());
+        let mut results = self
+            .deferred
+            .results
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        results.reads.extend(read_at.into_iter().zip(values));
+        results.writes.extend(write_at.into_iter().zip(statuses));
+        results.calls.extend(call_at.into_iter().zip(called));
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.deferred.outstanding.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.deferred.finish();
+        }
+    }
+}
+
+fn no_communication() -> CallMethodResult {
+    CallMethodResult {
+        status_code: StatusCode::BadNoCommunication,
+        ..CallMethodResult::default()
+    }
+}
+
+impl Deferred {
+    /// All answers are there: answers the request.
+    fn finish(&self) {
+        if self.pending.is_answered() {
+            return;
+        }
+        let mut message = Vec::new();
+        let mut response = Encoder::growing(&mut message, self.server.limits.max_response_size);
+        if let Err(fault) = self.respond(&mut response) {
+            message = fault_message(self.pending.request_handle, fault);
+        }
+        self.pending.answer(message);
+        let mut all = self
+            .session
+            .pending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.retain(|pending| !pending.is_answered());
+    }
+
+    fn respond(&self, response: &mut Encoder<'_>) -> Result<(), Fault> {
+        if self.session.is_closed() {
+            return Err(Fault(StatusCode::BadSessionClosed));
+        }
+        let mut body = Decoder::with_limits(&self.message, self.server.limits.encoding);
+        let type_id = NodeIdRef::decode(&mut body)?;
+        let header = RequestHeaderRef::decode(&mut body)?;
+        let request = Request {
+            server: &self.server,
+            header,
+            now: DateTime::now(),
+            request_id: 0,
+            message: &self.message,
+        };
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        match type_id.standard_id().unwrap_or_default() {
+            ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
+                read::respond(&request, body, response, Some(&results))
+            }
+            ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => {
+                write::respond(&request, body, response, Some(&results))
+            }
+            ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => {
+                call::respond(&request, &self.session, body, response, Some(&results))
+            }
+            _ => Err(Fault(StatusCode::BadServiceUnsupported)),
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue encoded straight into the response.
+
+use std::sync::Arc;
+
+use takt_cell::CellError;
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
+use takt_ua::views::ReadValueIdRef;
+use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant, VariantRef, ids};
+
+use super::attributes::{self, VALUE, attribute};
+use super::deferred::{self, RemoteResults};
+use super::{Fault, Handled, Request, check_count, check_timestamps};
+use crate::address_space::{Binding, ClassAttributes, Inner, NodeRef, View};
+use crate::connection::{Connection, Outcome};
+use crate::remote::RemoteRead;
+use crate::session::Session;
+use crate::value::Value;
+
+/// What a Read request asks for, apart from its items.
+#[derive(Clone, Copy)]
+struct Parameters {
+    max_age: f64,
+    timestamps: TimestampsToReturn,
+    count: usize,
+}
+
+/// Handles a Read request; `body` follows the RequestHeader.
+#[inline]
+pub(crate) fn handle(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    if request.server.space.has_remotes() {
+        let reads = remote_reads(request, body.clone())?;
+        if reads.defer(request, connection, session) {
+            return Ok(Outcome::Deferred);
+        }
+    }
+    respond(request, body, response, None)?;
+    Ok(Outcome::Complete)
+}
+
+#[inline]
+fn parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Parameters, Fault> {
+    let max_age = body.f64()?;
+    let timestamps = TimestampsToReturn(body.i32()?);
+    let count = body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0);
+    check_count(count, request.server.limits.operations.max_nodes_per_read)?;
+    if max_age.is_nan() || max_age < 0.0 {
+        return Err(Fault(StatusCode::BadMaxAgeInvalid));
+    }
+    check_timestamps(timestamps)?;
+    Ok(Parameters {
+        max_age,
+        timestamps,
+        count,
+    })
+}
+
+/// Answers a Read request, with what remote sources said before.
+#[inline]
+pub(crate) fn respond(
+    request: &Request<'_>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+    remote: Option<&RemoteResults>,
+) -> Result<(), Fault> {
+    let parameters = parameters(request, &mut body)?;
+    request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+    response.array_length(Some(parameters.count))?;
+    let view = request.server.space.view();
+    let mut read = Read {
+        view: &view,
+        request,
+        timestamps: parameters.timestamps,
+        response,
+    };
+    for index in 0..parameters.count {
+        let item = ReadValueIdRef::decode(&mut body)?;
+        match remote.and_then(|remote| remote.read(index)) {
+            Some(value) => read.data_value(value)?,
+            None => read.item(&item)?,
+        }
+    }
+    response.array_length(None)?;
+    Ok(())
+}
+
+/// The items that remote sources have to be asked for. The first pass of two, made only if there are such sources.
+#[inline(never)]
+fn remote_reads(
+    request: &Request<'_>,
+    mut body: Decoder<'_>,
+) -> Result<deferred::Operations, Fault> {
+    let parameters = parameters(request, &mut body)?;
+    let view = request.server.space.view();
+    let mut operations = deferred::Operations::default();
+    for index in 0..parameters.count {
+        let item = ReadValueIdRef::decode(&mut body)?;
+        if item.attribute_id != VALUE || !item.data_encoding.is_null() {
+            continue;
+        }
+        let Some(node) = view.node(item.node_id) else {
+            continue;
+        };
+        let readable = node
+            .variable()
+            .is_some_and(|variable| attributes::is_readable(variable.access_level));
+        if let (true, Some(Value::Remote(remote))) = (readable, node.value()) {
+            let index_range = item.index_range.unwrap_or_default().to_owned();
+            if NumericRange::of_request(item.index_range).is_err() {
+                continue;
+            }
+            let read = RemoteRead {
+                node_id: remote.node_id,
+                index_range,
+                max_age: parameters.max_age,
+            };
+            operations.read(remote.source, index, read);
+        }
+    }
+    Ok(operations)
+}
+
+/// The reading of one request's items.
+struct Read<'r, 'e, 'b> {
+    view: &'r View<'r>,
+    request: &'r Request<'r>,
+    timestamps: TimestampsToReturn,
+    response: &'e mut Encoder<'b>,
+}
+
+impl Read<'_, '_, '_> {
+    #[inline]
+    fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        let Some(node) = self.view.node(item.node_id) else {
+            let unknown = if item.node_id.is_null() {
+                StatusCode::BadNodeIdInvalid
+            } else {
+                StatusCode::BadNodeIdUnknown
+            };
+            return self.status(unknown);
+        };
+        if item.attribute_id != VALUE {
+            return self.attribute(&node, item);
+        }
+        let Some(variable) = node.variable() else {
+            return self.default_value(&node, item);
+        };
+        if !attributes::is_readable(variable.access_level) {
+            return self.status(StatusCode::BadNotReadable);
+        }
+        let is_plain = item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null();
+        if !is_plain {
+            return self.part(&node, item);
+        }
+        self.value(&node)
+    }
+
+    /// The whole Value of a Variable: the hot path.
+    #[inline]
+    fn value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
+        let Inner::Node(entry) = node.inner else {
+            return self.standard_value(node);
+        };
+        let binding = entry.binding();
+        let now = self.request.now;
+        match binding.as_deref() {
+            Some(Binding::Value(Value::Cell(cell))) => {
+                match cell.encode_data_value(self.response, self.timestamps, now) {
+                    Ok(_) => Ok(()),
+                    Err(CellError::Encode(error)) => Err(error),
+                    Err(error) => self.status(error.status_code()),
+                }
+            }
+            Some(Binding::Value(Value::Stored(stored))) => {
+                match stored.encode_data_value(self.response, self.timestamps, now) {
+                    Ok(()) => Ok(()),
+                    Err(CellError::Encode(error)) => Err(error),
+                    Err(error) => self.status(error.status_code()),
+                }
+            }
+            Some(Binding::Value(Value::Callback(source))) => {
+                let mut value = source.read();
+                value.source_timestamp = value.source_timestamp.or(Some(now));
+                self.data_value(&value)
+            }
+            // Its source came while the request was under way, or there was no room for the request in its queue.
+            Some(Binding::Value(Value::Remote(_))) => self.status(StatusCode::BadNoCommunication),
+            _ => self.standard_value(node),
+        }
+    }
+
+    /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
+    fn standard_value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
+        match self.unbound_value(node) {
+            Err(status) => self.status(status),
+            Ok(encoded) => {
+                let start_time = self.request.server.status.start_time;
+                let value = match encoded {
+                    Some(encoded) => VariantRef::decode(&mut Decoder::new(encoded)).ok(),
+                    None => None,
+                };
+                let value = value.unwrap_or(VariantRef::Empty);
+                self.encode(Some(&value), StatusCode::Good, Some(start_time))
+            }
+        }
+    }
+
+    /// What a Variable without a source has: an encoded Variant of the standard's table, or nothing.
+    fn unbound_value(&self, node: &NodeRef<'_>) -> Result<Option<&'static [u8]>, StatusCode> {
+        if let Some(encoded) = node.standard().and_then(|standard| standard.value()) {
+            return Ok(Some(encoded));
+        }
+        // A declaration within a type has no value to speak of; an instance that nobody gives life to is not supported.
+        if self.view.is_instance_declaration(node.node_id()) {
+            Ok(None)
+        } else if node.standard().is_some() {
+            Err(StatusCode::BadNotSupported)
+        } else {
+            Err(StatusCode::BadWaitingForInitialData)
+        }
+    }
+
+    /// A Value with an IndexRange or a DataEncoding.
+    #[inline(never)]
+    fn part(&mut self, node: &NodeRef<'_>, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        let range = match NumericRange::of_request(item.index_range) {
+            Ok(range) => range,
+            Err(status) => return self.status(status),
+        };
+        let value = match node.value() {
+            Some(Value::Cell(cell)) => match cell.get() {
+                Ok(value) => value,
+                Err(_) => return self.status(StatusCode::BadResourceUnavailable),
+            },
+            Some(Value::Stored(stored)) => match stored.get() {
+                Ok(value) => value,
+                Err(status) => return self.status(status),
+            },
+            Some(Value::Callback(source)) => {
+                let mut value = source.read();
+                value.source_timestamp = value.source_timestamp.or(Some(self.request.now));
+                value
+            }
+            Some(Value::Remote(_)) => return self.status(StatusCode::BadNoCommunication),
+            None => match self.unbound_value(node) {
+                Ok(encoded) => DataValue::good(
+                    encoded
+                        .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
+                        .unwrap_or_default(),
+                )
+                .with_source_timestamp(self.request.server.status.start_time),
+                Err(status) => return self.status(status),
+            },
+        };
+        self.part_of(value, range, item)
+    }
+
+    fn part_of(
+        &mut self,
+        mut value: DataValue,
+        range: Option<NumericRange>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let whole = value.value.as_ref();
+        if let Err(status) = check_encoding(item, whole) {
+            return self.status(status);
+        }
+        if let (Some(range), Some(whole)) = (range, whole) {
+            match range.read(whole) {
+                Ok(part) => value.value = Some(part),
+                Err(status) => return self.status(status),
+            }
+        }
+        self.data_value(&value)
+    }
+
+    /// The Value attribute of a node that is no Variable: only VariableTypes may have one.
+    #[inline(never)]
+    fn default_value(
+        &mut self,
+        node: &NodeRef<'_>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let value = if node.node_class() != NodeClass::VariableType {
+            None
+        } else if let Some(standard) = node.standard() {
+            standard
+                .value()
+                .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
+        } else {
+            match node.definition().map(|definition| &definition.attributes) {
+                Some(ClassAttributes::VariableType { value, .. }) => value.as_deref().cloned(),
+                _ => None,
+            }
+        };
+        match (value, NumericRange::of_request(item.index_range)) {
+            (None, _) => self.status(StatusCode::BadAttributeIdInvalid),
+            (_, Err(status)) => self.status(status),
+            (Some(value), Ok(range)) => {
+                let start_time = self.request.server.status.start_time;
+                self.part_of(
+                    DataValue::good(value).with_source_timestamp(start_time),
+                    range,
+                    item,
+                )
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn attribute(
+        &mut self,
+        node: &NodeRef<'_>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let value = match attribute(node, item.attribute_id) {
+            Ok(value) => value,
+            Err(status) => return self.status(status),
+        };
+        if !item.data_encoding.is_null() {
+            return self.status(StatusCode::BadDataEncodingInvalid);
+        }
+        match NumericRange::of_request(item.index_range) {
+            Ok(None) => self.encode(Some(&value), StatusCode::Good, None),
+            Ok(Some(range)) => match range.read(&value.to_owned()) {
+                Ok(part) => self.data_value(&DataValue::good(part)),
+                Err(status) => self.status(status),
+            },
+            Err(status) => self.status(status),
+        }
+    }
+
+    /// A result that is only a StatusCode.
+    #[inline(never)]
+    fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
+        self.encode(None, status, None)
+    }
+
+    fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
+        let (source, server) = self.wanted();
+        let good = value.status.filter(|status| *status != StatusCode::Good);
+        let server_time = value.server_timestamp.unwrap_or(self.request.now);
+        // Only the parts that the client wants; borrowed, so that the value is not copied.
+        header(
+            self.response,
+            value.value.is_some(),
+            good.is_some(),
+            source && value.source_timestamp.is_some(),
+            server,
+            source && value.source_picoseconds.is_some(),
+        )?;
+        if let Some(value) = &value.value {
+            value.encode(self.response)?;
+        }
+        if let Some(status) = good {
+            status.encode(self.response)?;
+        }
+        if let (true, Some(time)) = (source, value.source_timestamp) {
+            time.encode(self.response)?;
+        }
+        if let (true, Some(picoseconds)) = (source, value.source_picoseconds) {
+            self.response.u16(picoseconds)?;
+        }
+        if server {
+            server_time.encode(self.response)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn encode(
+        &mut self,
+        value: Option<&VariantRef<'_>>,
+        status: StatusCode,
+        source_time: Option<DateTime>,
+    ) -> Result<(), EncodeError> {
+        let (source, server) = self.wanted();
+        let source_time = source_time.filter(|_| source);
+        let is_good = status == StatusCode::Good;
+        header(
+            self.response,
+            value.is_some(),
+            !is_good,
+            source_time.is_some(),
+            server,
+            false,
+        )?;
+        if let Some(value) = value {
+            value.encode(self.response)?;
+        }
+        if !is_good {
+            status.encode(self.response)?;
+        }
+        if let Some(time) = source_time {
+            time.encode(self.response)?;
+        }
+        if server {
+            self.request.now.encode(self.response)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the client wants the source timestamp, and the server timestamp.
+    fn wanted(&self) -> (bool, bool) {
+        let source = matches!(
+            self.timestamps,
+            TimestampsToReturn::Source | TimestampsToReturn::Both
+        );
+        let server = matches!(
+            self.timestamps,
+            TimestampsToReturn::Server | TimestampsToReturn::Both
+        );
+        (source, server)
+    }
+}
+
+/// The encoding mask of a DataValue (OPC 10000-6, 5.2.2.17).
+#[inline]
+fn header(
+    response: &mut Encoder<'_>,
+    value: bool,
+    status: bool,
+    source_time: bool,
+    server_time: bool,
+    source_picoseconds: bool,
+) -> Result<(), EncodeError> {
+    let bit = |present: bool, position: u8| u8::from(present) << position;
+    response.u8(bit(value, 0)
+        | bit(status, 1)
+        | bit(source_time, 2)
+        | bit(server_time, 3)
+        | bit(source_picoseconds, 4))
+}
+
+/// A DataEncoding may be chosen for structures only, and there is one to choose (OPC 10000-4, 5.11.2).
+fn check_encoding(item: &ReadValueIdRef<'_>, value: Option<&Variant>) -> Result<(), StatusCode> {
+    let encoding = &item.data_encoding;
+    if encoding.is_null() {
+        return Ok(());
+    }
+    let is_structure = value
+        .and_then(Variant::built_in_type)
+        .is_some_and(|built_in_type| built_in_type == takt_ua::BuiltInType::ExtensionObject);
+    match (is_structure, encoding.namespace, encoding.name) {
+        (false, ..) => Err(StatusCode::BadDataEncodingInvalid),
+        (true, 0, Some("Default Binary")) => Ok(()),
+        (true, 0, Some("Default XML" | "Default JSON")) => {
+            Err(StatusCode::BadDataEncodingUnsupported)
+        }
+        (true, ..) => Err(StatusCode::BadDataEncodingInvalid),
+    }
+}

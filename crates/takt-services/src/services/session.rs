@@ -1,0 +1,243 @@
+//! CreateSession, ActivateSession, CloseSession and Cancel (OPC 10000-4, 5.7).
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
+    CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
+    CreateSessionResponse, UserNameIdentityToken,
+};
+use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, UaString};
+
+use super::{Fault, Handled, Request, decode, encode};
+use crate::caller::{Caller, UserIdentity};
+use crate::connection::Connection;
+use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
+use crate::session::{NewSession, Session, random};
+
+/// Length of server nonces in bytes; some clients refuse shorter ones even without security.
+const NONCE_LENGTH: usize = 32;
+
+/// Handles a CreateSession request.
+pub(crate) fn create(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let create: CreateSessionRequest = decode(structure)?;
+    let server = request.server;
+    let server_uri = &create.server_uri;
+    if !server_uri.is_empty() && *server_uri != server.application().application_uri {
+        return Err(Fault(StatusCode::BadServerUriInvalid));
+    }
+    let nonce = random::<NONCE_LENGTH>()?;
+    let timeout = revise_timeout(
+        create.requested_session_timeout,
+        server.limits.min_session_timeout,
+        server.limits.max_session_timeout,
+    );
+    let client = create.client_description;
+    let session = server.sessions.create(NewSession {
+        channel: connection.channel,
+        timeout,
+        max_sessions: server.limits.max_sessions,
+        max_continuation_points: server.limits.max_browse_continuation_points,
+        caller: Caller {
+            peer: Arc::clone(&connection.peer),
+            session_id: NodeId::NULL,
+            session_name: create.session_name,
+            application_name: client.application_name.text,
+            application_uri: client.application_uri,
+            user: UserIdentity::Anonymous,
+        },
+    })?;
+    let requested_url = match create.endpoint_url.as_str() {
+        "" => connection.endpoint_url.as_str(),
+        url => url,
+    };
+    let created = CreateSessionResponse {
+        response_header: request.response_header(),
+        session_id: session.id.clone(),
+        authentication_token: NodeId::guid(0, session.token),
+        revised_session_timeout: timeout.as_secs_f64() * 1000.0,
+        server_nonce: ByteString::from(&nonce),
+        server_endpoints: server.describe_endpoints(requested_url),
+        max_request_message_size: 0,
+        ..CreateSessionResponse::default()
+    };
+    let outcome = encode(&created, response);
+    if outcome.is_err() {
+        // The client does not learn of this Session.
+        server.sessions.close(&session);
+    }
+    outcome
+}
+
+/// The timeout within the server's limits; what is no sensible number gets the longest.
+fn revise_timeout(requested: f64, shortest: Duration, longest: Duration) -> Duration {
+    let usable = requested.is_finite() && requested > 0.0;
+    let requested = usable
+        .then(|| Duration::try_from_secs_f64(requested / 1000.0).ok())
+        .flatten();
+    requested
+        .unwrap_or(longest)
+        .clamp(shortest, longest.max(shortest))
+}
+
+/// Handles an ActivateSession request.
+pub(crate) fn activate(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let activate: ActivateSessionRequest = decode(structure)?;
+    let server = request.server;
+    let session = server.sessions.find(request.header.authentication_token)?;
+    if !session.is_activated() && !session.is_created_on(connection.channel) {
+        return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
+    }
+    let user = identify(request, connection, &activate.user_identity_token)?;
+    let before = session.caller.load();
+    let moves = session.is_activated() && !session.is_usable(connection.channel);
+    // Whoever learned the token of somebody else's Session cannot take it over as another user (OPC 10000-4, 5.7.3.1).
+    if moves && (user != before.user || connection.peer.user != before.peer.user) {
+        return Err(Fault(StatusCode::BadUserAccessDenied));
+    }
+    let nonce = random::<NONCE_LENGTH>()?;
+    let activated = ActivateSessionResponse {
+        response_header: request.response_header(),
+        server_nonce: ByteString::from(&nonce),
+        ..ActivateSessionResponse::default()
+    };
+    let outcome = encode(&activated, response)?;
+    let caller = Caller {
+        peer: Arc::clone(&connection.peer),
+        user,
+        ..Caller::clone(&before)
+    };
+    session.activate(connection.channel, caller);
+    connection.session = Some(session);
+    Ok(outcome)
+}
+
+/// Finds out who the user is (OPC 10000-4, 7.40).
+fn identify(
+    request: &Request<'_>,
+    connection: &Connection,
+    token: &ExtensionObject,
+) -> Result<UserIdentity, StatusCode> {
+    let authenticator = &request.server.authenticator;
+    let decoded = |result: Result<_, _>| result.map_err(|_| StatusCode::BadIdentityTokenInvalid);
+    if token.is::<UserNameIdentityToken>() {
+        let token: UserNameIdentityToken = token
+            .decode_as()
+            .map_err(|_| StatusCode::BadIdentityTokenInvalid)?;
+        if !authenticator.allows_user_names() {
+            return Err(StatusCode::BadIdentityTokenRejected);
+        }
+        // Without a SecurityPolicy nothing is encrypted.
+        if !token.encryption_algorithm.is_empty() || !names(&token.policy_id, USER_NAME_POLICY) {
+            return Err(StatusCode::BadIdentityTokenInvalid);
+        }
+        let (name, password) = (token.user_name.as_str(), token.password.as_bytes());
+        return authenticator.user_name(&connection.peer, name, password);
+    }
+    if !token.is_null() {
+        let anonymous: AnonymousIdentityToken = decoded(token.decode_as())?;
+        if !names(&anonymous.policy_id, ANONYMOUS_POLICY) {
+            return Err(StatusCode::BadIdentityTokenInvalid);
+        }
+    }
+    if authenticator.allows_anonymous() {
+        Ok(UserIdentity::Anonymous)
+    } else {
+        Err(StatusCode::BadIdentityTokenRejected)
+    }
+}
+
+/// Whether a PolicyId names this policy. Clients that did not look at the endpoints leave it out.
+fn names(policy_id: &UaString, policy: &str) -> bool {
+    policy_id.is_empty() || *policy_id == policy
+}
+
+/// Handles a CloseSession request. A Session that was never activated can be closed by the channel that created it.
+pub(crate) fn close(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let _: CloseSessionRequest = decode(structure)?;
+    let sessions = &request.server.sessions;
+    let token = request.header.authentication_token;
+    let session = sessions.find(token)?;
+    if session.is_activated() || !session.is_created_on(connection.channel) {
+        sessions.find_usable(token, connection.channel)?;
+    }
+    sessions.close(&session);
+    connection.session = None;
+    encode(
+        &CloseSessionResponse {
+            response_header: request.response_header(),
+        },
+        response,
+    )
+}
+
+/// Handles a Cancel request: deferred requests with that handle are answered with `BadRequestCancelledByClient` at once.
+pub(crate) fn cancel(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let cancel: CancelRequest = decode(structure)?;
+    let cancelled: Vec<_> = {
+        let mut pending = session
+            .pending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        pending
+            .extract_if(.., |pending| {
+                pending.request_handle == cancel.request_handle
+            })
+            .collect()
+    };
+    let fault = Fault(StatusCode::BadRequestCancelledByClient);
+    let count = cancelled
+        .iter()
+        .filter(|pending| pending.answer_fault(fault))
+        .count();
+    let response_header = request.response_header();
+    let cancel_count = u32::try_from(count).unwrap_or(u32::MAX);
+    encode(
+        &CancelResponse {
+            response_header,
+            cancel_count,
+        },
+        response,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_revised() {
+        let revise = |requested| {
+            revise_timeout(requested, Duration::from_secs(1), Duration::from_secs(3600))
+                .as_secs_f64()
+        };
+        assert_eq!(revise(60_000.0), 60.0);
+        assert_eq!(revise(1.0), 1.0);
+        assert_eq!(revise(1e12), 3600.0);
+        for nonsense in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            assert_eq!(revise(nonsense), 3600.0, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Sessions (OPC 10000-4, 5.7): created and activated by services, named by a token in every request.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
+
+use crate::caller::Caller;
+use crate::services::continuation::ContinuationPoints;
+use crate::worker::Pending;
+
+/// No channel: the Session is not activated, or closed.
+const NO_CHANNEL: u64 = 0;
+
+/// Inactivity is noticed with this fraction of the timeout as the error.
+const CHECKS_PER_TIMEOUT: u32 = 8;
+
+/// One Session.
+pub(crate) struct Session {
+    pub(crate) id: NodeId,
+    /// Identifier of the authentication token, which is a secret between client and server.
+    pub(crate) token: Guid,
+    pub(crate) timeout: Duration,
+    /// The channel that CreateSession came through; only that one may activate the Session for the first time.
+    created_on: u64,
+    /// The channel that the Session is activated for, or [`NO_CHANNEL`].
+    bound: AtomicU64,
+    closed: AtomicBool,
+    /// Set by each request; whoever looks for inactive Sessions takes it back.
+    touched: AtomicBool,
+    last_activity: Mutex<Instant>,
+    /// Who acts; replaced when the Session is activated.
+    pub(crate) caller: ArcSwap<Caller>,
+    pub(crate) continuation_points: Mutex<ContinuationPoints>,
+    /// Requests that are being answered later, for Cancel.
+    pub(crate) pending: Mutex<Vec<Arc<Pending>>>,
+}
+
+impl Session {
+    /// Whether requests of this channel may use the Session. One comparison: the hot path.
+    #[inline]
+    pub(crate) fn is_usable(&self, channel: u64) -> bool {
+        self.bound.load(Ordering::Relaxed) == channel
+    }
+
+    /// Whether this is the authentication token of the Session.
+    #[inline]
+    pub(crate) fn has_token(&self, token: NodeIdRef<'_>) -> bool {
+        token.namespace == 0 && token.identifier == IdentifierRef::Guid(self.token)
+    }
+
+    /// Why requests of this channel may not use it.
+    #[cold]
+    fn why_unusable(&self) -> StatusCode {
+        if self.closed.load(Ordering::Relaxed) {
+            StatusCode::BadSessionClosed
+        } else if self.bound.load(Ordering::Relaxed) == NO_CHANNEL {
+            StatusCode::BadSessionNotActivated
+        } else {
+            StatusCode::BadSecureChannelIdInvalid
+        }
+    }
+
+    /// Notes a request.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        self.touched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the Session was activated before.
+    pub(crate) fn is_activated(&self) -> bool {
+        self.bound.load(Ordering::Relaxed) != NO_CHANNEL
+    }
+
+    /// Whether CreateSession came through this channel.
+    pub(crate) fn is_created_on(&self, channel: u64) -> bool {
+        self.created_on == channel
+    }
+
+    /// Activates the Session for a channel, and for nobody else.
+    pub(crate) fn activate(&self, channel: u64, caller: Caller) {
+        self.caller.store(Arc::new(caller));
+        if !self.closed.load(Ordering::Relaxed) {
+            self.bound.store(channel, Ordering::Relaxed);
+        }
+        self.touch();
+    }
+
+    /// Whether the Session is over.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.bound.store(NO_CHANNEL, Ordering::Relaxed);
+    }
+
+    fn is_expired(&self, now: Instant) -> bool {
+        let mut last = self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.touched.swap(false, Ordering::Relaxed) {
+            *last = now;
+        }
+        now.saturating_duration_since(*last) >= self.timeout
+    }
+
+    fn last_activity(&self) -> Instant {
+        *self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All Sessions of a server.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    by_token: Mutex<Table>,
+    last_id: AtomicU32,
+}
+
+#[derive(Default)]
+struct Table {
+    sessions: HashMap<Guid, Arc<Session>>,
+    /// When to look for inactive Sessions again.
+    next_check: Option<Instant>,
+}
+
+/// What CreateSession decides about a new Session.
+pub(crate) struct NewSession {
+    pub(crate) channel: u64,
+    pub(crate) timeout: Duration,
+    pub(crate) caller: Caller,
+    pub(crate) max_sessions: u32,
+    pub(crate) max_continuation_points: u16,
+}
+
+impl Sessions {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a Session. Where there are too many, the oldest one that was never activated makes room.
+    pub(crate) fn create(&self, new: NewSession) -> Result<Arc<Session>, StatusCode> {
+        let now = Instant::now();
+        let mut table = self.table();
+        if table.sessions.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
+            let oldest = table
+                .sessions
+                .values()
+                .filter(|session| !session.is_activated())
+                .min_by_key(|session| session.last_activity())
+                .map(|session| session.token)
+                .ok_or(StatusCode::BadTooManySessions)?;
+            if let Some(session) = table.sessions.remove(&oldest) {
+                session.close();
+            }
+        }
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let id = NodeId::numeric(1, id);
+        let session = Arc::new(Session {
+            token: random_token()?,
+            timeout: new.timeout,
+            created_on: new.channel,
+            bound: AtomicU64::new(NO_CHANNEL),
+            closed: AtomicBool::new(false),
+            touched: AtomicBool::new(false),
+            last_activity: Mutex::new(now),
+            caller: ArcSwap::from_pointee(Caller {
+                session_id: id.clone(),
+                ..new.caller
+            }),
+            continuation_points: Mutex::new(ContinuationPoints::new(new.max_continuation_points)),
+            pending: Mutex::default(),
+            id,
+        });
+        table.sessions.insert(session.token, Arc::clone(&session));
+        let check = now + session.timeout / CHECKS_PER_TIMEOUT;
+        table.next_check = Some(table.next_check.map_or(check, |next| next.min(check)));
+        Ok(session)
+    }
+
+    /// The Session that a token names.
+    pub(crate) fn find(&self, token: NodeIdRef<'_>) -> Result<Arc<Session>, StatusCode> {
+        let IdentifierRef::Guid(token) = token.identifier else {
+            return Err(StatusCode::BadSessionIdInvalid);
+        };
+        self.table()
+            .sessions
+            .get(&token)
+            .cloned()
+            .ok_or(StatusCode::BadSessionIdInvalid)
+    }
+
+    /// The Session that a token names, if this channel may use it.
+    pub(crate) fn find_usable(
+        &self,
+        token: NodeIdRef<'_>,
+        channel: u64,
+    ) -> Result<Arc<Session>, StatusCode> {
+        let session = self.find(token)?;
+        if session.is_usable(channel) {
+            Ok(session)
+        } else {
+            Err(session.why_unusable())
+        }
+    }
+
+    /// Closes a Session; its token is worth nothing from now on.
+    pub(crate) fn close(&self, session: &Session) {
+        session.close();
+        self.table().sessions.remove(&session.token);
+    }
+
+    /// Forgets Sessions that were created through a channel and never activated.
+    pub(crate) fn channel_closed(&self, channel: u64) {
+        self.table().sessions.retain(|_, session| {
+            let keep = session.is_activated() || !session.is_created_on(channel);
+            if !keep {
+                session.close();
+            }
+            keep
+        });
+    }
+
+    /// When [`expire`](Self::expire) is due.
+    pub(crate) fn next_check(&self) -> Option<Instant> {
+        self.table().next_check
+    }
+
+    /// Closes the Sessions that have been inactive for longer than their timeout.
+    pub(crate) fn expire(&self, now: Instant) {
+        let mut table = self.table();
+        if table.next_check.is_none_or(|check| now < check) {
+            return;
+        }
+        table.sessions.retain(|_, session| {
+            let expired = session.is_expired(now);
+            if expired {
+                session.close();
+            }
+            !expired
+        });
+        let shortest = table.sessions.values().map(|session| session.timeout).min();
+        table.next_check = shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT);
+    }
+
+    /// Number of Sessions.
+    pub(crate) fn len(&self) -> usize {
+        self.table().sessions.len()
+    }
+}
+
+/// 128 random bits: nobody guesses an authentication token (OPC 10000-4, 7.35).
+fn random_token() -> Result<Guid, StatusCode> {
+    let [a, b, c, d, e, f, g, h, data4 @ ..] = random::<16>()?;
+    Ok(Guid {
+        data1: u32::from_le_bytes([a, b, c, d]),
+        data2: u16::from_le_bytes([e, f]),
+        data3: u16::from_le_bytes([g, h]),
+        data4,
+    })
+}
+
+/// Random bytes from the operating system.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], StatusCode> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| StatusCode::BadInternalError)?;
+    Ok(bytes)
+}

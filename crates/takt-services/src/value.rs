@@ -1,0 +1,109 @@
+//! Where the Value attribute of a Variable comes from (OPC 10000-3, 5.6.2).
+
+use std::sync::Arc;
+
+use takt_cell::Cell;
+use takt_ua::{BuiltInType, DataValue, StatusCode, Variant};
+
+use crate::remote::RemoteValue;
+pub use crate::stored::StoredValue;
+
+/// Where a Variable's value comes from, and where a Write of it goes.
+#[derive(Clone)]
+pub enum Value {
+    /// A cell that a real-time thread sets, and that PubSub may publish.
+    Cell(Arc<Cell>),
+    /// A value that the server keeps, and that grows with what is written.
+    Stored(Arc<StoredValue>),
+    /// Code that is asked each time. It runs on the transport's thread and must not block.
+    Callback(Arc<dyn ValueSource>),
+    /// Another server.
+    Remote(RemoteValue),
+}
+
+impl Value {
+    /// A stored value: Good, as of now.
+    pub fn stored(value: impl Into<Variant>) -> Self {
+        Self::Stored(Arc::new(StoredValue::new(&value.into())))
+    }
+
+    /// A stored value that nobody has set yet: null, `BadWaitingForInitialData`.
+    pub fn not_set() -> Self {
+        Self::Stored(Arc::new(StoredValue::with_status(
+            &Variant::Empty,
+            StatusCode::BadWaitingForInitialData,
+        )))
+    }
+
+    /// A callback for reading only.
+    pub fn callback(read: impl Fn() -> DataValue + Send + Sync + 'static) -> Self {
+        Self::Callback(Arc::new(ReadOnly(read)))
+    }
+
+    /// The built-in type of the value, and whether it is an array, where that is known without asking anybody.
+    pub(crate) fn shape(&self) -> Option<(BuiltInType, bool)> {
+        match self {
+            Self::Cell(cell) => Some((cell.shape().data_type()?, cell.shape().is_array()?)),
+            Self::Stored(stored) => {
+                let value = stored.get().ok()?.value?;
+                Some((value.built_in_type()?, value.is_array()))
+            }
+            Self::Callback(_) | Self::Remote(_) => None,
+        }
+    }
+
+    /// Keeps value and source timestamp, and changes the StatusCode.
+    pub(crate) fn set_status(&self, status: StatusCode) -> Result<(), StatusCode> {
+        match self {
+            Self::Cell(cell) => {
+                let mut encoded = vec![0; cell.capacity()];
+                let reading = cell
+                    .read_into(&mut encoded)
+                    .map_err(|error| error.status_code())?;
+                let encoded = encoded.get(..reading.length).unwrap_or_default();
+                cell.set_encoded(or_null(encoded), status, reading.source_timestamp)
+                    .map_err(|error| error.status_code())
+            }
+            Self::Stored(stored) => stored.set_status(status),
+            Self::Callback(_) | Self::Remote(_) => Err(StatusCode::BadNotSupported),
+        }
+    }
+}
+
+/// An encoded Variant; no bytes at all are the null Variant.
+pub(crate) fn or_null(encoded: &[u8]) -> &[u8] {
+    if encoded.is_empty() { &[0] } else { encoded }
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cell(_) => formatter.write_str("Cell"),
+            Self::Stored(stored) => formatter.debug_tuple("Stored").field(stored).finish(),
+            Self::Callback(_) => formatter.write_str("Callback"),
+            Self::Remote(remote) => formatter.debug_tuple("Remote").field(remote).finish(),
+        }
+    }
+}
+
+/// A value that is computed, or fetched from a device, when a client asks.
+pub trait ValueSource: Send + Sync {
+    /// The value. Without a source timestamp it counts as read now.
+    fn read(&self) -> DataValue;
+
+    /// Takes a value that a client writes; its type has been checked against DataType and ValueRank.
+    ///
+    /// The result is the StatusCode of the operation.
+    fn write(&self, value: &DataValue) -> StatusCode {
+        let _ = value;
+        StatusCode::BadNotWritable
+    }
+}
+
+struct ReadOnly<F>(F);
+
+impl<F: Fn() -> DataValue + Send + Sync> ValueSource for ReadOnly<F> {
+    fn read(&self) -> DataValue {
+        self.0()
+    }
+}
