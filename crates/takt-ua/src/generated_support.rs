@@ -252,6 +252,12 @@ macro_rules! view {
             fn decode(decoder: &mut $crate::binary::Decoder<'a>) -> Result<Self, $crate::binary::DecodeError> {
                 Ok(Self { $($field: $crate::binary::Decode::decode(decoder)?,)* })
             }
+
+            #[inline]
+            fn skip(decoder: &mut $crate::binary::Decoder<'a>) -> Result<(), $crate::binary::DecodeError> {
+                $(<$field_type as $crate::binary::Decode<'a>>::skip(decoder)?;)*
+                Ok(())
+            }
         }
     )*};
 }

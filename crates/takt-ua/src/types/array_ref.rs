@@ -24,7 +24,7 @@ pub struct ArrayRef<'a> {
 
 /// Numbers with an encoding of fixed size, which [`ArrayRef`] can hand out and borrow.
 macro_rules! scalars {
-    ($($name:ident $type:ident $plural:ident $from:ident $article:literal),* $(,)?) => {
+    ($($name:ident $type:ident $plural:ident $from:ident),* $(,)?) => {
         impl<'a> ArrayRef<'a> {
             $(
                 #[doc = concat!("The elements, if the array is of ", stringify!($name), ".")]
@@ -71,11 +71,19 @@ macro_rules! scalars {
                 /// Copies as many elements as both sides have; gives their number.
                 #[inline]
                 pub fn copy_to(&self, target: &mut [$type]) -> usize {
-                    let chunks = self.bytes.as_chunks().0;
-                    for (target, chunk) in target.iter_mut().zip(chunks) {
+                    let count = target.len().min(self.bytes.len() / size_of::<$type>());
+                    let (target, _) = target.split_at_mut(count);
+                    #[cfg(target_endian = "little")]
+                    {
+                        let target: &mut [u8] = bytemuck::cast_slice_mut(target);
+                        let length = target.len();
+                        target.copy_from_slice(self.bytes.split_at(length).0);
+                    }
+                    #[cfg(not(target_endian = "little"))]
+                    for (target, chunk) in target.iter_mut().zip(self.bytes.as_chunks().0) {
                         *target = $type::from_le_bytes(*chunk);
                     }
-                    target.len().min(chunks.len())
+                    count
                 }
             }
         )*
@@ -83,9 +91,9 @@ macro_rules! scalars {
 }
 
 scalars! {
-    SByte i8 i8s from_i8s "an", Byte u8 u8s from_u8s "a", Int16 i16 i16s from_i16s "an", UInt16 u16 u16s from_u16s "a",
-    Int32 i32 i32s from_i32s "an", UInt32 u32 u32s from_u32s "a", Int64 i64 i64s from_i64s "an",
-    UInt64 u64 u64s from_u64s "a", Float f32 f32s from_f32s "a", Double f64 f64s from_f64s "a",
+    SByte i8 i8s from_i8s, Byte u8 u8s from_u8s, Int16 i16 i16s from_i16s, UInt16 u16 u16s from_u16s,
+    Int32 i32 i32s from_i32s, UInt32 u32 u32s from_u32s, Int64 i64 i64s from_i64s,
+    UInt64 u64 u64s from_u64s, Float f32 f32s from_f32s, Double f64 f64s from_f64s,
 }
 
 /// Iterator over numbers in their encoded form, which need not be aligned.

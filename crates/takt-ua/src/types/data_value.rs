@@ -112,17 +112,25 @@ data_value! {
     DataValueRef<'a>, VariantRef<'a>
 }
 
+/// Reads the encoding mask, whose upper bits must not be set: nobody knows what would follow them.
+#[inline]
+fn decode_mask(decoder: &mut Decoder<'_>) -> Result<u8, DecodeError> {
+    let mask = decoder.u8()?;
+    if mask & 0xC0 != 0 {
+        let offset = decoder.position().saturating_sub(1);
+        return Err(DecodeError::new(
+            offset,
+            DecodeErrorKind::InvalidEncodingByte(mask),
+        ));
+    }
+    Ok(mask)
+}
+
 macro_rules! decode_data_value {
     ($value:ty) => {
+        #[inline]
         fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-            let mask = decoder.u8()?;
-            if mask & 0xC0 != 0 {
-                let offset = decoder.position().saturating_sub(1);
-                return Err(DecodeError::new(
-                    offset,
-                    DecodeErrorKind::InvalidEncodingByte(mask),
-                ));
-            }
+            let mask = decode_mask(decoder)?;
             let has = |bit: u8| mask & bit != 0;
             // Picoseconds above the maximum are read as the maximum (OPC 10000-6, 5.2.2.17).
             let picoseconds =
@@ -147,12 +155,27 @@ impl<'a> Decode<'a> for DataValue {
     decode_data_value!(Variant);
 
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        DataValueRef::decode(decoder).map(|_| ())
+        DataValueRef::skip(decoder)
     }
 }
 
 impl<'a> Decode<'a> for DataValueRef<'a> {
     decode_data_value!(VariantRef<'a>);
+
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        let mask = decode_mask(decoder)?;
+        if mask & VALUE != 0 {
+            VariantRef::skip(decoder)?;
+        }
+        let size = |bit: u8, size: usize| if mask & bit != 0 { size } else { 0 };
+        let rest = size(STATUS, 4)
+            + size(SOURCE_TIMESTAMP, 8)
+            + size(SOURCE_PICOSECONDS, 2)
+            + size(SERVER_TIMESTAMP, 8)
+            + size(SERVER_PICOSECONDS, 2);
+        decoder.bytes(rest).map(|_| ())
+    }
 }
 
 impl DataValueRef<'_> {

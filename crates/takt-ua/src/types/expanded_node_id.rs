@@ -89,6 +89,7 @@ impl From<u32> for ExpandedNodeId {
 }
 
 impl Encode for ExpandedNodeIdRef<'_> {
+    #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let mut flags = 0;
         if self.namespace_uri.is_some() {
@@ -111,6 +112,7 @@ impl Encode for ExpandedNodeIdRef<'_> {
 impl<'a> Decode<'a> for ExpandedNodeIdRef<'a> {
     const MIN_SIZE: usize = 2;
 
+    #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let encoding = decoder.u8()?;
         let node_id = NodeIdRef::decode_kind(encoding & !(NAMESPACE_URI | SERVER_INDEX), decoder)?;
@@ -133,6 +135,7 @@ impl<'a> Decode<'a> for ExpandedNodeIdRef<'a> {
 }
 
 impl Encode for ExpandedNodeId {
+    #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         self.as_ref().encode(encoder)
     }
@@ -141,10 +144,12 @@ impl Encode for ExpandedNodeId {
 impl<'a> Decode<'a> for ExpandedNodeId {
     const MIN_SIZE: usize = 2;
 
+    #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         ExpandedNodeIdRef::decode(decoder).map(|node_id| node_id.to_owned())
     }
 
+    #[inline]
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
         ExpandedNodeIdRef::decode(decoder).map(|_| ())
     }

@@ -140,6 +140,7 @@ impl ExtensionObjectRef<'_> {
 }
 
 impl Encode for ExtensionObjectRef<'_> {
+    #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         self.type_id.encode(encoder)?;
         match self.body {
@@ -159,6 +160,7 @@ impl Encode for ExtensionObjectRef<'_> {
 impl<'a> Decode<'a> for ExtensionObjectRef<'a> {
     const MIN_SIZE: usize = 3;
 
+    #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let type_id = NodeIdRef::decode(decoder)?;
         let body = match decoder.u8()? {
@@ -178,6 +180,7 @@ impl<'a> Decode<'a> for ExtensionObjectRef<'a> {
 }
 
 impl Encode for ExtensionObject {
+    #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         self.as_ref().encode(encoder)
     }
@@ -186,10 +189,12 @@ impl Encode for ExtensionObject {
 impl<'a> Decode<'a> for ExtensionObject {
     const MIN_SIZE: usize = 3;
 
+    #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         ExtensionObjectRef::decode(decoder).map(|object| object.to_owned())
     }
 
+    #[inline]
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
         ExtensionObjectRef::decode(decoder).map(|_| ())
     }

@@ -94,6 +94,16 @@ impl<'a> Decode<'a> for NodeIdRef<'a> {
         let kind = decoder.u8()?;
         Self::decode_kind(kind, decoder)
     }
+
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        match decoder.u8()? {
+            0x00 => decoder.bytes(1).map(|_| ()),
+            0x01 => decoder.bytes(3).map(|_| ()),
+            0x02 => decoder.bytes(6).map(|_| ()),
+            kind => Self::decode_kind(kind, decoder).map(|_| ()),
+        }
+    }
 }
 
 impl Encode for NodeId {
@@ -113,6 +123,6 @@ impl<'a> Decode<'a> for NodeId {
 
     #[inline]
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        NodeIdRef::decode(decoder).map(|_| ())
+        NodeIdRef::skip(decoder)
     }
 }

@@ -215,7 +215,7 @@ impl<'a> Decode<'a> for Variant {
     }
 
     fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
-        VariantRef::decode(decoder).map(|_| ())
+        VariantRef::skip(decoder)
     }
 }
 

@@ -183,6 +183,21 @@ impl<'a> Decode<'a> for VariantRef<'a> {
             Some(built_in_type) => Self::decode_scalar(built_in_type, decoder),
         }
     }
+
+    #[inline]
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        let mask = decoder.u8()?;
+        match mask_type(mask, decoder)? {
+            None => Ok(()),
+            Some(built_in_type) if mask & ARRAY != 0 => {
+                ArrayRef::decode(mask, built_in_type, decoder).map(|_| ())
+            }
+            Some(built_in_type) => match built_in_type.encoded_size() {
+                Some(size) => decoder.bytes(size).map(|_| ()),
+                None => Self::decode_scalar(built_in_type, decoder).map(|_| ()),
+            },
+        }
+    }
 }
 
 impl Encode for VariantRef<'_> {
