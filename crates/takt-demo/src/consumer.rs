@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
 use takt_ua::structures::EUInformation;
-use takt_ua::{DataValue, NodeClass, NodeId, StatusCode, Variant};
+use takt_ua::enumerations::{NodeClass};
+use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use crate::latency::{Latency, Summary};
 use crate::screen::Screen;

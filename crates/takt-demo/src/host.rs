@@ -161,7 +161,7 @@ impl Telemetry {
                 .map(|interface| (interface, InterfaceCells::new()))
                 .collect(),
             switches: cell(0_u64),
-            samples: Arc::new(Cell::for_array(BuiltInType::UInt32, SAMPLES)),
+            samples: Arc::new(Cell::for_type(BuiltInType::UInt32, Some(SAMPLES), 0)),
             history: vec![0; SAMPLES],
             system,
             networks,

@@ -13,7 +13,8 @@ use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint};
 use takt_services::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use takt_ua::structures::*;
-use takt_ua::{DataValue, NodeId, StatusCode, TimestampsToReturn, UaString};
+use takt_ua::enumerations::{TimestampsToReturn};
+use takt_ua::{DataValue, NodeId, StatusCode, UaString};
 
 /// The connection to a Provider is closed when nobody used it for so long.
 const IDLE: Duration = Duration::from_secs(30);

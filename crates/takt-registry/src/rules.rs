@@ -12,7 +12,8 @@ use takt_services::{
     RemoteValue, SessionObserver, UserIdentity, Value,
 };
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
-use takt_ua::{NodeClass, NodeId, StatusCode, Variant};
+use takt_ua::enumerations::{NodeClass};
+use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};

@@ -1,7 +1,8 @@
 //! Read and Write (OPC 10000-4 section 5.11) in the form that programs want them.
 
 use takt_ua::structures::*;
-use takt_ua::{DataValue, NodeId, StatusCode, TimestampsToReturn, Variant};
+use takt_ua::enumerations::{TimestampsToReturn};
+use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use super::Client;
 use crate::error::ClientError;

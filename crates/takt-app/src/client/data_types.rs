@@ -1,6 +1,7 @@
 //! From a DataType to the built-in type that carries its values (OPC 10000-6 section 5.1.2).
 
-use takt_ua::{BrowseDirection, BuiltInType, NodeId, StatusCode, Variant, ids};
+use takt_ua::enumerations::{BrowseDirection};
+use takt_ua::{BuiltInType, NodeId, StatusCode, Variant, ids};
 
 use super::{Attribute, Client, Follow};
 use crate::error::ClientError;
@@ -57,7 +58,7 @@ impl Client {
         };
         for _ in 0..DEEPEST {
             match current.standard_id() {
-                Some(ids::BASE_DATA_TYPE | ids::NUMBER | ids::INTEGER | ids::U_INTEGER) => {
+                Some(ids::BASE_DATA_TYPE | ids::NUMBER | ids::INTEGER | ids::UINTEGER) => {
                     return Ok(None);
                 }
                 Some(ids::ENUMERATION) => return Ok(Some(BuiltInType::Int32)),

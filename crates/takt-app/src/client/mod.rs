@@ -12,6 +12,7 @@ mod session;
 mod transport;
 mod views;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
@@ -60,6 +61,8 @@ pub struct ClientOptions {
     pub identity: Identity,
     /// How long the server shall keep a session that nobody uses.
     pub session_timeout: Duration,
+    /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
+    pub runtime_directory: Option<PathBuf>,
 }
 
 impl Default for ClientOptions {
@@ -71,6 +74,7 @@ impl Default for ClientOptions {
             waiting: Waiting::default(),
             identity: Identity::Anonymous,
             session_timeout: Duration::from_secs(60),
+            runtime_directory: None,
         }
     }
 }
@@ -258,7 +262,7 @@ impl Client {
 
     fn open_once(&mut self, deadline: Instant) -> Result<(), ClientError> {
         let mut transport =
-            Transport::connect(&self.endpoint, self.options.waiting, remaining(deadline))?;
+            Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
         let session = Session::open(
             &mut transport,
             &self.endpoint,

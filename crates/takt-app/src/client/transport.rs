@@ -7,7 +7,7 @@ use takt_tcp::{ClientError as TcpError, TcpClient, TcpClientConfig, WaitMode};
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use super::{Request, decode_message, encode_message};
+use super::{ClientOptions, Request, decode_message, encode_message};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -28,13 +28,13 @@ enum Connection {
 impl Transport {
     pub(super) fn connect(
         endpoint: &Endpoint,
-        waiting: Waiting,
+        options: &ClientOptions,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
         let connection = match endpoint {
             Endpoint::Tcp(url) => {
                 let config = TcpClientConfig {
-                    wait: wait_mode(waiting),
+                    wait: wait_mode(options.waiting),
                     ..TcpClientConfig::default()
                 };
                 TcpClient::connect(url, config, timeout)
@@ -43,7 +43,8 @@ impl Transport {
             }
             Endpoint::SharedMemory(name) => {
                 let config = ClientConfig {
-                    wait: waiting,
+                    wait: options.waiting,
+                    runtime_directory: options.runtime_directory.clone(),
                     ..ClientConfig::default()
                 };
                 ShmClient::connect(name, &config, timeout)

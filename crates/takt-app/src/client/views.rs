@@ -1,7 +1,8 @@
 //! Browsing (OPC 10000-4 section 5.9), without continuation points to care about.
 
 use takt_ua::structures::*;
-use takt_ua::{BrowseDirection, ByteString, NodeClass, NodeId, QualifiedName, ids};
+use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 
 use super::Client;
 use super::attributes::good;

@@ -1,7 +1,8 @@
 //! What the registry knows: its Providers, their data, and where that data is served.
 
 use takt_ua::structures::ReferenceDescription;
-use takt_ua::{BrowseDirection, NodeClass, NodeId, Variant, ids};
+use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::{NodeId, Variant, ids};
 
 use super::item::{GlobalNodeId, Item};
 use super::Consumer;

@@ -145,6 +145,7 @@ impl ProviderBuilder {
             &self.variables,
             &self.methods,
         )?;
+        let runtime_directory = self.serve.runtime_directory.clone();
         let serving = Serving::start(&server, &endpoints, self.serve)?;
         let mut provider = Provider {
             endpoints: serving.endpoints().to_vec(),
@@ -157,7 +158,19 @@ impl ProviderBuilder {
         };
         if let Some(registry) = registry {
             let secret = SecretFile::new(self.state_directory.as_deref(), &provider.application_name);
-            provider.register(registry, secret, self.variables, self.methods)?;
+            provider.register(Registration {
+                offer: Offer {
+                    application_name: provider.application_name.clone(),
+                    endpoints: provider.endpoints.clone(),
+                    variables: self.variables,
+                    methods: self.methods,
+                },
+                registry,
+                secret,
+                registered: Arc::clone(&provider.registered),
+                runtime_directory,
+                on_registered: provider.on_registered(),
+            })?;
         }
         Ok(provider)
     }
@@ -197,28 +210,15 @@ impl Provider {
         &self.server
     }
 
-    fn register(
-        &mut self,
-        registry: Endpoint,
-        secret: SecretFile,
-        variables: Vec<Variable>,
-        methods: Vec<Method>,
-    ) -> Result<(), ProviderError> {
+    /// From now on the registry's index of the Provider's namespace is understood here too.
+    fn on_registered(&self) -> Box<dyn Fn(u16) + Send> {
         let server = Arc::clone(&self.server);
-        let registration = Registration {
-            offer: Offer {
-                application_name: self.application_name.clone(),
-                endpoints: self.endpoints.clone(),
-                variables,
-                methods,
-            },
-            registry,
-            secret,
-            registered: Arc::clone(&self.registered),
-            on_registered: Box::new(move |index| {
-                server.address_space().namespaces().set_alias(index, model::OWN_NAMESPACE);
-            }),
-        };
+        Box::new(move |index| {
+            server.address_space().namespaces().set_alias(index, model::OWN_NAMESPACE);
+        })
+    }
+
+    fn register(&mut self, registration: Registration) -> Result<(), ProviderError> {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("registration".to_owned())

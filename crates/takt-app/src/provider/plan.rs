@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 
 use takt_ua::binary::Encode;
 use takt_ua::structures::*;
-use takt_ua::{
-    ExpandedNodeId, ExtensionObject, LocalizedText, NodeClass, NodeId, QualifiedName, Structure,
-    UaString, Variant, ids,
-};
+use takt_ua::enumerations::{NodeClass};
+use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Structure, UaString, Variant, ids};
 
 use super::method::Method;
 use super::variable::Variable;
@@ -245,7 +243,7 @@ impl Builder {
         value: Variant,
     ) {
         let array_dimensions = if value_rank == 1 {
-            value.array_dimensions()
+            value.array_dimensions().unwrap_or_default()
         } else {
             Vec::new()
         };

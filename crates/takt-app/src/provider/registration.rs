@@ -1,13 +1,15 @@
 //! Keeps a Provider registered: connects to the registry when it can, adds what is missing there, and stays connected so
 //! that the registry knows the Provider to be available.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use takt_ua::structures::*;
-use takt_ua::{BrowseDirection, NodeId, StatusCode, Variant, ids};
+use takt_ua::enumerations::{BrowseDirection};
+use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::plan::{Offer, Plan, RegistryNamespaces, provider_object};
 use super::secret::SecretFile;
@@ -30,6 +32,7 @@ pub(super) struct Registration {
     pub(super) registry: Endpoint,
     pub(super) secret: SecretFile,
     pub(super) registered: Arc<AtomicBool>,
+    pub(super) runtime_directory: Option<PathBuf>,
     pub(super) on_registered: Box<dyn Fn(u16) + Send>,
 }
 
@@ -75,6 +78,7 @@ impl Registration {
             application_uri: model::provider_uri(&self.offer.application_name),
             timeout: Duration::from_secs(1),
             identity: self.identity(),
+            runtime_directory: self.runtime_directory.clone(),
             ..ClientOptions::named(&self.offer.application_name)
         }
     }

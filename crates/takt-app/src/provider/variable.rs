@@ -37,17 +37,20 @@ impl Variable {
     /// A value that the Provider keeps: whoever writes it last decides.
     pub fn stored(path: impl Into<String>, initial: impl Into<Variant>) -> Self {
         let initial = initial.into();
-        let mut variable = Self::new(path.into(), initial.built_in_type(), Source::Stored(initial.clone()));
-        if initial.is_array() {
-            variable.make_array(initial.array_dimensions());
+        let data_type = initial.built_in_type().unwrap_or(BuiltInType::Variant);
+        let mut variable = Self::new(path.into(), data_type, Source::Stored(initial.clone()));
+        if let Some(dimensions) = initial.array_dimensions() {
+            variable.make_array(dimensions);
         }
         variable
     }
 
     /// A cell that another thread sets, a real-time one for example.
     pub fn cell(path: impl Into<String>, cell: &Arc<Cell>) -> Self {
-        let mut variable = Self::new(path.into(), cell.built_in_type(), Source::Cell(Arc::clone(cell)));
-        if cell.is_array() {
+        let shape = cell.shape();
+        let data_type = shape.data_type().unwrap_or(BuiltInType::Variant);
+        let mut variable = Self::new(path.into(), data_type, Source::Cell(Arc::clone(cell)));
+        if shape.is_array() == Some(true) {
             variable.make_array(vec![0]);
         }
         variable

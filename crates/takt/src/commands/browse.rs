@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
 use takt_ua::structures::ReferenceDescription;
-use takt_ua::{NodeClass, NodeId};
+use takt_ua::enumerations::{NodeClass};
+use takt_ua::{NodeId};
 
 use super::connect::{connect, node};
 use crate::arguments::BrowseArguments;

@@ -5,7 +5,8 @@ use serde_json::json;
 use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
 use takt_ua::structures::Argument;
-use takt_ua::{BrowseDirection, Elements, NodeId, StatusCode, Variant, ids};
+use takt_ua::enumerations::{BrowseDirection};
+use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
 use super::connect::{connect, node};
 use super::write::parse_as;

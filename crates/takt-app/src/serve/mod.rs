@@ -1,5 +1,8 @@
 //! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
 
+mod handler;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -13,14 +16,17 @@ use takt_tcp::{BindError, TcpServer, TcpServerConfig};
 
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
+use handler::Services;
 
 /// How a serving thread waits, and what it bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServeOptions {
     /// How the thread waits for requests. Spinning takes a whole core.
     pub waiting: Waiting,
     /// TCP connections at a time.
     pub max_connections: usize,
+    /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
+    pub runtime_directory: Option<PathBuf>,
 }
 
 impl Default for ServeOptions {
@@ -28,6 +34,7 @@ impl Default for ServeOptions {
         Self {
             waiting: Waiting::Sleep,
             max_connections: 256,
+            runtime_directory: None,
         }
     }
 }
@@ -87,7 +94,7 @@ impl Serving {
             // Shared memory stays on the thread that opened it, so the thread opens everything.
             std::thread::Builder::new()
                 .name("serve".to_owned())
-                .spawn(move || match Transports::open(&server, readiness, &wanted, options) {
+                .spawn(move || match Transports::open(&server, readiness, &wanted, &options) {
                     Ok(mut transports) => {
                         if report.send(Ok(transports.endpoints.clone())).is_ok() {
                             transports.run(&stop, options.waiting);
@@ -132,8 +139,8 @@ impl Drop for Serving {
 struct Transports {
     server: Arc<Server>,
     readiness: Arc<Readiness>,
-    tcp: Vec<TcpServer<Arc<Server>>>,
-    shared_memory: Vec<ShmServer<Arc<Server>>>,
+    tcp: Vec<TcpServer<Services>>,
+    shared_memory: Vec<ShmServer<Services>>,
     endpoints: Vec<Endpoint>,
 }
 
@@ -142,7 +149,7 @@ impl Transports {
         server: &Arc<Server>,
         readiness: Readiness,
         endpoints: &[Endpoint],
-        options: ServeOptions,
+        options: &ServeOptions,
     ) -> Result<Self, ServeError> {
         let mut transports = Self {
             server: Arc::clone(server),
@@ -163,14 +170,14 @@ impl Transports {
     fn open_tcp(
         &mut self,
         url: &takt_tcp::EndpointUrl,
-        options: ServeOptions,
+        options: &ServeOptions,
     ) -> Result<(), ServeError> {
         let config = TcpServerConfig {
             max_connections: options.max_connections,
             ..TcpServerConfig::default()
         };
         let tag = tag(TCP, self.tcp.len());
-        let server = Arc::clone(&self.server);
+        let server = Services(Arc::clone(&self.server));
         let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
         let url = tcp.url().clone();
         self.announce(Endpoint::Tcp(url), TCP_PROFILE);
@@ -181,15 +188,16 @@ impl Transports {
     fn open_shared_memory(
         &mut self,
         name: &ApplicationName,
-        options: ServeOptions,
+        options: &ServeOptions,
     ) -> Result<(), ServeError> {
         let config = ServerConfig {
             wait: options.waiting,
+            runtime_directory: options.runtime_directory.clone(),
             ..ServerConfig::default()
         };
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());
-        let server = Arc::clone(&self.server);
-        let shared_memory = ShmServer::new(name, server, &self.readiness, tag, config)?;
+        let server = Services(Arc::clone(&self.server));
+        let shared_memory = ShmServer::new(name.clone(), server, &self.readiness, tag, config)?;
         self.announce(Endpoint::SharedMemory(name.clone()), SHARED_MEMORY_PROFILE);
         self.shared_memory.push(shared_memory);
         Ok(())
