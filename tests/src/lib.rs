@@ -2,7 +2,12 @@
 //!
 //! It is not a library for anything else: whatever goes wrong here ends the test with a panic that says what was
 //! expected, how long it was waited for, and what the processes involved had printed.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 pub mod binary;
 pub mod interop;

@@ -42,7 +42,10 @@ impl Peer {
         match self {
             Self::Asyncua => {
                 let python = repository().join(".cache/venv/bin/python");
-                assert!(python.exists(), "asyncua is not installed: ./test interop does that");
+                assert!(
+                    python.exists(),
+                    "asyncua is not installed: ./test interop does that"
+                );
                 let mut command = Command::new(python);
                 command.arg(peers.join(format!("asyncua/{role}.py")));
                 command
@@ -69,8 +72,11 @@ impl Peer {
 #[must_use]
 pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
     let mut command = Command::new("node");
-    command.arg(repository().join("peers/node/browse_nodeset.js")).args(arguments);
-    let output = process::run("browse_nodeset.js", &mut command, Duration::from_secs(240)).expect_success();
+    command
+        .arg(repository().join("peers/node/browse_nodeset.js"))
+        .args(arguments);
+    let output =
+        process::run("browse_nodeset.js", &mut command, Duration::from_secs(240)).expect_success();
     output
         .lines()
         .map(|line| serde_json::from_str(line).expect("one JSON object a line"))
@@ -95,7 +101,10 @@ impl PeerServer {
     /// If it does not serve in time.
     #[must_use]
     pub fn start(peer: Peer) -> Self {
-        let mut process = Process::spawn(&format!("{} server", peer.name()), peer.command("server").arg("0"));
+        let mut process = Process::spawn(
+            &format!("{} server", peer.name()),
+            peer.command("server").arg("0"),
+        );
         let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
         let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");
         Self {
@@ -126,11 +135,17 @@ impl PeerClient {
     /// # Errors
     /// What the client says if it could not.
     pub fn connect(peer: Peer, endpoint: &str) -> Result<Self, String> {
-        let mut process = Process::spawn(&format!("{} client", peer.name()), peer.command("client").arg(endpoint));
+        let mut process = Process::spawn(
+            &format!("{} client", peer.name()),
+            peer.command("client").arg(endpoint),
+        );
         let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
         let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");
         if ready["ready"] == true {
-            Ok(Self { process, requests: 0 })
+            Ok(Self {
+                process,
+                requests: 0,
+            })
         } else {
             Err(ready["error"].as_str().unwrap_or_default().to_owned())
         }
@@ -144,9 +159,14 @@ impl PeerClient {
         self.requests += 1;
         request["id"] = self.requests.into();
         self.process.send_line(&request.to_string());
-        let line = self.process.wait_for("its answer", REQUEST, |line| line.starts_with('{'));
+        let line = self
+            .process
+            .wait_for("its answer", REQUEST, |line| line.starts_with('{'));
         let mut answer: Value = serde_json::from_str(&line).expect("answers are JSON");
-        assert_eq!(answer["id"], request["id"], "the answer belongs to another request: {line}");
+        assert_eq!(
+            answer["id"], request["id"],
+            "the answer belongs to another request: {line}"
+        );
         if answer["ok"] == true {
             Ok(answer["result"].take())
         } else {
@@ -170,7 +190,8 @@ impl PeerClient {
 
     /// Writes a Value, and returns the StatusCode's name.
     pub fn write(&mut self, node: &str, kind: &str, value: &Value) -> String {
-        let result = self.expect(json!({"op": "write", "node": node, "type": kind, "value": value}));
+        let result =
+            self.expect(json!({"op": "write", "node": node, "type": kind, "value": value}));
         result["status"].as_str().unwrap_or_default().to_owned()
     }
 
@@ -192,7 +213,10 @@ impl PeerClient {
             let children = self.children(&node);
             let found = children.iter().find(|child| {
                 let name = child["browseName"].as_str().unwrap_or_default();
-                name == *wanted || name.split_once(':').is_some_and(|(_, name)| name == *wanted)
+                name == *wanted
+                    || name
+                        .split_once(':')
+                        .is_some_and(|(_, name)| name == *wanted)
             });
             match found {
                 Some(child) => node = child["node"].as_str().unwrap_or_default().to_owned(),

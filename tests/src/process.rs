@@ -52,7 +52,10 @@ impl Process {
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-                if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                if sender
+                    .send(String::from_utf8_lossy(&line).into_owned())
+                    .is_err()
+                {
                     break;
                 }
             }
@@ -89,18 +92,32 @@ impl Process {
     ///
     /// # Panics
     /// If none comes in time, or its output ends before.
-    pub fn wait_for(&mut self, what: &str, within: Duration, wanted: impl Fn(&str) -> bool) -> String {
+    pub fn wait_for(
+        &mut self,
+        what: &str,
+        within: Duration,
+        wanted: impl Fn(&str) -> bool,
+    ) -> String {
         let deadline = Instant::now() + within;
         loop {
-            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .lines
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) => {
                     self.seen.push(line.clone());
                     if wanted(&line) {
                         return line;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => panic!("{}: {what} did not come within {within:?}{}", self.name, self.report()),
-                Err(RecvTimeoutError::Disconnected) => panic!("{} ended before {what} came{}", self.name, self.report()),
+                Err(RecvTimeoutError::Timeout) => panic!(
+                    "{}: {what} did not come within {within:?}{}",
+                    self.name,
+                    self.report()
+                ),
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("{} ended before {what} came{}", self.name, self.report())
+                }
             }
         }
     }
@@ -116,7 +133,11 @@ impl Process {
             .ok_or(std::io::ErrorKind::BrokenPipe.into())
             .and_then(|stdin| writeln!(stdin, "{line}").and_then(|()| stdin.flush()));
         if let Err(error) = written {
-            panic!("{} does not read its input: {error}{}", self.name, self.report());
+            panic!(
+                "{} does not read its input: {error}{}",
+                self.name,
+                self.report()
+            );
         }
     }
 
@@ -157,7 +178,11 @@ impl Process {
     pub fn wait(&mut self, within: Duration) -> ExitStatus {
         match self.ended_within(within) {
             Some(status) => status,
-            None => panic!("{} did not end within {within:?}{}", self.name, self.report()),
+            None => panic!(
+                "{} did not end within {within:?}{}",
+                self.name,
+                self.report()
+            ),
         }
     }
 
@@ -183,7 +208,10 @@ impl Process {
     #[must_use]
     pub fn report(&self) -> String {
         let errors = self.errors.lock().expect("not poisoned");
-        format!("\n---- its output\n{}\n---- its error output\n{errors}", self.seen.join("\n"))
+        format!(
+            "\n---- its output\n{}\n---- its error output\n{errors}",
+            self.seen.join("\n")
+        )
     }
 
     fn ended_within(&mut self, within: Duration) -> Option<ExitStatus> {

@@ -42,7 +42,11 @@ impl Sandbox {
         for part in ["run", "data", "tmp"] {
             fs::create_dir(directory.path().join(part)).expect("a directory can be made");
         }
-        let name = format!("T{}n{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "T{}n{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
         Self { directory, name }
     }
 
@@ -84,7 +88,11 @@ impl Sandbox {
     /// Runs `takt` to its end.
     #[must_use]
     pub fn run(&self, arguments: &[&str]) -> Finished {
-        process::run(&format!("takt {}", arguments.join(" ")), &mut self.takt(arguments), COMMAND)
+        process::run(
+            &format!("takt {}", arguments.join(" ")),
+            &mut self.takt(arguments),
+            COMMAND,
+        )
     }
 
     /// Runs `takt … --json`, which must succeed, and returns the rows that it printed.
@@ -93,10 +101,15 @@ impl Sandbox {
     /// If it fails or prints anything but JSON.
     #[must_use]
     pub fn rows(&self, arguments: &[&str]) -> Vec<Value> {
-        let output = self.run(&[arguments, &["--json"]].concat()).expect_success();
+        let output = self
+            .run(&[arguments, &["--json"]].concat())
+            .expect_success();
         output
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("no JSON ({error}): {line}")))
+            .map(|line| {
+                serde_json::from_str(line)
+                    .unwrap_or_else(|error| panic!("no JSON ({error}): {line}"))
+            })
             .collect()
     }
 
@@ -187,11 +200,22 @@ impl Registry {
     pub fn start_at(sandbox: &Sandbox, endpoint: &str, arguments: &[&str]) -> Self {
         let name = sandbox.application("Registry");
         let data = sandbox.data_directory();
-        let mut command = sandbox.takt(&["registry", "--endpoint", endpoint, "--name", &name, "--data"]);
+        let mut command = sandbox.takt(&[
+            "registry",
+            "--endpoint",
+            endpoint,
+            "--name",
+            &name,
+            "--data",
+        ]);
         command.arg(data).args(arguments);
         let mut process = Process::spawn("takt registry", &mut command);
         let endpoint = tcp_endpoint(&mut process);
-        Self { process, name, endpoint }
+        Self {
+            process,
+            name,
+            endpoint,
+        }
     }
 
     /// Its address over shared memory.
@@ -220,10 +244,21 @@ impl Provider {
     #[must_use]
     pub fn start(sandbox: &Sandbox, registry: &Registry, kind: &str) -> Self {
         let name = sandbox.application(kind);
-        let mut command = sandbox.takt(&["provider", kind, "--name", &name, "--registry", &registry.shared_memory()]);
+        let mut command = sandbox.takt(&[
+            "provider",
+            kind,
+            "--name",
+            &name,
+            "--registry",
+            &registry.shared_memory(),
+        ]);
         let mut process = Process::spawn(&format!("takt provider {kind}"), &mut command);
         let endpoint = tcp_endpoint(&mut process);
-        Self { process, name, endpoint }
+        Self {
+            process,
+            name,
+            endpoint,
+        }
     }
 
     /// Its address over shared memory.
@@ -235,7 +270,9 @@ impl Provider {
 
 /// Waits until a server says where it listens, and returns that.
 fn tcp_endpoint(process: &mut Process) -> String {
-    let line = process.wait_for("its opc.tcp endpoint", START, |line| find_endpoint(line).is_some());
+    let line = process.wait_for("its opc.tcp endpoint", START, |line| {
+        find_endpoint(line).is_some()
+    });
     find_endpoint(&line).expect("just found")
 }
 

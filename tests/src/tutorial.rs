@@ -29,9 +29,18 @@ const BACKGROUND: Duration = Duration::from_secs(30);
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
-    Run { command: String, expected: Vec<String> },
-    Start { command: String, expected: Vec<String> },
-    Write { path: String, text: String },
+    Run {
+        command: String,
+        expected: Vec<String>,
+    },
+    Start {
+        command: String,
+        expected: Vec<String>,
+    },
+    Write {
+        path: String,
+        text: String,
+    },
 }
 
 /// Runs the tutorial in `file`, a path below the repository.
@@ -39,7 +48,8 @@ enum Step {
 /// # Panics
 /// If a command fails or prints something else.
 pub fn run(file: &str) {
-    let text = fs::read_to_string(repository().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let text = fs::read_to_string(repository().join(file))
+        .unwrap_or_else(|error| panic!("{file}: {error}"));
     let sandbox = Sandbox::new();
     let clone = clean_clone(&sandbox);
     let mut shell = Shell::start(&sandbox, &clone);
@@ -47,7 +57,12 @@ pub fn run(file: &str) {
         match step {
             Step::Run { command, expected } => {
                 let (status, output) = shell.run(&command);
-                assert_eq!(status, 0, "{file}: `{command}` failed with {status}\n---- its output\n{}", output.join("\n"));
+                assert_eq!(
+                    status,
+                    0,
+                    "{file}: `{command}` failed with {status}\n---- its output\n{}",
+                    output.join("\n")
+                );
                 assert!(
                     matches(&expected, &output),
                     "{file}: `{command}` should print\n{}\n---- but printed\n{}",
@@ -58,7 +73,8 @@ pub fn run(file: &str) {
             Step::Start { command, expected } => shell.start_background(file, &command, &expected),
             Step::Write { path, text } => {
                 let path = clone.join(path);
-                fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder can be made");
+                fs::create_dir_all(path.parent().expect("a file has a folder"))
+                    .expect("a folder can be made");
                 fs::write(&path, text).expect("a file can be written");
             }
         }
@@ -71,11 +87,20 @@ fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     let clone = sandbox.data_directory().join("takt");
     let mut git = Command::new("git");
     git.args(["clone", "--quiet", "--depth", "1"])
-        .arg(format!("file://{}", repository().canonicalize().expect("the repository exists").display()))
+        .arg(format!(
+            "file://{}",
+            repository()
+                .canonicalize()
+                .expect("the repository exists")
+                .display()
+        ))
         .arg(&clone);
     let _ = process::run("git clone", &mut git, Duration::from_secs(60)).expect_success();
     let test = std::env::current_exe().expect("the test knows its own executable");
-    let target = test.ancestors().nth(3).expect("target/<profile>/deps/<test>");
+    let target = test
+        .ancestors()
+        .nth(3)
+        .expect("target/<profile>/deps/<test>");
     symlink(target, clone.join("target")).expect("a link can be made");
     clone
 }
@@ -90,12 +115,19 @@ struct Shell {
 impl Shell {
     fn start(sandbox: &Sandbox, folder: &Path) -> Self {
         let mut command = Command::new("bash");
-        sandbox.confine(&mut command).arg("--norc").current_dir(folder);
-        Self {
+        sandbox
+            .confine(&mut command)
+            .arg("--norc")
+            .current_dir(folder);
+        let mut shell = Self {
             process: Process::spawn("the tutorial's shell", &mut command),
             folder: folder.to_path_buf(),
             commands: 0,
-        }
+        };
+        // As in the reader's terminal: aliases work, and each job is a process group of its own.
+        let (status, output) = shell.run("shopt -s expand_aliases; set -m");
+        assert_eq!(status, 0, "{output:?}");
+        shell
     }
 
     /// Runs a command to its end: its exit status and the lines that it printed.
@@ -103,12 +135,15 @@ impl Shell {
         self.commands += 1;
         let marker = format!("---- {} ended with ", self.commands);
         // printf ends a last line that has no end of its own.
-        self.process
-            .send_line(&format!("{{ {command}\n}} 2>&1 < /dev/null; printf '\\n{marker}%d\\n' $?"));
+        self.process.send_line(&format!(
+            "{{ {command}\n}} 2>&1 < /dev/null; printf '\\n{marker}%d\\n' $?"
+        ));
         let deadline = Instant::now() + COMMAND;
         let mut output = Vec::new();
         loop {
-            let line = self.process.next_line(deadline.saturating_duration_since(Instant::now()));
+            let line = self
+                .process
+                .next_line(deadline.saturating_duration_since(Instant::now()));
             if let Some(status) = line.strip_prefix(&marker) {
                 if output.last().is_some_and(String::is_empty) {
                     output.pop();
@@ -121,11 +156,20 @@ impl Shell {
 
     /// Starts a command that keeps running, and waits until it has printed what it should.
     fn start_background(&mut self, file: &str, command: &str, expected: &[String]) {
-        let log = self.folder.join(format!("../background-{}.log", self.commands));
+        let log = self
+            .folder
+            .join(format!("../background-{}.log", self.commands));
         let (status, output) = self.run(&format!("{{ {command}\n}} > '{}' 2>&1 &", log.display()));
-        assert_eq!(status, 0, "{file}: `{command}` cannot be started: {output:?}");
+        assert_eq!(
+            status, 0,
+            "{file}: `{command}` cannot be started: {output:?}"
+        );
         // More may follow what is expected.
-        let expected: Vec<String> = expected.iter().cloned().chain([ANY_LINES.to_owned()]).collect();
+        let expected: Vec<String> = expected
+            .iter()
+            .cloned()
+            .chain([ANY_LINES.to_owned()])
+            .collect();
         let deadline = Instant::now() + BACKGROUND;
         loop {
             let text = fs::read_to_string(&log).unwrap_or_default();
@@ -144,12 +188,26 @@ impl Shell {
 
     /// Ends what still runs in the background, as Ctrl-C does in the reader's other terminals.
     fn end(mut self) {
-        let (status, output) = self.run("kill $(jobs -p) 2> /dev/null; wait");
-        assert!(status <= 255, "{output:?}");
-        self.process.close_input();
-        self.process.wait(Duration::from_secs(10));
+        let (_, output) = self.run(END_JOBS);
+        assert!(
+            output.iter().all(|line| !line.contains("panicked")),
+            "{output:?}"
+        );
     }
 }
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // After a failure, too, no program of the tutorial may outlive it.
+        if std::thread::panicking() && !self.process.has_ended() {
+            self.process.send_line(END_JOBS);
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+/// Ends every job with all its processes.
+const END_JOBS: &str = "for job in $(jobs -p); do kill -- \"-$job\"; done; wait";
 
 /// The expected line that stands for any number of lines.
 const ANY_LINES: &str = "…";
@@ -158,7 +216,9 @@ const ANY_LINES: &str = "…";
 fn matches(expected: &[String], output: &[String]) -> bool {
     match expected.split_first() {
         None => output.iter().all(|line| line.trim().is_empty()),
-        Some((first, rest)) if first.trim() == ANY_LINES => (0..=output.len()).any(|skipped| matches(rest, &output[skipped..])),
+        Some((first, rest)) if first.trim() == ANY_LINES => {
+            (0..=output.len()).any(|skipped| matches(rest, &output[skipped..]))
+        }
         Some((first, rest)) => output
             .split_first()
             .is_some_and(|(line, others)| same_line(first, line) && matches(rest, others)),
@@ -191,7 +251,10 @@ fn steps(text: &str) -> Vec<Step> {
         let Some(info) = line.strip_prefix("```") else {
             continue;
         };
-        let block: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+        let block: Vec<&str> = lines
+            .by_ref()
+            .take_while(|line| !line.starts_with("```"))
+            .collect();
         let words: Vec<&str> = info.split([' ', ',']).collect();
         let file = words.iter().find_map(|word| word.strip_prefix("file="));
         if let Some(path) = file {
@@ -280,9 +343,16 @@ mod tests {
         let sandbox = Sandbox::new();
         let mut shell = Shell::start(&sandbox, &sandbox.data_directory());
         assert_eq!(shell.run("X=1; mkdir sub; cd sub"), (0, Vec::new()));
-        assert_eq!(shell.run("echo $X; printf no-newline; false"), (1, lines("1\nno-newline")));
+        assert_eq!(
+            shell.run("echo $X; printf no-newline; false"),
+            (1, lines("1\nno-newline"))
+        );
         assert_eq!(shell.run("basename \"$PWD\" >&2"), (0, lines("sub")));
-        shell.start_background("test", "for i in 1 2 3; do echo line $i; done; sleep 100", &lines("line 1\n…\nline 3"));
+        shell.start_background(
+            "test",
+            "for i in 1 2 3; do echo line $i; done; sleep 100",
+            &lines("line 1\n…\nline 3"),
+        );
         shell.end();
     }
 }

@@ -1,0 +1,32 @@
+//! asyncua: its client against the registry and a Provider, the command line against its server.
+
+use takt_tests::{Peer, interop};
+
+const PEER: Peer = Peer::Asyncua;
+
+#[test]
+fn its_client_works_with_every_foreign_server() {
+    for server in Peer::ALL {
+        interop::peers_agree(PEER, server);
+    }
+}
+
+#[test]
+fn its_client_finds_a_conventional_server_in_the_registry() {
+    interop::client_against_registry(PEER);
+}
+
+#[test]
+fn its_client_uses_a_provider_through_the_registry() {
+    interop::client_through_registry(PEER);
+}
+
+#[test]
+fn its_client_uses_a_provider_directly() {
+    interop::client_against_provider(PEER);
+}
+
+#[test]
+fn the_command_line_works_with_its_server() {
+    interop::command_line_against_server(PEER);
+}
