@@ -5,15 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::machine::Machine;
 use super::{peer_variables, same};
 use crate::peer::{Peer, PeerClient, PeerServer};
 use crate::sandbox::{Provider, Registry, Sandbox};
 
 const UA_URI: &str = "http://opcfoundation.org/UA/";
 const POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
-
-/// How long the Machine may take to do what it was told.
-const MACHINE: Duration = Duration::from_secs(10);
 
 fn connect(peer: Peer, endpoint: &str) -> PeerClient {
     PeerClient::connect(peer, endpoint)
@@ -335,69 +333,6 @@ fn endpoint_in_registry(directory: &mut PeerClient, name: &str) -> String {
         .find(|endpoint| endpoint.starts_with("opc.tcp://"))
         .unwrap_or_else(|| panic!("no opc.tcp endpoint among {endpoints:?} of {targets:#?}"))
         .clone()
-}
-
-/// The nodes of the demonstration's `Machine`, as one server names them.
-struct Machine {
-    object: String,
-    setpoint: String,
-    speed: String,
-    start: String,
-    stop: String,
-}
-
-impl Machine {
-    /// Reads, writes and calls; refuses what a machine must refuse. The spindle stands afterwards, set to 3000.
-    fn works(&self, session: &mut PeerClient) {
-        let speed = session.read(&self.speed);
-        assert_eq!(
-            (&speed["status"], &speed["type"]),
-            (&json!("Good"), &json!("Double")),
-            "{speed}"
-        );
-        assert!(speed["sourceTimestamp"].is_string(), "{speed}");
-
-        assert_eq!(
-            session.write(&self.setpoint, "Double", &json!(3000.0)),
-            "Good"
-        );
-        assert!(same(&session.read(&self.setpoint)["value"], &json!(3000.0)));
-        assert_eq!(
-            session.write(&self.setpoint, "Double", &json!(1e9)),
-            "BadOutOfRange"
-        );
-        assert_eq!(
-            session.write(&self.setpoint, "String", &json!("fast")),
-            "BadTypeMismatch"
-        );
-        assert_eq!(
-            session.write(&self.speed, "Double", &json!(1.0)),
-            "BadNotWritable"
-        );
-
-        assert_eq!(self.call(session, &self.start), "Good");
-        let started = Instant::now();
-        while session.read(&self.speed)["value"].as_f64().unwrap_or(0.0) < 100.0 {
-            assert!(started.elapsed() < MACHINE, "the spindle does not turn");
-            thread::sleep(Duration::from_millis(50));
-        }
-        assert_eq!(
-            self.call(session, &self.start),
-            "BadInvalidState",
-            "it runs already"
-        );
-        assert_eq!(self.call(session, &self.stop), "Good");
-        let extra = json!([{"type": "Double", "value": 1}]);
-        let refused = session.expect(
-            json!({"op": "call", "object": self.object, "method": self.stop, "arguments": extra}),
-        );
-        assert_eq!(refused["status"], "BadTooManyArguments");
-    }
-
-    fn call(&self, session: &mut PeerClient, method: &str) -> String {
-        let result = session.expect(json!({"op": "call", "object": self.object, "method": method}));
-        result["status"].as_str().unwrap_or_default().to_owned()
-    }
 }
 
 /// A Provider registers soon after it has begun to serve.

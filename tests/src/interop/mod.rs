@@ -3,6 +3,7 @@
 //! What the products do differently from each other is in `peers/README.md`; here it is a method of [`Peer`].
 
 mod foreign;
+mod machine;
 mod nodesets;
 mod ours;
 
