@@ -12,6 +12,7 @@ use rustix::net::{SocketFlags, acceptfrom_with, sockopt};
 use takt_rt::readiness::{Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
 use takt_ua::StatusCode;
 
+use crate::alarm::Alarm;
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
@@ -30,7 +31,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 const LISTENER: u64 = 0;
 const COMPLETIONS: u64 = 1;
-const FIRST_CONNECTION: u64 = 2;
+const ALARM: u64 = 2;
+const FIRST_CONNECTION: u64 = 3;
 
 /// How a [`TcpServer`] serves.
 #[derive(Debug, Clone)]
@@ -54,8 +56,8 @@ impl Default for TcpServerConfig {
 /// Serves an opc.tcp endpoint.
 ///
 /// Either it is the only one on its thread: call [`turn`](Self::turn) in a loop, with a timeout to sleep or with zero to spin.
-/// Or it shares a [`Readiness`] with others: hand it the [events](Self::ready) with its tag, and call
-/// [`handle_timeouts`](Self::handle_timeouts) when [`next_timeout`](Self::next_timeout) has come.
+/// Or it shares a [`Readiness`] with others: hand it the [events](Self::ready) with its tag. Deadlines are among these events,
+/// so a wait without a timeout will do, and is faster than one with.
 pub struct TcpServer<H: RequestHandler> {
     handler: H,
     readiness: Arc<Readiness>,
@@ -68,8 +70,8 @@ pub struct TcpServer<H: RequestHandler> {
     connections: Slots<ServedConnection<H::Connection>>,
     completions: Completions,
     next_channel_id: u32,
-    /// No connection's deadline is before this. It may be long past the real next one, never after it.
-    earliest_timeout: Option<Instant>,
+    /// Goes off at the earliest deadline of any connection, or before.
+    alarm: Alarm,
     accept_again: Option<Instant>,
 }
 
@@ -97,11 +99,13 @@ impl<H: RequestHandler> TcpServer<H> {
         let (listener, address) = listen(url)?;
         let other = |error| BindError::new(url, error);
         let completions = Completions::new().map_err(other)?;
+        let alarm = Alarm::new().map_err(other)?;
         let mut random = [0; 4];
         getrandom::fill(&mut random).map_err(|error| other(io::Error::other(error.to_string())))?;
         let add = |fd, id| readiness.add(fd, tagged_key(tag, id), Interest::READ);
         add(listener.as_fd(), LISTENER).map_err(other)?;
         add(completions.fd(), COMPLETIONS).map_err(other)?;
+        add(alarm.fd(), ALARM).map_err(other)?;
         Ok(Self {
             handler,
             tag,
@@ -114,7 +118,7 @@ impl<H: RequestHandler> TcpServer<H> {
             completions,
             // OPC 10000-6 6.7.2.2: likely to be unique after each restart.
             next_channel_id: u32::from_ne_bytes(random),
-            earliest_timeout: None,
+            alarm,
             accept_again: None,
             readiness,
         })
@@ -152,12 +156,6 @@ impl<H: RequestHandler> TcpServer<H> {
     /// # Errors
     /// Only those of a broken `Readiness`.
     pub fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
-        let deadline = self.next_timeout();
-        let until_deadline = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        let timeout = match (timeout, until_deadline) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
         let waited = self.readiness.wait(events, timeout);
         let now = Instant::now();
         for event in events.iter() {
@@ -165,7 +163,6 @@ impl<H: RequestHandler> TcpServer<H> {
                 self.ready(event, now);
             }
         }
-        self.handle_timeouts(now);
         waited
     }
 
@@ -174,6 +171,7 @@ impl<H: RequestHandler> TcpServer<H> {
         match key_id(event.key) {
             LISTENER => self.accept(now),
             COMPLETIONS => self.complete(now),
+            ALARM => self.handle_timeouts(now),
             id => {
                 let id = id - FIRST_CONNECTION;
                 if let Some(connection) = self.connections.get_mut(id) {
@@ -184,25 +182,29 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    /// When [`handle_timeouts`](Self::handle_timeouts) has something to do.
+    /// When the next deadline comes, or before. It comes as an [event](Self::ready) too, so nobody has to ask.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
-        [self.earliest_timeout, self.accept_again]
-            .into_iter()
-            .flatten()
-            .min()
+        self.alarm.set_for()
     }
 
-    /// Ends the connections whose clients are late.
+    /// Does what is due: ends the connections whose clients are late, and listens again after a pause.
+    ///
+    /// The timer behind [`next_timeout`](Self::next_timeout) is one of the descriptors in the `Readiness`, and its
+    /// [event](Self::ready) ends here; calling this at other times does no harm.
     pub fn handle_timeouts(&mut self, now: Instant) {
-        if self.accept_again.is_some_and(|at| at <= now) {
-            self.accept_again = None;
-            self.listen_for(Interest::READ);
-        }
-        if self.earliest_timeout.is_none_or(|at| at > now) {
+        if !self.alarm.is_due(now) {
             return;
         }
-        self.earliest_timeout = None;
+        self.alarm.acknowledge();
+        match self.accept_again {
+            Some(at) if at <= now => {
+                self.accept_again = None;
+                self.listen_for(Interest::READ);
+            }
+            Some(at) => self.alarm.at(at),
+            None => {}
+        }
         for id in self.connections.ids() {
             if let Some(connection) = self.connections.get_mut(id) {
                 let fate = match connection.next_timeout() {
@@ -243,11 +245,9 @@ impl<H: RequestHandler> TcpServer<H> {
                     fate = Fate::Remove;
                 }
             }
-            let timeout = connection.next_timeout();
-            self.earliest_timeout = match (self.earliest_timeout, timeout) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+            if let Some(at) = connection.next_timeout() {
+                self.alarm.at(at);
+            }
         }
         if fate == Fate::Remove
             && let Some(mut connection) = self.connections.remove(id)
@@ -284,6 +284,7 @@ impl<H: RequestHandler> TcpServer<H> {
                     // The connection that waits keeps the listener readable: without a pause this would spin.
                     self.listen_for(Interest::NONE);
                     self.accept_again = Some(now + ACCEPT_PAUSE);
+                    self.alarm.at(now + ACCEPT_PAUSE);
                     return;
                 }
                 // The connection broke before it was accepted, or a signal came: there may be more.
@@ -353,5 +354,6 @@ impl<H: RequestHandler> Drop for TcpServer<H> {
         // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.
         let _ = self.readiness.remove(self.listener.as_fd());
         let _ = self.readiness.remove(self.completions.fd());
+        let _ = self.readiness.remove(self.alarm.fd());
     }
 }
