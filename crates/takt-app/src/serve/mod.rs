@@ -9,6 +9,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use takt_rt::affinity::{self, AffinityError};
+use takt_rt::priority::{self, Policy, PriorityError};
 use takt_rt::readiness::{Events, Interest, Readiness, Waker, key_tag};
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
@@ -27,6 +29,11 @@ pub struct ServeOptions {
     pub max_connections: usize,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
+    /// The core that the thread keeps to. Threads that wait for other servers on behalf of a request come from it and keep
+    /// to it too: do not combine this with spinning where there are such.
+    pub core: Option<usize>,
+    /// The thread's scheduling policy, inherited likewise; by default that of the thread that starts it.
+    pub policy: Option<Policy>,
 }
 
 impl Default for ServeOptions {
@@ -35,6 +42,8 @@ impl Default for ServeOptions {
             waiting: Waiting::Sleep,
             max_connections: 256,
             runtime_directory: None,
+            core: None,
+            policy: None,
         }
     }
 }
@@ -51,6 +60,12 @@ pub enum ServeError {
     /// The system gave no thread or no descriptors.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
+    /// The thread cannot run on the core asked for.
+    #[error(transparent)]
+    Core(#[from] AffinityError),
+    /// The thread may not have the policy asked for.
+    #[error(transparent)]
+    Policy(#[from] PriorityError),
 }
 
 /// Keys of the readiness loop: who a descriptor belongs to.
@@ -151,6 +166,12 @@ impl Transports {
         endpoints: &[Endpoint],
         options: &ServeOptions,
     ) -> Result<Self, ServeError> {
+        if let Some(core) = options.core {
+            affinity::pin(core)?;
+        }
+        if let Some(policy) = options.policy {
+            priority::set(policy)?;
+        }
         let mut transports = Self {
             server: Arc::clone(server),
             readiness: Arc::new(readiness),
