@@ -1,0 +1,192 @@
+//! The client's end of the public services.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use iceoryx2::port::client::Client;
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node, ipc};
+use iceoryx2::service::builder::event::EventOpenError;
+use iceoryx2::service::builder::request_response::RequestResponseOpenError;
+use iceoryx2::service::port_factory::client::ClientCreateError;
+use takt_ua::StatusCode;
+use takt_ua::binary::{EncodeError, Encoder};
+
+use crate::address::ApplicationName;
+use crate::error::ShmError;
+use crate::header::{HEADER_LENGTH, MessageHeader};
+use crate::names::{PublicService, wake_name};
+use crate::public;
+use crate::runtime::Runtime;
+
+type Port = Client<ipc::Service, [u8], (), [u8], ()>;
+
+/// How long the looks for a response are apart, once it is late. There is no doorbell for the clients of public services.
+const PAUSE: Duration = Duration::from_micros(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+
+/// Calls the public services of an application, as any iceoryx2 program can, without a channel.
+///
+/// Each request makes a connection, which takes a millisecond; a dead application is noticed by the timeout only. It is there for
+/// discovery and for tests; applications use [`ShmClient`](crate::ShmClient).
+pub struct PublicClient {
+    node: Node<ipc::Service>,
+    name: ApplicationName,
+    max_response: u32,
+    _runtime: Arc<Runtime>,
+}
+
+impl PublicClient {
+    /// Prepares to call the services of `name`. `runtime_directory` is the usual one if `None`.
+    ///
+    /// # Errors
+    /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`].
+    pub fn new(name: ApplicationName, runtime_directory: Option<&Path>) -> Result<Self, ShmError> {
+        let runtime = Runtime::open(runtime_directory)?;
+        Ok(Self {
+            node: runtime.node(name.as_str())?,
+            name,
+            max_response: 64 << 20,
+            _runtime: runtime,
+        })
+    }
+
+    /// Sends a request and waits for its response.
+    ///
+    /// # Errors
+    /// [`ShmError::NoSuchApplication`] if nobody offers the service, [`ShmError::Timeout`], [`ShmError::Refused`].
+    pub fn request(
+        &self,
+        service: &PublicService,
+        encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<Vec<u8>, ShmError> {
+        let mut body = Vec::new();
+        encode(&mut Encoder::growing(&mut body, u32::MAX as usize)).map_err(ShmError::Encoding)?;
+        Exchange {
+            node: &self.node,
+            name: &self.name,
+            service: &service.name(&self.name),
+            deadline: Instant::now() + timeout,
+            max_response: self.max_response,
+        }
+        .call(&body, || true)
+    }
+}
+
+/// One request to one public service.
+pub(super) struct Exchange<'a> {
+    pub(super) node: &'a Node<ipc::Service>,
+    pub(super) name: &'a ApplicationName,
+    pub(super) service: &'a str,
+    pub(super) deadline: Instant,
+    pub(super) max_response: u32,
+}
+
+impl Exchange<'_> {
+    /// Sends the request and waits for the response for as long as `alive` says that the server is there.
+    pub(super) fn call(&self, body: &[u8], alive: impl Fn() -> bool) -> Result<Vec<u8>, ShmError> {
+        let notifier = self.notifier()?;
+        let client = self.client(body.len())?;
+        let header = MessageHeader {
+            request_id: 1,
+            body_length: u32::try_from(body.len())
+                .map_err(|_| ShmError::RequestTooLarge { limit: u32::MAX })?,
+            timeout_nanos: u64::try_from(self.left()?.as_nanos()).unwrap_or(u64::MAX),
+            ..MessageHeader::default()
+        };
+        let message = [&header.to_bytes(), body].concat();
+        let failed = "send a request to a public service";
+        let request = client
+            .loan_slice_uninit(message.len())
+            .map_err(|e| ShmError::iceoryx(failed, e))?
+            .write_from_slice(&message);
+        let pending = request.send().map_err(|e| ShmError::iceoryx(failed, e))?;
+        if pending.number_of_server_connections() == 0 {
+            return Err(ShmError::NoSuchApplication(self.name.clone()));
+        }
+        let mut pause = PAUSE;
+        // A wake-up that finds no room in the queue finds others in it.
+        let _ = notifier.notify();
+        loop {
+            let response = pending
+                .receive()
+                .map_err(|e| ShmError::iceoryx("receive from a public service", e))?;
+            if let Some(response) = response {
+                let payload = response.payload();
+                let (header, body) = MessageHeader::parse(payload, self.max_response)?;
+                return match header.status {
+                    0 => Ok(payload.get(body).unwrap_or_default().to_vec()),
+                    status => Err(ShmError::Refused(StatusCode(status))),
+                };
+            }
+            if !alive() {
+                return Err(ShmError::ConnectionClosed);
+            }
+            thread::sleep(pause.min(self.left()?));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn left(&self) -> Result<Duration, ShmError> {
+        match self.deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(ShmError::Timeout),
+            left => Ok(left),
+        }
+    }
+
+    /// Waits for a free place.
+    fn pause(&self) -> Result<(), ShmError> {
+        thread::sleep(LONGEST_PAUSE.min(self.left()?));
+        Ok(())
+    }
+
+    fn client(&self, body_length: usize) -> Result<Port, ShmError> {
+        loop {
+            let service = match public::request_response(self.node, self.service)?.open() {
+                Ok(service) => service,
+                Err(RequestResponseOpenError::ExceedsMaxNumberOfNodes) => {
+                    self.pause()?;
+                    continue;
+                }
+                Err(
+                    RequestResponseOpenError::DoesNotExist
+                    | RequestResponseOpenError::IsMarkedForDestruction,
+                ) => return Err(ShmError::NoSuchApplication(self.name.clone())),
+                Err(error) => return Err(ShmError::iceoryx("open a public service", error)),
+            };
+            let client = service
+                .client_builder()
+                .initial_max_slice_len(HEADER_LENGTH + body_length)
+                .allocation_strategy(AllocationStrategy::PowerOfTwo)
+                .backpressure_strategy(BackpressureStrategy::DiscardData)
+                .create();
+            match client {
+                Ok(client) => return Ok(client),
+                Err(ClientCreateError::ExceedsMaxSupportedClients) => self.pause()?,
+                Err(error) => return Err(ShmError::iceoryx("call a public service", error)),
+            }
+        }
+    }
+
+    fn notifier(&self) -> Result<Notifier<ipc::Service>, ShmError> {
+        let failed = "open the wake-up service";
+        loop {
+            match public::wake(self.node, &wake_name(self.name))?.open() {
+                Ok(service) => {
+                    return service
+                        .notifier_builder()
+                        .create()
+                        .map_err(|e| ShmError::iceoryx(failed, e));
+                }
+                Err(EventOpenError::ExceedsMaxNumberOfNodes) => self.pause()?,
+                Err(EventOpenError::DoesNotExist | EventOpenError::IsMarkedForDestruction) => {
+                    return Err(ShmError::NoSuchApplication(self.name.clone()));
+                }
+                Err(error) => return Err(ShmError::iceoryx(failed, error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! One application per name: an `flock` on `<ApplicationName>.lock`.
+//!
+//! The kernel releases the lock when its holder ends, however it ends. The file may then be left; it says nothing
+//! by itself.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+
+use crate::address::ApplicationName;
+use crate::error::ShmError;
+use crate::runtime::Runtime;
+
+const LOCK_SUFFIX: &str = "lock";
+const SOCKET_SUFFIX: &str = "sock";
+
+/// The right to be the application of that name. Dropping it removes the lock and the socket.
+#[derive(Debug)]
+pub(crate) struct NameLock {
+    lock: PathBuf,
+    socket: PathBuf,
+    _file: OwnedFd,
+}
+
+/// Where the application of that name listens.
+pub(crate) fn socket_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
+    runtime.path().join(format!("{name}.{SOCKET_SUFFIX}"))
+}
+
+fn lock_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
+    runtime.path().join(format!("{name}.{LOCK_SUFFIX}"))
+}
+
+/// Whether a file in the runtime directory is a lock or a socket of an application.
+pub(crate) fn is_ours(file_name: &OsStr) -> bool {
+    application_of(file_name).is_some()
+}
+
+fn application_of(file_name: &OsStr) -> Option<ApplicationName> {
+    let (name, suffix) = file_name.to_str()?.rsplit_once('.')?;
+    if suffix != LOCK_SUFFIX && suffix != SOCKET_SUFFIX {
+        return None;
+    }
+    ApplicationName::new(name).ok()
+}
+
+impl NameLock {
+    /// Takes the name, and removes the socket that an application before us may have left.
+    ///
+    /// # Errors
+    /// [`ShmError::NameInUse`] while another application has it.
+    pub(crate) fn acquire(runtime: &Runtime, name: &ApplicationName) -> Result<Self, ShmError> {
+        let operation = "lock the application's name";
+        let lock = lock_path(runtime, name);
+        let socket = socket_path(runtime, name);
+        loop {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = rustix::fs::open(&lock, flags, Mode::RUSR | Mode::WUSR)
+                .map_err(|e| ShmError::io(operation, e))?;
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    return Err(ShmError::NameInUse {
+                        name: name.clone(),
+                        process: holder(&lock),
+                    });
+                }
+                Err(e) => return Err(ShmError::io(operation, e)),
+            }
+            if !is_at(&file, &lock) {
+                // Its holder removed it between our two steps; the name may be free or taken anew.
+                continue;
+            }
+            let process = rustix::process::getpid().as_raw_nonzero();
+            rustix::fs::ftruncate(&file, 0).map_err(|e| ShmError::io(operation, e))?;
+            rustix::io::write(&file, process.to_string().as_bytes())
+                .map_err(|e| ShmError::io(operation, e))?;
+            remove(&socket).map_err(|e| ShmError::io("remove a socket that was left", e))?;
+            return Ok(Self {
+                lock,
+                socket,
+                _file: file,
+            });
+        }
+    }
+
+    /// Where to listen.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for NameLock {
+    fn drop(&mut self) {
+        // While the lock is held: nobody else can have made these meanwhile.
+        let _ = remove(&self.socket);
+        let _ = remove(&self.lock);
+    }
+}
+
+/// Removes the locks and sockets of applications that are not running. Says how many applications that were.
+pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
+    let Ok(entries) = fs::read_dir(runtime.path()) else {
+        return 0;
+    };
+    let mut names: Vec<ApplicationName> = entries
+        .flatten()
+        .filter_map(|entry| application_of(&entry.file_name()))
+        .collect();
+    names.sort();
+    names.dedup();
+    // Who can take a name is the only one to have it; dropping the lock removes the files.
+    names
+        .iter()
+        .filter(|name| NameLock::acquire(runtime, name).is_ok())
+        .count()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn is_at(file: &OwnedFd, path: &Path) -> bool {
+    match (rustix::fs::fstat(file), rustix::fs::stat(path)) {
+        (Ok(ours), Ok(there)) => ours.st_ino == there.st_ino && ours.st_dev == there.st_dev,
+        _ => false,
+    }
+}
+
+fn holder(lock: &Path) -> Option<u32> {
+    fs::read_to_string(lock).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,232 @@
+//! The runtime directory: where applications of one user meet.
+//!
+//! It is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that whoever sees the one
+//! sees the other (private /tmp directories, shared IPC namespaces), and emptied by a restart of the machine as that is. It
+//! belongs to the user, and nobody else can write there. In it are, for each application, `<ApplicationName>.sock` and
+//! `<ApplicationName>.lock`, and the files of iceoryx2.
+//!
+//! Every process that uses the directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
+//! then belongs to processes that were killed, and is removed. The last process to leave removes its own traces in the same way.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fs, io};
+
+use iceoryx2::config::Config;
+use iceoryx2::prelude::{
+    FileName, LogLevel, Node, NodeBuilder, NodeName, Path as IoxPath, SemanticString,
+    SignalHandlingMode, ipc, set_log_level,
+};
+use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
+
+use crate::clean;
+use crate::error::ShmError;
+use crate::name_lock;
+
+/// Where POSIX shared memory objects are visible as files.
+pub(crate) const SHARED_MEMORY_DIRECTORY: &str = "/dev/shm";
+
+/// The environment variable that names another runtime directory.
+pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
+
+/// The subdirectories that iceoryx2 makes in its root path.
+const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
+
+/// An opened runtime directory. Dropping the last one of the last process removes what is in it.
+#[derive(Debug)]
+pub struct Runtime {
+    path: PathBuf,
+    /// Holds the shared lock.
+    directory: OwnedFd,
+    config: Config,
+    /// The default directory is removed with the last process; one that the user named is left.
+    is_default: bool,
+}
+
+impl Runtime {
+    /// Opens `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory; makes it if it is not there.
+    ///
+    /// # Errors
+    /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not ours, or
+    /// writable by others.
+    pub fn open(path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
+        // iceoryx2 reports on stderr what it returns as an error too; its errors reach our callers.
+        set_log_level(LogLevel::Fatal);
+        let named = path.map(Path::to_path_buf).or_else(|| {
+            env::var_os(RUNTIME_DIRECTORY_VARIABLE)
+                .filter(|v| !v.is_empty())
+                .map(PathBuf::from)
+        });
+        let uid = rustix::process::geteuid().as_raw();
+        let is_default = named.is_none();
+        let path =
+            named.unwrap_or_else(|| PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{uid}")));
+        let refused = |reason: String| ShmError::RuntimeDirectory {
+            path: path.clone(),
+            reason,
+        };
+        // A process that leaves may remove the directory between any two of our steps: begin again then.
+        for _ in 0..100 {
+            make_directory(&path).map_err(|e| refused(format!("cannot be made: {e}")))?;
+            let directory = match open_directory(&path) {
+                Ok(directory) => directory,
+                Err(rustix::io::Errno::NOENT) => continue,
+                Err(e) => return Err(refused(format!("cannot be opened: {e}"))),
+            };
+            let stat = rustix::fs::fstat(&directory).map_err(|e| refused(e.to_string()))?;
+            check_owner(&stat, uid).map_err(&refused)?;
+            let prefix = if is_default {
+                format!("takt_{uid}_")
+            } else {
+                // The same directory has the same number wherever it is mounted.
+                format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
+            };
+            let config = iceoryx2_config(&path, &prefix).map_err(&refused)?;
+            let runtime = Self {
+                path: path.clone(),
+                directory,
+                config,
+                is_default,
+            };
+            if runtime.try_exclusive() {
+                runtime.sweep();
+            }
+            rustix::fs::flock(&runtime.directory, FlockOperation::LockShared)
+                .map_err(|e| refused(format!("cannot be locked: {e}")))?;
+            if is_same_file(&path, &stat) {
+                return Ok(Arc::new(runtime));
+            }
+        }
+        Err(refused("is removed again and again".to_owned()))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The configuration with which any iceoryx2 program reaches the public services: root path and prefix.
+    #[must_use]
+    pub fn iceoryx2_config(&self) -> &Config {
+        &self.config
+    }
+
+    /// A node of iceoryx2. Making one cleans up after processes that were killed.
+    pub(crate) fn node(&self, name: &str) -> Result<Node<ipc::Service>, ShmError> {
+        let operation = "create a node";
+        clean::remove_dead_nodes(&self.config, clean::PATIENCE);
+        let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
+        NodeBuilder::new()
+            .name(&name)
+            .config(&self.config)
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<ipc::Service>()
+            .map_err(|e| ShmError::iceoryx(operation, e))
+    }
+
+    fn try_exclusive(&self) -> bool {
+        rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+    }
+
+    /// Removes everything that processes before us left behind. Only while the exclusive lock is held.
+    ///
+    /// What cannot be removed is left; whoever needs the name of it will get an error that says so.
+    fn sweep(&self) {
+        // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
+        let report = clean::remove_dead_nodes(&self.config, clean::PATIENCE);
+        if report.alive > 0 || report.failed > 0 {
+            return;
+        }
+        let prefix = self.config.global.prefix.as_bytes().to_vec();
+        remove_files(Path::new(SHARED_MEMORY_DIRECTORY), |name| {
+            name.as_bytes().starts_with(&prefix)
+        });
+        remove_files(&self.path, |name| {
+            name.as_bytes().starts_with(&prefix) || name_lock::is_ours(name)
+        });
+        for directory in ICEORYX2_DIRECTORIES {
+            let _ = fs::remove_dir_all(self.path.join(directory));
+        }
+        if self.is_default {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if self.try_exclusive() {
+            self.sweep();
+        }
+    }
+}
+
+fn make_directory(path: &Path) -> io::Result<()> {
+    match rustix::fs::mkdir(path, Mode::RWXU) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+fn check_owner(stat: &Stat, uid: u32) -> Result<(), String> {
+    if stat.st_uid != uid {
+        return Err(format!(
+            "belongs to user {}, not to us ({uid})",
+            stat.st_uid
+        ));
+    }
+    if stat.st_mode & 0o022 != 0 {
+        let mode = stat.st_mode & 0o7777;
+        return Err(format!("can be written by others (mode {mode:o})"));
+    }
+    Ok(())
+}
+
+fn is_same_file(path: &Path, stat: &Stat) -> bool {
+    rustix::fs::stat(path).is_ok_and(|now| now.st_ino == stat.st_ino && now.st_dev == stat.st_dev)
+}
+
+fn remove_files(directory: &Path, is_garbage: impl Fn(&OsStr) -> bool) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if is_garbage(&entry.file_name()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {
+    let root = IoxPath::new(path.as_os_str().as_bytes())
+        .map_err(|e| format!("cannot be the root path of iceoryx2: {e:?}"))?;
+    let mut config = Config::default();
+    let global = &mut config.global;
+    global.set_root_path(&root);
+    global.prefix = FileName::new(prefix.as_bytes())
+        .map_err(|e| format!("gives an invalid file prefix: {e:?}"))?;
+    // How long to wait for a service whose creator may have been killed half way.
+    global.creation_timeout = Duration::from_millis(200);
+    // We clean up ourselves, and not for each of the services that are opened.
+    global.node.cleanup_dead_nodes_on_creation = false;
+    global.node.cleanup_dead_nodes_on_destruction = false;
+    global.service.cleanup_dead_nodes_on_open = false;
+    // The defaults reserve room for 128 connections that have ended.
+    let defaults = &mut config.defaults;
+    defaults
+        .publish_subscribe
+        .subscriber_expired_connection_buffer = 4;
+    defaults.request_response.client_expired_connection_buffer = 8;
+    defaults.request_response.server_expired_connection_buffer = 32;
+    Ok(config)
+}

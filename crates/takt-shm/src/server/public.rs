@@ -1,0 +1,293 @@
+//! The server's end of the public services.
+
+use std::collections::HashMap;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use iceoryx2::active_request::ActiveRequest;
+use iceoryx2::port::listener::Listener;
+use iceoryx2::port::server::Server;
+use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node, ipc};
+use takt_ua::StatusCode;
+use takt_ua::binary::Encoder;
+
+use crate::address::ApplicationName;
+use crate::error::ShmError;
+use crate::handler::{Handler, Outcome};
+use crate::header::{HEADER_LENGTH, MessageHeader};
+use crate::names::{PUBLIC_SERVICES, PublicService, channel_open_name, wake_name};
+use crate::open::{OpenRequest, OpenResponse};
+use crate::public::{self, MAX_CLIENTS};
+use crate::unsafe_code::{self, Movable};
+
+type Port = Server<ipc::Service, [u8], (), [u8], ()>;
+type Request = ActiveRequest<ipc::Service, [u8], (), [u8], ()>;
+
+/// What the first responses have room for; iceoryx2 reserves more when it is needed.
+const FIRST_LOAN: usize = 1024;
+/// How long an answer is kept for a client that did not say how long it waits.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A request that is answered later.
+struct Deferred {
+    request: Movable<Request>,
+    request_id: u32,
+    deadline: Instant,
+}
+
+/// All public services of an application.
+pub(super) struct Public<C> {
+    listener: Movable<Listener<ipc::Service>>,
+    open: Movable<Port>,
+    services: Vec<(&'static PublicService, Movable<Port>)>,
+    connection: C,
+    deferred: HashMap<u32, Deferred>,
+    next_id: u32,
+    response: Vec<u8>,
+    max_request: u32,
+    max_response: u32,
+}
+
+impl<C> Public<C> {
+    /// Offers the services; only `Channel/Open` if `all` is not set.
+    pub(super) fn new(
+        node: &Node<ipc::Service>,
+        name: &ApplicationName,
+        all: bool,
+        max_request: u32,
+        max_response: u32,
+        connection: C,
+    ) -> Result<Self, ShmError> {
+        let wake = public::wake(node, &wake_name(name))?
+            .open_or_create()
+            .map_err(|e| ShmError::iceoryx("offer the wake-up service", e))?;
+        let listener = wake
+            .listener_builder()
+            .create()
+            .map_err(|e| ShmError::iceoryx("listen for wake-ups", e))?;
+        let services = if all { &PUBLIC_SERVICES[..] } else { &[] };
+        let services = services
+            .iter()
+            .map(|service| Ok((service, offer(node, &service.name(name))?)))
+            .collect::<Result<_, ShmError>>()?;
+        Ok(Self {
+            listener: Movable::new(listener),
+            open: offer(node, &channel_open_name(name))?,
+            services,
+            connection,
+            deferred: HashMap::new(),
+            next_id: 0,
+            response: Vec::new(),
+            max_request,
+            max_response,
+        })
+    }
+
+    /// What becomes readable when there may be requests.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        unsafe_code::descriptor(&self.listener)
+    }
+
+    /// Gives back what the handler keeps for the public services.
+    pub(super) fn into_connection(self) -> C {
+        self.connection
+    }
+
+    /// Answers everything that is there, and says how much that was. `open_channel` makes a channel for a client.
+    pub(super) fn poll<H: Handler<Connection = C>>(
+        &mut self,
+        handler: &H,
+        scratch: &mut Vec<u8>,
+        mut open_channel: impl FnMut(&OpenRequest) -> Result<OpenResponse, StatusCode>,
+    ) -> usize {
+        // Before looking for requests: a wake-up that comes meanwhile is kept for the next time.
+        let _ = self.listener.try_wait(|_| {});
+        let mut handled = 0;
+        while let Ok(Some(request)) = self.open.receive() {
+            let (id, opened) = match parse(&request, self.max_request, scratch) {
+                Ok(header) => (
+                    header.request_id,
+                    OpenRequest::parse(scratch)
+                        .ok_or(StatusCode::BadDecodingError)
+                        .and_then(|wanted| open_channel(&wanted)),
+                ),
+                Err((id, status)) => (id, Err(status)),
+            };
+            match opened {
+                Ok(response) => {
+                    begin(&mut self.response);
+                    self.response.extend_from_slice(&response.to_bytes());
+                    respond(&request, id, &mut self.response);
+                }
+                Err(status) => refuse(&request, id, status),
+            }
+            handled += 1;
+        }
+        for index in 0..self.services.len() {
+            // At most so many, for the sake of the other services and of the channels; the rest is looked for by the next call.
+            for _ in 0..MAX_CLIENTS {
+                let Some((service, port)) = self.services.get(index) else {
+                    break;
+                };
+                let Ok(Some(request)) = port.receive() else {
+                    break;
+                };
+                self.answer(handler, service, request, scratch);
+                handled += 1;
+            }
+        }
+        if !self.deferred.is_empty() {
+            let now = Instant::now();
+            self.deferred.retain(|_, waiting| waiting.deadline > now);
+        }
+        handled
+    }
+
+    fn answer<H: Handler<Connection = C>>(
+        &mut self,
+        handler: &H,
+        service: &PublicService,
+        request: Request,
+        scratch: &mut Vec<u8>,
+    ) {
+        let header = match parse(&request, self.max_request, scratch) {
+            Ok(header) => header,
+            Err((id, status)) => return refuse(&request, id, status),
+        };
+        if !is_request_of(service, scratch) {
+            let wrong = StatusCode::BadRequestTypeInvalid;
+            return refuse(&request, header.request_id, wrong);
+        }
+        // Clients choose their ids without knowing of each other.
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        begin(&mut self.response);
+        let mut encoder = Encoder::growing(&mut self.response, self.max_response as usize);
+        match handler.handle(&mut self.connection, id, scratch, &mut encoder) {
+            Outcome::Complete => respond(&request, header.request_id, &mut self.response),
+            Outcome::Deferred => {
+                let timeout = match header.timeout_nanos {
+                    0 => DEFAULT_TIMEOUT,
+                    nanos => Duration::from_nanos(nanos).min(DEFAULT_TIMEOUT),
+                };
+                let waiting = Deferred {
+                    request: Movable::new(request),
+                    request_id: header.request_id,
+                    deadline: Instant::now() + timeout,
+                };
+                self.deferred.insert(id, waiting);
+            }
+        }
+    }
+
+    /// Sends the deferred responses that are ready.
+    pub(super) fn complete<H: Handler<Connection = C>>(&mut self, handler: &H) -> bool {
+        let mut any = false;
+        while let Some((id, body)) = handler.take_completed(&mut self.connection) {
+            if let Some(waiting) = self.deferred.remove(&id) {
+                begin(&mut self.response);
+                self.response.extend_from_slice(&body);
+                let request = waiting.request.into_inner();
+                respond(&request, waiting.request_id, &mut self.response);
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+fn offer(node: &Node<ipc::Service>, name: &str) -> Result<Movable<Port>, ShmError> {
+    let service = public::request_response(node, name)?
+        .open_or_create()
+        .map_err(|e| ShmError::iceoryx("offer a public service", e))?;
+    let port = service
+        .server_builder()
+        .initial_max_slice_len(FIRST_LOAN)
+        .allocation_strategy(AllocationStrategy::PowerOfTwo)
+        .max_loaned_responses_per_request(1)
+        .backpressure_strategy(BackpressureStrategy::DiscardData)
+        .create()
+        .map_err(|e| ShmError::iceoryx("serve a public service", e))?;
+    Ok(Movable::new(port))
+}
+
+/// Makes room for the header.
+fn begin(message: &mut Vec<u8>) {
+    message.clear();
+    message.resize(HEADER_LENGTH, 0);
+}
+
+/// Copies the body of a request into `scratch`, away from what the client can still write.
+fn parse(
+    request: &Request,
+    limit: u32,
+    scratch: &mut Vec<u8>,
+) -> Result<MessageHeader, (u32, StatusCode)> {
+    let payload = request.payload();
+    match MessageHeader::parse(payload, limit) {
+        Ok((header, body)) => {
+            scratch.clear();
+            scratch.extend_from_slice(payload.get(body).unwrap_or_default());
+            Ok(header)
+        }
+        Err(error) => Err((MessageHeader::request_id_of(payload), error.status_code())),
+    }
+}
+
+/// Whether the body begins with the NodeId of the request that the service takes (OPC 10000-6, 5.2.2.9: the
+/// four-byte form, as every stack writes it, or the full numeric form).
+fn is_request_of(service: &PublicService, body: &[u8]) -> bool {
+    let id = service.request_encoding_id;
+    match body {
+        [1, 0, low, high, ..] => u32::from(u16::from_le_bytes([*low, *high])) == id,
+        [2, 0, 0, a, b, c, d, ..] => u32::from_le_bytes([*a, *b, *c, *d]) == id,
+        _ => false,
+    }
+}
+
+/// Answers with a message whose body was encoded behind room for the header, in `message`.
+fn respond(request: &Request, request_id: u32, message: &mut [u8]) {
+    let body_length = message.len().saturating_sub(HEADER_LENGTH);
+    let header = MessageHeader {
+        request_id,
+        body_length: u32::try_from(body_length).unwrap_or(u32::MAX),
+        ..MessageHeader::default()
+    };
+    if let Some(room) = message.first_chunk_mut() {
+        *room = header.to_bytes();
+    }
+    send(request, message);
+}
+
+/// Answers with a StatusCode instead of a message.
+fn refuse(request: &Request, request_id: u32, status: StatusCode) {
+    let header = MessageHeader {
+        request_id,
+        status: status.0,
+        ..MessageHeader::default()
+    };
+    send(request, &header.to_bytes());
+}
+
+/// A client that is not there any more, or takes no answer, gets none.
+fn send(request: &Request, message: &[u8]) {
+    if let Ok(response) = request.loan_slice_uninit(message.len()) {
+        let _ = response.write_from_slice(message).send();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_takes_its_own_requests_only() {
+        let read = PublicService::find("Attributes", "Read").unwrap();
+        assert!(is_request_of(read, &[1, 0, 0x77, 0x02, 9]));
+        assert!(is_request_of(read, &[2, 0, 0, 0x77, 0x02, 0, 0]));
+        assert!(!is_request_of(read, &[1, 0, 0x78, 0x02]));
+        assert!(!is_request_of(read, &[1, 1, 0x77, 0x02]));
+        assert!(!is_request_of(read, &[1, 0, 0x77]));
+        assert!(!is_request_of(read, &[]));
+    }
+}

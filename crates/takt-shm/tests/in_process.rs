@@ -1,0 +1,286 @@
+//! Server and clients in threads of one process.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use common::*;
+use takt_shm::names::PublicService;
+use takt_shm::{PublicClient, ServerConfig, ShmClient, ShmError, WaitPolicy};
+use takt_ua::StatusCode;
+
+#[test]
+fn every_combination_of_policies_echoes() {
+    let policies = [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep];
+    for server_wait in policies {
+        let directory = RuntimeDirectory::new();
+        let server = ServerThread::start("Echo", server_config(directory.path(), server_wait));
+        let server = server.unwrap();
+        for wait in policies {
+            let config = client_config(directory.path(), wait);
+            let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+            for number in 0..200_u32 {
+                let body = number.to_le_bytes();
+                assert_eq!(
+                    request(&mut client, &body).unwrap(),
+                    body,
+                    "{server_wait:?} {wait:?}"
+                );
+            }
+        }
+        let counted = server.stop();
+        assert_eq!(counted.connections.load(Ordering::Relaxed), 4);
+        assert_eq!(counted.disconnections.load(Ordering::Relaxed), 4);
+    }
+}
+
+#[test]
+fn payloads_grow_to_the_limit_and_no_further() {
+    let directory = RuntimeDirectory::new();
+    let config = ServerConfig {
+        max_request: 1 << 20,
+        max_response: 2 << 20,
+        ..server_config(directory.path(), WaitPolicy::default())
+    };
+    let _server = ServerThread::start("Echo", config).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(client.max_request(), 1 << 20);
+    for size in [0, 1, 100, 8160, 8161, 65_536, 1 << 20, 8161, 0] {
+        let body: Vec<u8> = (0..size).map(|i| (i * 7) as u8).collect();
+        assert!(request(&mut client, &body).unwrap() == body, "{size} bytes");
+    }
+    let error = request(&mut client, &vec![0; (1 << 20) + 1]).unwrap_err();
+    assert!(
+        matches!(error, ShmError::RequestTooLarge { limit } if limit == 1 << 20),
+        "{error}"
+    );
+    assert_eq!(error.status_code(), StatusCode::BadRequestTooLarge);
+
+    let response = request(&mut client, format!("size {}", 2 << 20).as_bytes()).unwrap();
+    assert_eq!(response.len(), 2 << 20);
+    assert!(
+        response
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| *byte == at as u8)
+    );
+    // The handler gets an error from the encoder and answers something else.
+    let response = request(&mut client, format!("size {}", (2 << 20) + 1).as_bytes());
+    assert_eq!(response.unwrap(), b"too large");
+    assert_eq!(request(&mut client, b"after").unwrap(), b"after");
+}
+
+#[test]
+fn a_client_may_take_less_than_the_server_sends() {
+    let directory = RuntimeDirectory::new();
+    let _server =
+        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let mut config = client_config(directory.path(), WaitPolicy::Sleep);
+    config.max_response = 1000;
+    let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+    assert_eq!(request(&mut client, b"size 1000").unwrap().len(), 1000);
+    assert_eq!(request(&mut client, b"size 1001").unwrap(), b"too large");
+    // A deferred response that is too long for the client becomes a StatusCode.
+    let error = request(&mut client, &[b"defer 1".as_slice(), &[0; 2000]].concat()).unwrap_err();
+    assert_eq!(
+        error.status_code(),
+        StatusCode::BadResponseTooLarge,
+        "{error}"
+    );
+    assert_eq!(request(&mut client, b"after").unwrap(), b"after");
+}
+
+#[test]
+fn deferred_responses_come_from_other_threads() {
+    let directory = RuntimeDirectory::new();
+    for server_wait in [WaitPolicy::Sleep, WaitPolicy::Spin] {
+        let config = server_config(directory.path(), server_wait);
+        let _server = ServerThread::start("Echo", config).unwrap();
+        let mut slow = connect(directory.path(), "Echo").unwrap();
+        let mut fast = connect(directory.path(), "Echo").unwrap();
+        let begin = Instant::now();
+        let waiting =
+            std::thread::spawn(move || request(&mut slow, b"defer 200").unwrap().to_vec());
+        assert_eq!(request(&mut fast, b"now").unwrap(), b"now");
+        assert!(begin.elapsed() < Duration::from_millis(150));
+        assert_eq!(waiting.join().unwrap(), b"defer 200");
+        assert!(begin.elapsed() >= Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn a_late_answer_is_discarded() {
+    let directory = RuntimeDirectory::new();
+    for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
+        let config = server_config(directory.path(), WaitPolicy::Sleep);
+        let _server = ServerThread::start("Echo", config).unwrap();
+        let config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+        let begin = Instant::now();
+        let timeout = Duration::from_millis(30);
+        let error = client
+            .request(|encoder| encoder.bytes(b"sleep 100"), timeout)
+            .unwrap_err();
+        assert_eq!(error.status_code(), StatusCode::BadTimeout);
+        assert!(begin.elapsed() >= timeout && begin.elapsed() < Duration::from_millis(90));
+        assert_eq!(request(&mut client, b"next").unwrap(), b"next");
+        assert_eq!(request(&mut client, b"last").unwrap(), b"last");
+    }
+}
+
+#[test]
+fn too_many_unanswered_requests_are_busy() {
+    let directory = RuntimeDirectory::new();
+    let _server =
+        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    let short = Duration::from_millis(1);
+    let errors: Vec<StatusCode> = (0..8)
+        .map(|_| {
+            client
+                .request(|encoder| encoder.bytes(b"sleep 50"), short)
+                .unwrap_err()
+                .status_code()
+        })
+        .collect();
+    assert!(
+        errors.contains(&StatusCode::BadTcpServerTooBusy),
+        "{errors:?}"
+    );
+    eventually("the server has caught up", || {
+        request(&mut client, b"after").is_ok_and(|response| response == b"after")
+    });
+}
+
+#[test]
+fn the_kernel_vouches_for_the_client() {
+    let directory = RuntimeDirectory::new();
+    let _server =
+        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    let expected = format!(
+        "{} {}",
+        rustix::process::getuid().as_raw(),
+        std::process::id()
+    );
+    assert_eq!(request(&mut client, b"peer").unwrap(), expected.as_bytes());
+    assert_eq!(client.server_process(), std::process::id());
+}
+
+#[test]
+fn one_application_per_name() {
+    let directory = RuntimeDirectory::new();
+    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    let first = ServerThread::start("Echo", config()).unwrap();
+    match ServerThread::start("Echo", config()).map(|_| ()) {
+        Err(ShmError::NameInUse { name, process }) => {
+            assert_eq!(name.as_str(), "Echo");
+            assert_eq!(process, Some(std::process::id()));
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(request(&mut client, b"still here").unwrap(), b"still here");
+    let _other = ServerThread::start("Other", config()).unwrap();
+    drop(first);
+    let _second = ServerThread::start("Echo", config()).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(request(&mut client, b"again").unwrap(), b"again");
+}
+
+#[test]
+fn nobody_there_is_said_at_once() {
+    let directory = RuntimeDirectory::new();
+    let begin = Instant::now();
+    let error = connect(directory.path(), "Nobody").map(|_| ()).unwrap_err();
+    assert!(matches!(error, ShmError::NoSuchApplication(_)), "{error}");
+    assert_eq!(error.status_code(), StatusCode::BadConnectionRejected);
+    assert!(begin.elapsed() < Duration::from_secs(1));
+    let public = PublicClient::new(name("Nobody"), Some(directory.path())).unwrap();
+    let read = PublicService::find("Attributes", "Read").unwrap();
+    let error = public.request(read, |_| Ok(()), TIMEOUT).unwrap_err();
+    assert!(matches!(error, ShmError::NoSuchApplication(_)), "{error}");
+}
+
+#[test]
+fn a_client_outlives_its_server_and_connects_to_the_next() {
+    let directory = RuntimeDirectory::new();
+    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    for wait in [WaitPolicy::Spin, WaitPolicy::Sleep] {
+        let server = ServerThread::start("Echo", config()).unwrap();
+        let client_config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &client_config, TIMEOUT).unwrap();
+        assert_eq!(request(&mut client, b"one").unwrap(), b"one");
+        drop(server);
+        assert!(!client.is_connected());
+        // A new server of that name is another connection.
+        let _server = ServerThread::start("Echo", config()).unwrap();
+        for _ in 0..3 {
+            let error = request(&mut client, b"two").unwrap_err();
+            assert_eq!(
+                error.status_code(),
+                StatusCode::BadConnectionClosed,
+                "{error}"
+            );
+        }
+        let mut client = ShmClient::connect(&name("Echo"), &client_config, TIMEOUT).unwrap();
+        assert_eq!(request(&mut client, b"three").unwrap(), b"three");
+    }
+}
+
+#[test]
+fn connections_are_bounded() {
+    let directory = RuntimeDirectory::new();
+    let config = ServerConfig {
+        max_connections: 3,
+        ..server_config(directory.path(), WaitPolicy::Sleep)
+    };
+    let _server = ServerThread::start("Echo", config).unwrap();
+    let mut clients: Vec<ShmClient> = (0..3)
+        .map(|_| connect(directory.path(), "Echo").unwrap())
+        .collect();
+    let error = connect(directory.path(), "Echo").map(|_| ()).unwrap_err();
+    assert!(matches!(error, ShmError::Busy(_)), "{error}");
+    clients.pop();
+    eventually("a place is free", || {
+        connect(directory.path(), "Echo").is_ok()
+    });
+    for client in &mut clients {
+        assert_eq!(request(client, b"x").unwrap(), b"x");
+    }
+}
+
+#[test]
+fn public_services_answer_without_a_channel() {
+    let directory = RuntimeDirectory::new();
+    let _server =
+        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let public = PublicClient::new(name("Echo"), Some(directory.path())).unwrap();
+    let read = PublicService::find("Attributes", "Read").unwrap();
+    let body = |tail: &[u8]| [&[1, 0, 0x77, 0x02], tail].concat();
+    for size in [0, 10, 5000, 100_000] {
+        let body = body(&vec![9; size]);
+        let response = public.request(read, |encoder| encoder.bytes(&body), TIMEOUT);
+        assert!(response.unwrap() == body);
+    }
+    // What is not a Read is refused by the service named Read.
+    for wrong in [&[][..], &[1, 0, 0x78, 0x02], b"peer"] {
+        let error = public
+            .request(read, |encoder| encoder.bytes(wrong), TIMEOUT)
+            .unwrap_err();
+        assert_eq!(error.status_code(), StatusCode::BadRequestTypeInvalid);
+    }
+    let write = PublicService::find("Attributes", "Write").unwrap();
+    let response = public.request(write, |encoder| encoder.bytes(&[1, 0, 0xA1, 0x02]), TIMEOUT);
+    assert_eq!(response.unwrap(), [1, 0, 0xA1, 0x02]);
+}
+
+#[test]
+fn servers_and_clients_can_move_to_other_threads() {
+    fn is_send<T: Send>() {}
+    is_send::<takt_shm::ShmServer<Echo>>();
+    is_send::<ShmClient>();
+    is_send::<PublicClient>();
+}

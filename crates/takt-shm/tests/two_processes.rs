@@ -1,0 +1,208 @@
+//! Servers and clients in processes of their own, that get killed.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use common::*;
+use takt_shm::{ShmClient, ShmError, WaitPolicy, clean_dead};
+use takt_ua::StatusCode;
+
+/// Not a test: the part of the process that [`start_server`] starts.
+#[test]
+fn server_role() {
+    if let Some(arguments) = role() {
+        run_server(&arguments);
+    }
+}
+
+/// Not a test: a client that sends requests until it is killed. Arguments: directory, name.
+#[test]
+fn client_role() {
+    let Some(arguments) = role() else { return };
+    let mut client = connect(Path::new(&arguments[0]), &arguments[1]).unwrap();
+    report_ready();
+    for number in 0_u64.. {
+        let body = number.to_le_bytes();
+        assert_eq!(request(&mut client, &body).unwrap(), body);
+    }
+}
+
+/// A process that is killed when the test ends.
+struct Killed(Child);
+
+impl Killed {
+    fn kill(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        // SIGKILL: nothing in the process gets a chance to clean up.
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        if self.0.try_wait().unwrap().is_none() {
+            self.end();
+        }
+    }
+}
+
+fn start_server(directory: &Path, policy: &str) -> Killed {
+    let directory = directory.to_str().unwrap();
+    Killed(spawn("server_role", &[directory, "Echo", policy]))
+}
+
+fn start_client(directory: &Path) -> Killed {
+    Killed(spawn("client_role", &[directory.to_str().unwrap(), "Echo"]))
+}
+
+#[test]
+fn a_request_ends_when_the_server_is_killed() {
+    let directory = RuntimeDirectory::new();
+    for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
+        let server = start_server(directory.path(), "adaptive");
+        let config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+        assert_eq!(client.server_process(), server.0.id());
+        assert_eq!(request(&mut client, b"hello").unwrap(), b"hello");
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            let killed = Instant::now();
+            server.kill();
+            killed
+        });
+        let error = request(&mut client, b"hang").unwrap_err();
+        let ended = Instant::now();
+        assert_eq!(error.status_code(), StatusCode::BadConnectionClosed);
+        let killed = killer.join().unwrap();
+        let took = ended.duration_since(killed);
+        // At once, but tests may run on a busy machine; the request itself would have waited for ten seconds.
+        assert!(took < Duration::from_secs(2), "{wait:?}: {took:?}");
+        let error = request(&mut client, b"hello").unwrap_err();
+        assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
+    }
+}
+
+#[test]
+fn a_killed_server_is_replaced_at_once() {
+    let directory = RuntimeDirectory::new();
+    for _ in 0..5 {
+        let server = start_server(directory.path(), "sleep");
+        let mut client = connect(directory.path(), "Echo").unwrap();
+        assert_eq!(request(&mut client, b"one").unwrap(), b"one");
+        server.kill();
+        // The client is still there, and so are the services it has opened.
+        let begin = Instant::now();
+        let _server = start_server(directory.path(), "sleep");
+        let mut again = connect(directory.path(), "Echo").unwrap();
+        assert_eq!(request(&mut again, b"two").unwrap(), b"two");
+        assert!(begin.elapsed() < Duration::from_secs(5));
+        let error = request(&mut client, b"three").unwrap_err();
+        assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
+    }
+}
+
+#[test]
+fn killed_clients_leave_nothing_behind() {
+    let directory = RuntimeDirectory::new();
+    let server = ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep));
+    let server = server.unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    request(&mut client, b"first").unwrap();
+    let before = files(directory.path());
+    for _ in 0..3 {
+        let clients: Vec<Killed> = (0..4).map(|_| start_client(directory.path())).collect();
+        let during = files(directory.path()).len();
+        assert!(during > before.len());
+        for client in clients {
+            client.kill();
+        }
+        request(&mut client, b"still served").unwrap();
+        // The server cleans up by itself, in the background.
+        eventually("as many files as before", || {
+            let mut left = files(directory.path());
+            left.retain(|file| !before.contains(file));
+            left.is_empty()
+        });
+    }
+    drop(client);
+    let echo = server.stop();
+    let count = |counter: &std::sync::atomic::AtomicUsize| {
+        counter.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    assert_eq!(count(&echo.connections), 2 + 12);
+    assert_eq!(count(&echo.disconnections), 2 + 12);
+}
+
+#[test]
+fn killed_servers_are_cleaned_up_by_whoever_asks() {
+    let directory = RuntimeDirectory::new();
+    let bystander = ServerThread::start(
+        "Bystander",
+        server_config(directory.path(), WaitPolicy::Sleep),
+    )
+    .unwrap();
+    let before = files(directory.path());
+    start_server(directory.path(), "sleep").kill();
+    assert!(files(directory.path()).len() > before.len());
+    let mut removed = 0;
+    eventually("as many files as before", || {
+        // One thread of a process at a time can remove something; other tests do, too.
+        removed += clean_dead(Some(directory.path())).unwrap().applications;
+        files(directory.path()) == before
+    });
+    assert_eq!(removed, 1);
+    let mut client = connect(directory.path(), "Bystander").unwrap();
+    assert_eq!(request(&mut client, b"alive").unwrap(), b"alive");
+    drop(client);
+    drop(bystander);
+}
+
+#[test]
+fn eight_clients_at_once() {
+    let directory = RuntimeDirectory::new();
+    let _server = start_server(directory.path(), "adaptive");
+    let clients: Vec<_> = (0..8_u32)
+        .map(|number| {
+            let directory = directory.path().to_path_buf();
+            std::thread::spawn(move || {
+                let mut client = connect(&directory, "Echo").unwrap();
+                for round in 0..500_u32 {
+                    // Of different lengths, so that an answer to somebody else would be noticed.
+                    let mut body = vec![number as u8; (round * (number + 1) % 3000) as usize];
+                    body.extend_from_slice(&round.to_le_bytes());
+                    assert!(request(&mut client, &body).unwrap() == body);
+                }
+            })
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+}
+
+#[test]
+fn two_processes_cannot_have_one_name() {
+    let directory = RuntimeDirectory::new();
+    let server = start_server(directory.path(), "sleep");
+    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    match ServerThread::start("Echo", config()).map(|_| ()) {
+        Err(error @ ShmError::NameInUse { .. }) => {
+            let expected = format!(
+                "another application is running under the name Echo (process {})",
+                server.0.id()
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+        other => panic!("{other:?}"),
+    }
+    server.kill();
+    ServerThread::start("Echo", config()).unwrap();
+}
