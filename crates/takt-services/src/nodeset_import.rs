@@ -70,18 +70,25 @@ impl AddressSpace {
         &self,
         documents: &[(N, X)],
     ) -> Result<Vec<ImportedNodeSet>, ImportError> {
-        let parse = |(name, xml): &'_ (N, X)| {
-            NodeSetDocument::parse(name.as_ref(), xml.as_ref(), &ParseLimits::DEFAULT)
-        };
         // Headers first, and one tree of XML at a time.
-        let headers = documents.iter().map(|document| Ok(parse(document)?.models().to_vec()));
+        let headers = documents.iter().map(|(name, xml)| {
+            let document =
+                NodeSetDocument::parse(name.as_ref(), xml.as_ref(), &ParseLimits::DEFAULT)?;
+            Ok(document.models().to_vec())
+        });
         let headers = headers.collect::<Result<Vec<_>, ImportError>>()?;
         let order = models::order(&headers);
         let imports = order.into_iter().filter_map(|index| documents.get(index));
-        imports.map(|(name, xml)| self.import_nodeset(name.as_ref(), xml.as_ref())).collect()
+        imports
+            .map(|(name, xml)| self.import_nodeset(name.as_ref(), xml.as_ref()))
+            .collect()
     }
 
-    fn import(&self, name: &str, document: &NodeSetDocument<'_>) -> Result<ImportedNodeSet, ImportError> {
+    fn import(
+        &self,
+        name: &str,
+        document: &NodeSetDocument<'_>,
+    ) -> Result<ImportedNodeSet, ImportError> {
         let mut edit = self.edit();
         models::check(&edit.view(), name, document.models())?;
         for _ in 0..MAX_ATTEMPTS {
@@ -92,8 +99,14 @@ impl AddressSpace {
                 return apply(&mut edit, &nodeset, &plan);
             }
         }
-        let source = AddressSpaceError::TooManyNamespaces { limit: usize::from(u16::MAX) };
-        Err(ImportError::new(name, 1, ImportReason::AddressSpace(source)))
+        let source = AddressSpaceError::TooManyNamespaces {
+            limit: usize::from(u16::MAX),
+        };
+        Err(ImportError::new(
+            name,
+            1,
+            ImportReason::AddressSpace(source),
+        ))
     }
 
     /// The index that each namespace of the document has, or will get.
@@ -102,7 +115,10 @@ impl AddressSpace {
         let mut next = known.len();
         let mut planned = HashMap::new();
         for uri in document.namespace_uris() {
-            let index = known.iter().position(|known| **known == **uri).or_else(|| planned.get(uri.as_str()).copied());
+            let index = known
+                .iter()
+                .position(|known| **known == **uri)
+                .or_else(|| planned.get(uri.as_str()).copied());
             let index = index.unwrap_or_else(|| {
                 next += 1;
                 next - 1
@@ -110,7 +126,10 @@ impl AddressSpace {
             planned.insert(uri.as_str(), index);
         }
         // What does not fit is refused when it is registered.
-        planned.into_iter().map(|(uri, index)| (uri, u16::try_from(index).unwrap_or(u16::MAX))).collect()
+        planned
+            .into_iter()
+            .map(|(uri, index)| (uri, u16::try_from(index).unwrap_or(u16::MAX)))
+            .collect()
     }
 
     /// Registers the namespaces of the document; says whether all got the index that was planned.
@@ -122,7 +141,8 @@ impl AddressSpace {
     ) -> Result<bool, ImportError> {
         for uri in document.namespace_uris() {
             let index = self.namespaces().register(uri);
-            let index = index.map_err(|source| ImportError::new(name, 1, ImportReason::AddressSpace(source)))?;
+            let index = index
+                .map_err(|source| ImportError::new(name, 1, ImportReason::AddressSpace(source)))?;
             if planned.get(uri.as_str()) != Some(&index) {
                 return Ok(false);
             }
@@ -132,15 +152,26 @@ impl AddressSpace {
 }
 
 /// Adds all nodes, then all references, then the values.
-fn apply(edit: &mut Edit<'_>, nodeset: &NodeSet, plan: &Plan<'_>) -> Result<ImportedNodeSet, ImportError> {
-    let failed = |line, source| ImportError::new(&nodeset.name, line, ImportReason::AddressSpace(source));
+fn apply(
+    edit: &mut Edit<'_>,
+    nodeset: &NodeSet,
+    plan: &Plan<'_>,
+) -> Result<ImportedNodeSet, ImportError> {
+    let failed =
+        |line, source| ImportError::new(&nodeset.name, line, ImportReason::AddressSpace(source));
     for node in &nodeset.nodes {
         let definition = content::definition(node, plan.definition(&node.node_id));
-        edit.add_node(definition, &[]).map_err(|source| failed(node.line, source))?;
+        edit.add_node(definition, &[])
+            .map_err(|source| failed(node.line, source))?;
     }
     for reference in &plan.references {
         let target = ExpandedNodeId::from(reference.target.clone());
-        match edit.add_reference(&reference.source, &reference.reference_type, reference.is_forward, &target) {
+        match edit.add_reference(
+            &reference.source,
+            &reference.reference_type,
+            reference.is_forward,
+            &target,
+        ) {
             // An earlier import may have left one that was waiting for this node.
             Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
             Err(source) => return Err(failed(reference.line, source)),
@@ -149,7 +180,11 @@ fn apply(edit: &mut Edit<'_>, nodeset: &NodeSet, plan: &Plan<'_>) -> Result<Impo
     content::bind_values(edit, nodeset).map_err(|(line, source)| failed(line, source))?;
     Ok(ImportedNodeSet {
         name: nodeset.name.clone(),
-        models: nodeset.models.iter().map(|model| model.uri.clone()).collect(),
+        models: nodeset
+            .models
+            .iter()
+            .map(|model| model.uri.clone())
+            .collect(),
         nodes: nodeset.nodes.len(),
         dangling: plan.dangling.clone(),
     })

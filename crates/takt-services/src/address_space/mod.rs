@@ -36,6 +36,7 @@ pub use node::{NodeRef, VariableRef};
 pub use node_builder::NodeBuilder;
 pub use reference::{ReferenceView, TargetRef};
 pub use references::References;
+pub(crate) use types::Expected;
 
 use crate::method::MethodHandler;
 use crate::namespace0::Namespace0;
@@ -169,6 +170,18 @@ impl View<'_> {
                 inner: Inner::Node(node),
                 types,
             });
+    /// The NamespaceArray.
+    pub fn namespaces(&self) -> &Namespaces {
+        &self.space.namespaces
+    }
+
+    /// Whether any node has been added in this namespace. Looks at all of them.
+    pub(crate) fn has_nodes_of(&self, namespace: u16) -> bool {
+        self.nodes
+            .keys()
+            .any(|node_id| node_id.namespace == namespace)
+    }
+
         }
         if let Some(id) = node_id.standard_id() {
             return Some(NodeRef {

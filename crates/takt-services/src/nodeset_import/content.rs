@@ -1,10 +1,13 @@
 //! Attributes and values of imported nodes.
 
-use takt_nodeset::{Attributes, BodyEncoder, DataTypes, Node, NodeSet, ParseLimits, VariableAttributes};
+use takt_nodeset::{
+    Attributes, BodyEncoder, DataTypes, Node, NodeSet, ParseLimits, VariableAttributes,
+};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::structures::StructureDefinition;
 use takt_ua::{
-    BuiltInType, Elements, ExtensionObject, ExtensionObjectBody, LocalizedText, NodeId, NodeIdRef, Variant, ids,
+    BuiltInType, Elements, ExtensionObject, ExtensionObjectBody, LocalizedText, NodeId, NodeIdRef,
+    Variant, ids,
 };
 
 use crate::address_space::{
@@ -13,12 +16,21 @@ use crate::address_space::{
 use crate::value::Value;
 
 /// The node as the address space defines it.
-pub(super) fn definition(node: &Node, data_type_definition: Option<&ExtensionObject>) -> NodeDefinition {
+pub(super) fn definition(
+    node: &Node,
+    data_type_definition: Option<&ExtensionObject>,
+) -> NodeDefinition {
     let attributes = match &node.attributes {
-        Attributes::Object { event_notifier } => ClassAttributes::Object { event_notifier: *event_notifier },
+        Attributes::Object { event_notifier } => ClassAttributes::Object {
+            event_notifier: *event_notifier,
+        },
         Attributes::Variable(variable) => ClassAttributes::Variable(variable_definition(variable)),
-        Attributes::Method { executable, .. } => ClassAttributes::Method { executable: *executable },
-        Attributes::ObjectType { is_abstract } => ClassAttributes::ObjectType { is_abstract: *is_abstract },
+        Attributes::Method { executable, .. } => ClassAttributes::Method {
+            executable: *executable,
+        },
+        Attributes::ObjectType { is_abstract } => ClassAttributes::ObjectType {
+            is_abstract: *is_abstract,
+        },
         Attributes::VariableType { is_abstract, value } => ClassAttributes::VariableType {
             is_abstract: *is_abstract,
             data_type: value.data_type.clone(),
@@ -26,7 +38,11 @@ pub(super) fn definition(node: &Node, data_type_definition: Option<&ExtensionObj
             array_dimensions: value.array_dimensions.clone(),
             value: value.value.clone().map(Box::new),
         },
-        Attributes::ReferenceType { is_abstract, symmetric, inverse_name } => ClassAttributes::ReferenceType {
+        Attributes::ReferenceType {
+            is_abstract,
+            symmetric,
+            inverse_name,
+        } => ClassAttributes::ReferenceType {
             is_abstract: *is_abstract,
             symmetric: *symmetric,
             inverse_name: first(inverse_name),
@@ -35,14 +51,20 @@ pub(super) fn definition(node: &Node, data_type_definition: Option<&ExtensionObj
             is_abstract: *is_abstract,
             definition: data_type_definition.cloned().map(Box::new),
         },
-        Attributes::View { contains_no_loops, event_notifier } => {
-            ClassAttributes::View { contains_no_loops: *contains_no_loops, event_notifier: *event_notifier }
-        }
+        Attributes::View {
+            contains_no_loops,
+            event_notifier,
+        } => ClassAttributes::View {
+            contains_no_loops: *contains_no_loops,
+            event_notifier: *event_notifier,
+        },
     };
-    let mut definition = NodeDefinition::new(node.node_id.clone(), node.browse_name.clone(), attributes);
+    let mut definition =
+        NodeDefinition::new(node.node_id.clone(), node.browse_name.clone(), attributes);
     // Most DisplayNames repeat the BrowseName.
-    definition.display_name = first(&node.display_name)
-        .filter(|name| !name.locale.is_empty() || name.text.as_str() != node.browse_name.name.as_str());
+    definition.display_name = first(&node.display_name).filter(|name| {
+        !name.locale.is_empty() || name.text.as_str() != node.browse_name.name.as_str()
+    });
     definition.description = first(&node.description);
     definition
 }
@@ -63,12 +85,17 @@ fn first(texts: &[LocalizedText]) -> Option<Box<LocalizedText>> {
 }
 
 /// Gives the Variables of a document their values. An error comes with the line of the node.
-pub(super) fn bind_values(edit: &mut Edit<'_>, nodeset: &NodeSet) -> Result<(), (u32, AddressSpaceError)> {
+pub(super) fn bind_values(
+    edit: &mut Edit<'_>,
+    nodeset: &NodeSet,
+) -> Result<(), (u32, AddressSpaceError)> {
     let view = edit.view();
     let types = Known(&view);
     let encoder = BodyEncoder::new(&types, &ParseLimits::DEFAULT);
     for node in &nodeset.nodes {
-        let Attributes::Variable(variable) = &node.attributes else { continue };
+        let Attributes::Variable(variable) = &node.attributes else {
+            continue;
+        };
         let value = match &variable.value.value {
             Some(value) => {
                 let mut value = value.clone();
@@ -77,7 +104,8 @@ pub(super) fn bind_values(edit: &mut Edit<'_>, nodeset: &NodeSet) -> Result<(), 
             }
             None => Value::not_set(),
         };
-        edit.set_value(&node.node_id, value).map_err(|source| (node.line, source))?;
+        edit.set_value(&node.node_id, value)
+            .map_err(|source| (node.line, source))?;
     }
     Ok(())
 }
@@ -88,10 +116,14 @@ fn encode_bodies(encoder: &BodyEncoder<'_>, view: &View<'_>, value: &mut Variant
         Variant::ExtensionObject(object) => encode_body(encoder, view, object),
         Variant::Array(array) => match &mut array.elements {
             Elements::ExtensionObject(objects) => {
-                objects.iter_mut().for_each(|object| encode_body(encoder, view, object));
+                objects
+                    .iter_mut()
+                    .for_each(|object| encode_body(encoder, view, object));
             }
             Elements::Variant(values) => {
-                values.iter_mut().for_each(|value| encode_bodies(encoder, view, value));
+                values
+                    .iter_mut()
+                    .for_each(|value| encode_bodies(encoder, view, value));
             }
             _ => {}
         },
@@ -100,9 +132,15 @@ fn encode_bodies(encoder: &BodyEncoder<'_>, view: &View<'_>, value: &mut Variant
 }
 
 fn encode_body(encoder: &BodyEncoder<'_>, view: &View<'_>, object: &mut ExtensionObject) {
-    let ExtensionObjectBody::Xml(xml) = &object.body else { return };
-    let Some(data_type) = encoded_type(view, object.type_id.as_ref()) else { return };
-    let Some(definition) = structure_definition(view, &data_type) else { return };
+    let ExtensionObjectBody::Xml(xml) = &object.body else {
+        return;
+    };
+    let Some(data_type) = encoded_type(view, object.type_id.as_ref()) else {
+        return;
+    };
+    let Some(definition) = view.structure_definition(&data_type) else {
+        return;
+    };
     if definition.default_encoding_id.is_null() {
         return;
     }
@@ -119,17 +157,25 @@ fn encoded_type(view: &View<'_>, encoding: NodeIdRef<'_>) -> Option<NodeId> {
     Some(data_type.unwrap_or(encoding).to_owned())
 }
 
-/// The definition of a DataType of the address space that is a structure.
-pub(super) fn structure_definition(view: &View<'_>, data_type: &NodeId) -> Option<StructureDefinition> {
-    let node = view.node(data_type)?;
-    let object = match node.definition() {
-        Some(NodeDefinition { attributes: ClassAttributes::DataType { definition, .. }, .. }) => {
-            return definition.as_deref()?.decode_as().ok();
-        }
-        Some(_) => return None,
-        None => node.standard()?.data_type_definition()?,
-    };
-    ExtensionObject::decode(&mut Decoder::new(object)).ok()?.decode_as().ok()
+impl View<'_> {
+    /// The DataTypeDefinition of a DataType that is a structure, with the fields that it inherits.
+    pub fn structure_definition(&self, data_type: &NodeId) -> Option<StructureDefinition> {
+        let node = self.node(data_type)?;
+        let object = match node.definition() {
+            Some(NodeDefinition {
+                attributes: ClassAttributes::DataType { definition, .. },
+                ..
+            }) => {
+                return definition.as_deref()?.decode_as().ok();
+            }
+            Some(_) => return None,
+            None => node.standard()?.data_type_definition()?,
+        };
+        ExtensionObject::decode(&mut Decoder::new(object))
+            .ok()?
+            .decode_as()
+            .ok()
+    }
 }
 
 /// The DataTypes of the address space, for encoding.
@@ -137,13 +183,15 @@ struct Known<'a, 'v>(&'a View<'v>);
 
 impl DataTypes for Known<'_, '_> {
     fn structure(&self, data_type: &NodeId) -> Option<StructureDefinition> {
-        structure_definition(self.0, data_type)
+        self.0.structure_definition(data_type)
     }
 
     fn built_in_type(&self, data_type: &NodeId) -> Option<BuiltInType> {
         match Expected::of(self.0, data_type.as_ref()) {
             Expected::Exact(built_in_type) => Some(built_in_type),
-            Expected::Number | Expected::Integer | Expected::UInteger | Expected::Any => Some(BuiltInType::Variant),
+            Expected::Number | Expected::Integer | Expected::UInteger | Expected::Any => {
+                Some(BuiltInType::Variant)
+            }
             Expected::Unknown => None,
         }
     }

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use takt_nodeset::{Attributes, DataTypeDefinition, Node, NodeSet};
-use takt_ua::structures::{StructureDefinition, StructureField};
+use takt_ua::structures::StructureField;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
-use super::content;
 use super::error::{ImportError, ImportReason};
 use super::plan::Nodes;
 
@@ -15,17 +14,21 @@ const MAX_SUPERTYPES: usize = 100;
 
 /// What the references of a document say about its DataTypes.
 struct Types<'a, 'n, 'v> {
-    nodes: &'n Nodes<'a, 'v>,
+    nodes: &'n Nodes<'a, 'n, 'v>,
     supertypes: HashMap<&'a NodeId, &'a NodeId>,
     binary_encodings: HashMap<&'a NodeId, &'a NodeId>,
 }
 
 /// The definitions of all DataTypes of a document that have one.
 pub(super) fn of<'a>(
-    nodes: &Nodes<'a, '_>,
+    nodes: &Nodes<'a, '_, '_>,
     nodeset: &'a NodeSet,
 ) -> Result<HashMap<&'a NodeId, ExtensionObject>, ImportError> {
-    let mut types = Types { nodes, supertypes: HashMap::new(), binary_encodings: HashMap::new() };
+    let mut types = Types {
+        nodes,
+        supertypes: HashMap::new(),
+        binary_encodings: HashMap::new(),
+    };
     for node in &nodeset.nodes {
         for reference in &node.references {
             let (source, target) = match reference.is_forward {
@@ -45,7 +48,10 @@ pub(super) fn of<'a>(
     }
     let mut definitions = HashMap::new();
     for node in &nodeset.nodes {
-        if let Attributes::DataType { definition, is_abstract } = &node.attributes
+        if let Attributes::DataType {
+            definition,
+            is_abstract,
+        } = &node.attributes
             && let Some(object) = types.definition(node, definition.as_deref(), *is_abstract)?
         {
             definitions.insert(&node.node_id, object);
@@ -56,7 +62,10 @@ pub(super) fn of<'a>(
 
 impl<'a> Types<'a, '_, '_> {
     fn is_binary(&self, encoding: &NodeId) -> bool {
-        self.nodes.document.get(encoding).is_some_and(|node| node.browse_name.name == "Default Binary")
+        self.nodes
+            .document
+            .get(encoding)
+            .is_some_and(|node| node.browse_name.name == "Default Binary")
     }
 
     fn definition(
@@ -66,17 +75,30 @@ impl<'a> Types<'a, '_, '_> {
         is_abstract: bool,
     ) -> Result<Option<ExtensionObject>, ImportError> {
         if let Some(definition) = definition.filter(|definition| definition.is_enumeration()) {
-            return Ok(Some(ExtensionObject::from_structure(&definition.to_enumeration())));
+            return Ok(Some(ExtensionObject::from_structure(
+                &definition.to_enumeration(),
+            )));
         }
         let ancestors = self.ancestors(node)?;
         if !self.is_structure(&ancestors) {
             return Ok(None);
         }
         let inherited = self.inherited_fields(&ancestors);
-        let base = ancestors.first().map(|base| (*base).clone()).unwrap_or_default();
-        let encoding = self.binary_encodings.get(&node.node_id).filter(|_| !is_abstract);
-        let encoding = encoding.map(|encoding| (*encoding).clone()).unwrap_or_default();
-        let structure = definition.cloned().unwrap_or_default().to_structure(base, encoding, &inherited);
+        let base = ancestors
+            .first()
+            .map(|base| (*base).clone())
+            .unwrap_or_default();
+        let encoding = self
+            .binary_encodings
+            .get(&node.node_id)
+            .filter(|_| !is_abstract);
+        let encoding = encoding
+            .map(|encoding| (*encoding).clone())
+            .unwrap_or_default();
+        let structure = definition
+            .cloned()
+            .unwrap_or_default()
+            .to_structure(base, encoding, &inherited);
         Ok(Some(ExtensionObject::from_structure(&structure)))
     }
 
@@ -87,7 +109,10 @@ impl<'a> Types<'a, '_, '_> {
         let mut current = &node.node_id;
         while let Some(supertype) = self.supertypes.get(current) {
             if ancestors.len() >= MAX_SUPERTYPES {
-                return Err(self.nodes.error(node.line, ImportReason::SupertypeCircle(node.node_id.clone())));
+                return Err(self.nodes.error(
+                    node.line,
+                    ImportReason::SupertypeCircle(node.node_id.clone()),
+                ));
             }
             ancestors.push(*supertype);
             current = supertype;
@@ -96,7 +121,9 @@ impl<'a> Types<'a, '_, '_> {
     }
 
     fn is_structure(&self, ancestors: &[&NodeId]) -> bool {
-        ancestors.last().is_some_and(|root| self.nodes.view.is_subtype_of(*root, ids::STRUCTURE))
+        ancestors
+            .last()
+            .is_some_and(|root| self.nodes.view.is_subtype_of(*root, ids::STRUCTURE))
     }
 
     /// The fields of all supertypes, those of the most general one first.
@@ -106,10 +133,12 @@ impl<'a> Types<'a, '_, '_> {
             match self.nodes.document.get(*ancestor) {
                 Some(node) => {
                     let definition = node.definition().cloned().unwrap_or_default();
-                    fields = definition.to_structure(NodeId::NULL, NodeId::NULL, &fields).fields;
+                    fields = definition
+                        .to_structure(NodeId::NULL, NodeId::NULL, &fields)
+                        .fields;
                 }
                 None => {
-                    let known: Option<StructureDefinition> = content::structure_definition(self.nodes.view, ancestor);
+                    let known = self.nodes.view.structure_definition(ancestor);
                     fields = known.map(|known| known.fields).unwrap_or_default();
                 }
             }

@@ -25,7 +25,11 @@ pub enum ImportError {
 
 impl ImportError {
     pub(super) fn new(file: &str, line: u32, reason: ImportReason) -> Self {
-        Self::Import { file: file.to_owned(), line, reason: Box::new(reason) }
+        Self::Import {
+            file: file.to_owned(),
+            line,
+            reason: Box::new(reason),
+        }
     }
 }
 
@@ -44,7 +48,9 @@ pub enum ImportReason {
         publication_date: Option<DateTime>,
     },
     /// A required model is there in an older version.
-    #[error("the model {uri} published {required} or later is required, and the one that is there was published {found}")]
+    #[error(
+        "the model {uri} published {required} or later is required, and the one that is there was published {found}"
+    )]
     ModelTooOld {
         /// Its URI.
         uri: String,

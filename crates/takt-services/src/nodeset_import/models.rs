@@ -11,7 +11,11 @@ use crate::value::Value;
 pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(), ImportError> {
     for model in models {
         if is_there(view, &model.uri) {
-            return Err(ImportError::new(name, model.line, ImportReason::ModelExists(model.uri.clone())));
+            return Err(ImportError::new(
+                name,
+                model.line,
+                ImportReason::ModelExists(model.uri.clone()),
+            ));
         }
         for required in &model.required_models {
             let in_this_document = models.iter().any(|model| model.uri == required.uri);
@@ -27,10 +31,15 @@ pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(),
                     publication_date: required.publication_date,
                 });
             }
-            if let (Some(required), Some(found)) = (required.publication_date, published(view, &uri))
+            if let (Some(required), Some(found)) =
+                (required.publication_date, published(view, &uri))
                 && found < required
             {
-                return error(ImportReason::ModelTooOld { uri, required, found });
+                return error(ImportReason::ModelTooOld {
+                    uri,
+                    required,
+                    found,
+                });
             }
         }
     }
@@ -39,16 +48,24 @@ pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(),
 
 /// A model is there if its namespace has nodes.
 fn is_there(view: &View<'_>, uri: &str) -> bool {
-    uri == STANDARD_NAMESPACE || view.namespaces().index_of(uri).is_some_and(|index| view.has_nodes_of(index))
+    uri == STANDARD_NAMESPACE
+        || view
+            .namespaces()
+            .index_of(uri)
+            .is_some_and(|index| view.has_nodes_of(index))
 }
 
 /// When a model was published, if its NamespaceMetadata (OPC 10000-5, 6.3.13) says so.
 fn published(view: &View<'_>, uri: &str) -> Option<DateTime> {
     let metadata = view.children(ids::SERVER_NAMESPACES, ids::HAS_COMPONENT);
     let metadata = metadata.into_iter().find(|node_id| {
-        view.node(node_id).is_some_and(|node| node.browse_name().name == Some(uri))
+        view.node(node_id)
+            .is_some_and(|node| node.browse_name().name == Some(uri))
     })?;
-    let name = QualifiedNameRef { namespace: 0, name: Some("NamespacePublicationDate") };
+    let name = QualifiedNameRef {
+        namespace: 0,
+        name: Some("NamespacePublicationDate"),
+    };
     let date = view.child(&metadata, ids::HAS_PROPERTY, name)?;
     date_time(view, date.as_ref())
 }
@@ -56,7 +73,7 @@ fn published(view: &View<'_>, uri: &str) -> Option<DateTime> {
 fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
     let node = view.node(node_id)?;
     let date = match node.value() {
-        Some(Value::Stored(stored)) => match stored.get().value? {
+        Some(Value::Stored(stored)) => match stored.get().ok()?.value? {
             Variant::DateTime(date) => date,
             _ => return None,
         },
@@ -69,7 +86,7 @@ fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
             }
         }
     };
-    (!date.is_min()).then_some(date)
+    (date != DateTime::MIN).then_some(date)
 }
 
 /// Indexes of documents, given by their models, so that each comes after those that it requires. Documents that require
@@ -80,13 +97,18 @@ pub(super) fn order(documents: &[Vec<Model>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(documents.len());
     while !waiting.is_empty() {
         let is_ready = |index: usize| {
-            let required = documents[index].iter().flat_map(|model| &model.required_models);
+            let required = documents[index]
+                .iter()
+                .flat_map(|model| &model.required_models);
             required.into_iter().all(|required| {
                 let mut others = waiting.iter().filter(|other| **other != index);
                 !others.any(|other| defines(&documents[*other], &required.uri))
             })
         };
-        let position = waiting.iter().position(|index| is_ready(*index)).unwrap_or(0);
+        let position = waiting
+            .iter()
+            .position(|index| is_ready(*index))
+            .unwrap_or(0);
         order.push(waiting.remove(position));
     }
     order
@@ -99,9 +121,15 @@ mod tests {
     use super::*;
 
     fn document(uri: &str, required: &[&str]) -> Vec<Model> {
-        let required_models =
-            required.iter().map(|uri| RequiredModel { uri: (*uri).to_owned(), ..RequiredModel::default() });
-        vec![Model { uri: uri.to_owned(), required_models: required_models.collect(), ..Model::default() }]
+        let required_models = required.iter().map(|uri| RequiredModel {
+            uri: (*uri).to_owned(),
+            ..RequiredModel::default()
+        });
+        vec![Model {
+            uri: uri.to_owned(),
+            required_models: required_models.collect(),
+            ..Model::default()
+        }]
     }
 
     #[test]
@@ -114,7 +142,10 @@ mod tests {
             document("ia", &["di", "elsewhere"]),
         ];
         assert_eq!(order(&documents), [2, 3, 4, 1, 0]);
-        assert_eq!(order(&[document("a", &["b"]), document("b", &["a"])]), [0, 1]);
+        assert_eq!(
+            order(&[document("a", &["b"]), document("b", &["a"])]),
+            [0, 1]
+        );
         assert_eq!(order(&[document("a", &["a"])]), [0]);
         assert!(order(&[]).is_empty());
     }

@@ -6,9 +6,9 @@ use takt_nodeset::{Attributes, Node, NodeSet};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
+use super::DanglingReference;
 use super::definitions;
 use super::error::{ImportError, ImportReason};
-use super::DanglingReference;
 use crate::address_space::View;
 
 /// A document that fits the address space.
@@ -28,13 +28,13 @@ pub(super) struct PlannedReference {
 }
 
 /// The nodes of the document and those of the address space.
-pub(super) struct Nodes<'a, 'v> {
+pub(super) struct Nodes<'a, 'n, 'v> {
     pub(super) document: HashMap<&'a NodeId, &'a Node>,
-    pub(super) view: &'a View<'v>,
-    pub(super) file: &'a str,
+    pub(super) view: &'n View<'v>,
+    pub(super) file: &'n str,
 }
 
-impl Nodes<'_, '_> {
+impl Nodes<'_, '_, '_> {
     pub(super) fn class(&self, node_id: &NodeId) -> Option<NodeClass> {
         match self.document.get(node_id) {
             Some(node) => Some(node.class()),
@@ -55,15 +55,29 @@ impl Nodes<'_, '_> {
     ) -> Result<(), ImportError> {
         match self.class(node_id) {
             Some(class) if classes.contains(&class) => Ok(()),
-            _ => Err(self.error(line, ImportReason::TypeUnknown { role, node_id: node_id.clone() })),
+            _ => Err(self.error(
+                line,
+                ImportReason::TypeUnknown {
+                    role,
+                    node_id: node_id.clone(),
+                },
+            )),
         }
     }
 }
 
 impl<'a> Plan<'a> {
     pub(super) fn new(view: &View<'_>, nodeset: &'a NodeSet) -> Result<Self, ImportError> {
-        let document = nodeset.nodes.iter().map(|node| (&node.node_id, node)).collect();
-        let nodes = Nodes { document, view, file: &nodeset.name };
+        let document = nodeset
+            .nodes
+            .iter()
+            .map(|node| (&node.node_id, node))
+            .collect();
+        let nodes = Nodes {
+            document,
+            view,
+            file: &nodeset.name,
+        };
         for node in &nodeset.nodes {
             check_node(&nodes, node)?;
         }
@@ -81,29 +95,46 @@ impl<'a> Plan<'a> {
         self.definitions.get(node_id)
     }
 
-    fn add_references(&mut self, nodes: &Nodes<'_, '_>, nodeset: &'a NodeSet) -> Result<(), ImportError> {
+    fn add_references(
+        &mut self,
+        nodes: &Nodes<'_, '_, '_>,
+        nodeset: &'a NodeSet,
+    ) -> Result<(), ImportError> {
         let mut known = HashSet::new();
         for node in &nodeset.nodes {
             for reference in &node.references {
                 let line = reference.line;
                 let (reference_type, target) = (&reference.reference_type, &reference.target);
                 if nodes.class(reference_type) != Some(NodeClass::ReferenceType) {
-                    return Err(nodes.error(line, ImportReason::ReferenceTypeUnknown(reference_type.clone())));
+                    return Err(nodes.error(
+                        line,
+                        ImportReason::ReferenceTypeUnknown(reference_type.clone()),
+                    ));
                 }
                 check_type_reference(nodes, node, reference)?;
                 let exists = nodes.class(target).is_some();
                 if !exists {
                     let (node_id, target) = (node.node_id.clone(), target.clone());
-                    self.dangling.push(DanglingReference { line, node_id, target });
+                    self.dangling.push(DanglingReference {
+                        line,
+                        node_id,
+                        target,
+                    });
                 }
                 // Told by both of its nodes, a reference still is one.
-                let (from, to) =
-                    if reference.is_forward { (&node.node_id, target) } else { (target, &node.node_id) };
+                let (from, to) = if reference.is_forward {
+                    (&node.node_id, target)
+                } else {
+                    (target, &node.node_id)
+                };
                 if !known.insert((from, reference_type, to)) {
                     continue;
                 }
-                let (source, is_forward, target) =
-                    if exists { (from, true, to) } else { (&node.node_id, reference.is_forward, target) };
+                let (source, is_forward, target) = if exists {
+                    (from, true, to)
+                } else {
+                    (&node.node_id, reference.is_forward, target)
+                };
                 self.references.push(PlannedReference {
                     source: source.clone(),
                     reference_type: reference_type.clone(),
@@ -117,7 +148,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn check_node(nodes: &Nodes<'_, '_>, node: &Node) -> Result<(), ImportError> {
+fn check_node(nodes: &Nodes<'_, '_, '_>, node: &Node) -> Result<(), ImportError> {
     if node.node_id.namespace == 0 {
         return Err(nodes.error(node.line, ImportReason::StandardNode(node.node_id.clone())));
     }
@@ -125,11 +156,25 @@ fn check_node(nodes: &Nodes<'_, '_>, node: &Node) -> Result<(), ImportError> {
         return Err(nodes.error(node.line, ImportReason::NodeExists(node.node_id.clone())));
     }
     if let Some(value) = node.value_attributes() {
-        nodes.require(node.line, &value.data_type, "DataType", &[NodeClass::DataType])?;
+        nodes.require(
+            node.line,
+            &value.data_type,
+            "DataType",
+            &[NodeClass::DataType],
+        )?;
     }
-    if let Attributes::DataType { definition: Some(definition), .. } = &node.attributes {
+    if let Attributes::DataType {
+        definition: Some(definition),
+        ..
+    } = &node.attributes
+    {
         for field in &definition.fields {
-            nodes.require(node.line, &field.data_type, "DataType of a field", &[NodeClass::DataType])?;
+            nodes.require(
+                node.line,
+                &field.data_type,
+                "DataType of a field",
+                &[NodeClass::DataType],
+            )?;
         }
     }
     Ok(())
@@ -137,17 +182,25 @@ fn check_node(nodes: &Nodes<'_, '_>, node: &Node) -> Result<(), ImportError> {
 
 /// A type that does not exist makes its instances and subtypes useless; other nodes may be missing.
 fn check_type_reference(
-    nodes: &Nodes<'_, '_>,
+    nodes: &Nodes<'_, '_, '_>,
     node: &Node,
     reference: &takt_nodeset::Reference,
 ) -> Result<(), ImportError> {
     match (reference.reference_type.standard_id(), reference.is_forward) {
-        (Some(ids::HAS_SUBTYPE), false) => {
-            nodes.require(reference.line, &reference.target, "supertype", &[node.class()])
-        }
+        (Some(ids::HAS_SUBTYPE), false) => nodes.require(
+            reference.line,
+            &reference.target,
+            "supertype",
+            &[node.class()],
+        ),
         (Some(ids::HAS_TYPE_DEFINITION), true) => {
             let classes = [NodeClass::ObjectType, NodeClass::VariableType];
-            nodes.require(reference.line, &reference.target, "TypeDefinition", &classes)
+            nodes.require(
+                reference.line,
+                &reference.target,
+                "TypeDefinition",
+                &classes,
+            )
         }
         _ => Ok(()),
     }
