@@ -95,7 +95,8 @@ impl ClientError {
         )
     }
 
-    pub(crate) fn operation(subject: impl ToString, status: StatusCode) -> Self {
+    /// An operation that failed with `status`.
+    pub fn operation(subject: impl ToString, status: StatusCode) -> Self {
         Self::Operation {
             subject: subject.to_string(),
             status,

@@ -1,13 +1,14 @@
 //! What the registry must still know after it was ended in any way: namespaces, Providers, their nodes and references.
 //!
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
-//! of their arrival, so that a restart applies them again, parents before children. A transaction is on the disk before
-//! a client hears of it.
+//! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
+//! disk before its client hears of it: many small transactions, then one that waits for the disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use redb::{
-    MultimapTableDefinition, ReadableDatabase, ReadableMultimapTable, ReadableTable,
+    Durability, MultimapTableDefinition, ReadableDatabase, ReadableTable,
     TableDefinition, WriteTransaction,
 };
 use takt_services::Change;
@@ -63,10 +64,16 @@ pub enum DatabaseError {
     },
     /// A record cannot be understood.
     #[error("the database holds a record that cannot be decoded: {0}")]
-    Corrupt(#[from] takt_ua::binary::DecodeError),
+    Corrupt(takt_ua::binary::DecodeError),
     /// The storage failed: a full disk, for example.
     #[error("the database failed: {0}")]
     Storage(Box<redb::Error>),
+}
+
+impl DatabaseError {
+    fn corrupt(error: takt_ua::binary::DecodeError) -> Self {
+        Self::Corrupt(error)
+    }
 }
 
 impl<E: Into<redb::Error>> From<E> for DatabaseError {
@@ -77,49 +84,45 @@ impl<E: Into<redb::Error>> From<E> for DatabaseError {
 
 /// A Provider as it is known for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProviderRecord {
+pub(crate) struct ProviderRecord {
     /// Its ApplicationName.
-    pub name: String,
+    pub(crate) name: String,
     /// The Unix user that registered it over shared memory.
-    pub user: Option<u32>,
+    pub(crate) user: Option<u32>,
     /// SHA-256 of the secret that was issued to it over `opc.tcp`; empty without.
-    pub secret_digest: Vec<u8>,
+    pub(crate) secret_digest: Vec<u8>,
 }
 
 /// Everything in the database.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// Index and URI of each namespace.
-    pub namespaces: Vec<(u16, String)>,
+    pub(crate) namespaces: Vec<(u16, String)>,
     /// The Providers.
-    pub providers: Vec<ProviderRecord>,
+    pub(crate) providers: Vec<ProviderRecord>,
     /// Owner and change, in the order in which they were made.
-    pub changes: Vec<(String, Change)>,
+    pub(crate) changes: Vec<(String, Change)>,
 }
 
 /// The registry's database.
 #[derive(Debug)]
-pub struct Database {
-    redb: redb::Database,
+pub(crate) struct Database {
+    path: PathBuf,
+    /// `None` after a failure: the next use opens the file again, as it was when it was last settled.
+    redb: Mutex<Option<redb::Database>>,
 }
 
 impl Database {
     /// Opens the database at `path`, or makes an empty one.
-    pub fn open(path: &Path) -> Result<Self, DatabaseError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory).map_err(|source| DatabaseError::Directory {
                 path: path.to_owned(),
                 source,
             })?;
         }
-        let redb = redb::Database::create(path).map_err(|error| match error {
-            redb::DatabaseError::DatabaseAlreadyOpen => DatabaseError::InUse {
-                path: path.to_owned(),
-            },
-            error => error.into(),
-        })?;
-        let database = Self { redb };
-        let transaction = database.redb.begin_write()?;
+        let redb = open_file(path)?;
+        let transaction = redb.begin_write()?;
         let found = {
             let mut meta = transaction.open_table(META)?;
             let found = meta.get("format")?.map(|format| format.value());
@@ -142,105 +145,161 @@ impl Database {
             });
         }
         transaction.commit()?;
-        Ok(database)
+        Ok(Self {
+            path: path.to_owned(),
+            redb: Mutex::new(Some(redb)),
+        })
+    }
+
+    /// Runs `use_it` with the open database. After a failure the file is closed: whatever was not settled is gone.
+    fn with<R>(
+        &self,
+        use_it: impl FnOnce(&redb::Database) -> Result<R, DatabaseError>,
+    ) -> Result<R, DatabaseError> {
+        let mut open = self.redb.lock().unwrap_or_else(PoisonError::into_inner);
+        let redb = match open.take() {
+            Some(redb) => redb,
+            None => open_file(&self.path)?,
+        };
+        let result = use_it(&redb)?;
+        *open = Some(redb);
+        Ok(result)
+    }
+
+    /// Waits until everything that was recorded is on the disk.
+    pub(crate) fn settle(&self) -> Result<(), DatabaseError> {
+        self.with(|redb| Ok(redb.begin_write()?.commit()?))
     }
 
     /// Reads everything.
-    pub fn load(&self) -> Result<Contents, DatabaseError> {
-        let transaction = self.redb.begin_read()?;
-        let mut contents = Contents::default();
-        for row in transaction.open_table(NAMESPACES)?.iter()? {
-            let (index, uri) = row?;
-            contents.namespaces.push((index.value(), uri.value().to_owned()));
-        }
-        for row in transaction.open_table(PROVIDERS)?.iter()? {
-            let (name, record) = row?;
-            let (user, secret_digest) = record.value();
-            contents.providers.push(ProviderRecord {
-                name: name.value().to_owned(),
-                user: (user != NOBODY).then_some(user),
-                secret_digest: secret_digest.to_vec(),
-            });
-        }
-        let mut numbered = Vec::new();
-        for row in transaction.open_table(NODES)?.iter()? {
-            let (number, node) = row?;
-            let (owner, item) = node.value();
-            let item = AddNodesItem::decode(&mut Decoder::new(item))?;
-            numbered.push((number.value(), owner.to_owned(), Change::AddNode(Box::new(item))));
-        }
-        for row in transaction.open_table(REFERENCES)?.iter()? {
-            let (number, reference) = row?;
-            let (owner, kind, item) = reference.value();
-            let mut decoder = Decoder::new(item);
-            let change = match kind {
-                ADDED => Change::AddReference(AddReferencesItem::decode(&mut decoder)?),
-                _ => Change::DeleteReference(DeleteReferencesItem::decode(&mut decoder)?),
-            };
-            numbered.push((number.value(), owner.to_owned(), change));
-        }
-        numbered.sort_by_key(|(number, ..)| *number);
-        contents.changes = numbered
-            .into_iter()
-            .map(|(_, owner, change)| (owner, change))
-            .collect();
-        Ok(contents)
+    pub(crate) fn load(&self) -> Result<Contents, DatabaseError> {
+        self.with(load)
     }
 
-    /// Makes changes of `owner` durable, with its own record where it is new: all of it or nothing.
-    pub fn record(
+    /// Records changes of `owner`, with its own record where it is new: all of it or nothing. It is durable after
+    /// [`settle`](Self::settle).
+    pub(crate) fn record(
         &self,
         owner: &str,
         newcomer: Option<&ProviderRecord>,
         changes: &[Change],
     ) -> Result<(), DatabaseError> {
-        let transaction = self.redb.begin_write()?;
-        if let Some(record) = newcomer {
-            transaction.open_table(PROVIDERS)?.insert(
-                record.name.as_str(),
-                (record.user.unwrap_or(NOBODY), record.secret_digest.as_slice()),
-            )?;
-        }
-        let mut number = next_number(&transaction)?;
-        for change in changes {
-            match change {
-                Change::AddNamespace { index, uri } => {
-                    transaction.open_table(NAMESPACES)?.insert(index, uri.as_str())?;
-                }
-                Change::AddNode(item) => {
-                    number += 1;
-                    let node = key(&item.requested_new_node_id.node_id);
-                    transaction
-                        .open_table(NODES)?
-                        .insert(number, (owner, item.encode_to_vec().as_slice()))?;
-                    transaction.open_table(NUMBER_OF_NODE)?.insert(node.as_slice(), number)?;
-                }
-                Change::DeleteNode(item) => delete_node(&transaction, &item.node_id)?,
-                Change::AddReference(item) => {
-                    number += 1;
-                    let ends = [&item.source_node_id, local(&item.target_node_id)];
-                    add_reference(&transaction, number, owner, ADDED, &item.encode_to_vec(), ends)?;
-                }
-                Change::DeleteReference(item) => {
-                    number += 1;
-                    let ends = [&item.source_node_id, local(&item.target_node_id)];
-                    // Kept beside what it deletes: the reference may be one that came with a node.
-                    add_reference(&transaction, number, owner, DELETED, &item.encode_to_vec(), ends)?;
-                }
-            }
-        }
-        transaction.open_table(META)?.insert("number", number)?;
-        transaction.commit()?;
-        Ok(())
+        self.with(|redb| record(redb, owner, newcomer, changes))
     }
 
     /// Removes a Provider's record. Its nodes are deleted as nodes are; its namespace stays.
-    pub fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
-        let transaction = self.redb.begin_write()?;
-        transaction.open_table(PROVIDERS)?.remove(name)?;
-        transaction.commit()?;
-        Ok(())
+    pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
+        self.with(|redb| {
+            let transaction = begin(redb)?;
+            transaction.open_table(PROVIDERS)?.remove(name)?;
+            Ok(transaction.commit()?)
+        })
     }
+}
+
+fn open_file(path: &Path) -> Result<redb::Database, DatabaseError> {
+    redb::Database::create(path).map_err(|error| match error {
+        redb::DatabaseError::DatabaseAlreadyOpen => DatabaseError::InUse {
+            path: path.to_owned(),
+        },
+        error => error.into(),
+    })
+}
+
+/// A transaction that does not wait for the disk.
+fn begin(redb: &redb::Database) -> Result<WriteTransaction, DatabaseError> {
+    let mut transaction = redb.begin_write()?;
+    transaction
+        .set_durability(Durability::None)
+        .map_err(|error| DatabaseError::Storage(Box::new(error.into())))?;
+    Ok(transaction)
+}
+
+fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
+    let transaction = redb.begin_read()?;
+    let mut contents = Contents::default();
+    for row in transaction.open_table(NAMESPACES)?.iter()? {
+        let (index, uri) = row?;
+        contents.namespaces.push((index.value(), uri.value().to_owned()));
+    }
+    for row in transaction.open_table(PROVIDERS)?.iter()? {
+        let (name, record) = row?;
+        let (user, secret_digest) = record.value();
+        contents.providers.push(ProviderRecord {
+            name: name.value().to_owned(),
+            user: (user != NOBODY).then_some(user),
+            secret_digest: secret_digest.to_vec(),
+        });
+    }
+    let mut numbered = Vec::new();
+    for row in transaction.open_table(NODES)?.iter()? {
+        let (number, node) = row?;
+        let (owner, item) = node.value();
+        let item = AddNodesItem::decode(&mut Decoder::new(item)).map_err(DatabaseError::corrupt)?;
+        numbered.push((number.value(), owner.to_owned(), Change::AddNode(Box::new(item))));
+    }
+    for row in transaction.open_table(REFERENCES)?.iter()? {
+        let (number, reference) = row?;
+        let (owner, kind, item) = reference.value();
+        let mut decoder = Decoder::new(item);
+        let change = match kind {
+            ADDED => Change::AddReference(AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?),
+            _ => Change::DeleteReference(DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?),
+        };
+        numbered.push((number.value(), owner.to_owned(), change));
+    }
+    numbered.sort_by_key(|(number, ..)| *number);
+    contents.changes = numbered
+        .into_iter()
+        .map(|(_, owner, change)| (owner, change))
+        .collect();
+    Ok(contents)
+}
+
+fn record(
+    redb: &redb::Database,
+    owner: &str,
+    newcomer: Option<&ProviderRecord>,
+    changes: &[Change],
+) -> Result<(), DatabaseError> {
+    let transaction = begin(redb)?;
+    if let Some(record) = newcomer {
+        transaction.open_table(PROVIDERS)?.insert(
+            record.name.as_str(),
+            (record.user.unwrap_or(NOBODY), record.secret_digest.as_slice()),
+        )?;
+    }
+    let mut number = next_number(&transaction)?;
+    for change in changes {
+        match change {
+            Change::AddNamespace { index, uri } => {
+                transaction.open_table(NAMESPACES)?.insert(index, uri.as_str())?;
+            }
+            Change::AddNode(item) => {
+                number += 1;
+                let node = key(&item.requested_new_node_id.node_id);
+                transaction
+                    .open_table(NODES)?
+                    .insert(number, (owner, item.encode_to_vec().as_slice()))?;
+                transaction.open_table(NUMBER_OF_NODE)?.insert(node.as_slice(), number)?;
+            }
+            Change::DeleteNode(item) => delete_node(&transaction, &item.node_id)?,
+            Change::AddReference(item) => {
+                number += 1;
+                let ends = [&item.source_node_id, local(&item.target_node_id)];
+                add_reference(&transaction, number, owner, ADDED, &item.encode_to_vec(), ends)?;
+            }
+            Change::DeleteReference(item) => {
+                number += 1;
+                let ends = [&item.source_node_id, local(&item.target_node_id)];
+                // Kept beside what it deletes: the reference may be one that came with a node.
+                add_reference(&transaction, number, owner, DELETED, &item.encode_to_vec(), ends)?;
+            }
+        }
+    }
+    transaction.open_table(META)?.insert("number", number)?;
+    transaction.commit()?;
+    Ok(())
 }
 
 fn next_number(transaction: &WriteTransaction) -> Result<u64, DatabaseError> {
@@ -299,11 +358,11 @@ fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), DatabaseError> {
     let mut decoder = Decoder::new(item);
     Ok(match kind {
         ADDED => {
-            let item = AddReferencesItem::decode(&mut decoder)?;
+            let item = AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
             (item.source_node_id, item.target_node_id.node_id)
         }
         _ => {
-            let item = DeleteReferencesItem::decode(&mut decoder)?;
+            let item = DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
             (item.source_node_id, item.target_node_id.node_id)
         }
     })

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving};
 use takt_app::{Endpoint, model};
-use takt_nodeset::{NodeSet, NodeSetError};
 use takt_services::{
     AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
 };
@@ -27,7 +26,7 @@ pub struct RegistryOptions {
     pub endpoint: Endpoint,
     /// The database's file.
     pub database: PathBuf,
-    /// NodeSet2 files to load, required ones before those that need them.
+    /// NodeSet2 files to load, in any order.
     pub nodesets: Vec<PathBuf>,
     /// How the serving thread waits, and what it bounds.
     pub serve: ServeOptions,
@@ -63,10 +62,7 @@ pub enum RegistryError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// A NodeSet file is not valid.
-    #[error(transparent)]
-    NodeSet(#[from] NodeSetError),
-    /// A NodeSet cannot be loaded.
+    /// A NodeSet is not valid, or cannot be loaded.
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The database's namespaces contradict the ones that are built in.
@@ -103,30 +99,28 @@ impl Registry {
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let database = Database::open(&options.database)?;
         let mut contents = database.load()?;
+        let rules = Arc::new(Rules::new(database));
         let server = Server::builder(
             &options.application_name,
             format!("urn:takt:registry:{}", options.application_name),
         )
+        .node_management(Arc::clone(&rules) as _)
+        .authenticator(Arc::clone(&rules) as _)
+        .session_observer(Arc::clone(&rules) as _)
         .build()?;
         let space = server.address_space();
         // Every index that was ever given out stands for the same URI again, before anything new gets one.
         restore_namespaces(space, &mut contents)?;
-        takt_services::import(space, &NodeSet::parse(MODEL_NAME, MODEL)?)?;
-        for path in &options.nodesets {
-            let xml = std::fs::read_to_string(path).map_err(|source| RegistryError::NodeSetFile {
-                path: path.clone(),
-                source,
-            })?;
-            takt_services::import(space, &NodeSet::parse(&path.to_string_lossy(), &xml)?)?;
-        }
-        database.record("", None, &crate::namespaces::unknown(space, &contents))?;
+        space.import_nodeset(MODEL_NAME, MODEL)?;
+        import(space, &options.nodesets)?;
+        rules
+            .database
+            .record("", None, &crate::namespaces::unknown(space, &contents))?;
+        rules.database.settle()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
-        let rules = Arc::new(Rules::new(database, space, model));
+        rules.bind(space, model);
         rules.restore(space, contents);
         bind_methods(space, &rules, model)?;
-        server.set_node_management(Arc::clone(&rules) as _);
-        server.set_authenticator(Arc::clone(&rules) as _);
-        server.set_session_observer(rules);
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
         Ok(Self {
@@ -150,6 +144,22 @@ impl Registry {
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
+}
+
+/// Loads NodeSet files, each after those that it requires.
+fn import(space: &AddressSpace, paths: &[PathBuf]) -> Result<(), RegistryError> {
+    let documents = paths
+        .iter()
+        .map(|path| match std::fs::read_to_string(path) {
+            Ok(xml) => Ok((path.to_string_lossy(), xml)),
+            Err(source) => Err(RegistryError::NodeSetFile {
+                path: path.clone(),
+                source,
+            }),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    space.import_nodesets(&documents)?;
+    Ok(())
 }
 
 /// Gives every namespace of the database its index again.

@@ -3,7 +3,7 @@
 //! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That makes
 //! ownership a matter of the NodeId, and leaves nothing to keep in step.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
@@ -22,19 +22,44 @@ use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 pub(crate) struct Rules {
     pub(crate) database: Database,
     pub(crate) providers: Providers,
+    /// Set once the server is built, which needs the rules first.
+    bound: OnceLock<Bound>,
+    /// What the request under way has changed, to be taken back if it cannot be made durable.
+    unsettled: Mutex<Vec<Change>>,
+}
+
+/// The address space that the rules are for.
+struct Bound {
     space: Weak<AddressSpace>,
     /// The index of the registry's model.
     model: u16,
 }
 
 impl Rules {
-    pub(crate) fn new(database: Database, space: &Arc<AddressSpace>, model: u16) -> Self {
+    pub(crate) fn new(database: Database) -> Self {
         Self {
             database,
             providers: Providers::default(),
-            space: Arc::downgrade(space),
-            model,
+            bound: OnceLock::new(),
+            unsettled: Mutex::default(),
         }
+    }
+
+    /// From now on the rules are for `space`, where the registry's model has this index.
+    pub(crate) fn bind(&self, space: &Arc<AddressSpace>, model: u16) {
+        let space = Arc::downgrade(space);
+        // A second time would be for the same server.
+        let _ = self.bound.set(Bound { space, model });
+    }
+
+    fn space(&self) -> Option<Arc<AddressSpace>> {
+        self.bound.get()?.space.upgrade()
+    }
+
+    /// A node of the registry's model.
+    fn model(&self, identifier: u32) -> NodeId {
+        let namespace = self.bound.get().map_or(u16::MAX, |bound| bound.model);
+        NodeId::numeric(namespace, identifier)
     }
 
     /// Puts back what the database holds; what cannot be put back is reported and left out.
@@ -77,7 +102,7 @@ impl Rules {
             }
         });
         if known.is_some() && *node != object {
-            let created_by = NodeId::numeric(self.model, model::CREATED_BY);
+            let created_by = self.model(model::CREATED_BY);
             let added = space.edit().add_reference(node, &created_by, true, &object.into());
             warn_on_error(node, added);
         }
@@ -85,7 +110,7 @@ impl Rules {
 
     /// `InteractionVia`: from now on the registry forwards what concerns this node.
     fn reference_added(&self, space: &AddressSpace, item: &AddReferencesItem) {
-        if item.reference_type_id != NodeId::numeric(self.model, model::INTERACTION_VIA)
+        if item.reference_type_id != self.model(model::INTERACTION_VIA)
             || !item.is_forward
         {
             return;
@@ -140,22 +165,55 @@ impl Rules {
         if available {
             return Err(StatusCode::BadInvalidState);
         }
-        let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
         let nodes = space.nodes_of_namespace(namespace);
         let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
         self.database
             .record(name, None, &changes)
+            .and_then(|()| self.database.remove_provider(name))
+            .and_then(|()| self.database.settle())
             .map_err(|error| refuse(&error))?;
         for change in &changes {
             warn_on_error(&NodeId::NULL, space.apply(change));
         }
-        self.node_deleted(&NodeId::numeric(namespace, provider::OBJECT));
+        self.providers.forget(name);
         Ok(())
+    }
+
+    fn unsettled(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
+        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes back additions that could not be made durable. What was deleted stays away until a restart.
+    fn take_back(&self, changes: &[Change]) {
+        let Some(space) = self.space() else {
+            return;
+        };
+        for change in changes.iter().rev() {
+            match change {
+                Change::AddNode(item) => {
+                    let node = &item.requested_new_node_id.node_id;
+                    warn_on_error(node, space.apply(&delete_node(node)));
+                    self.node_deleted(node);
+                }
+                Change::AddReference(item) => {
+                    let taken = space.edit().delete_reference(
+                        &item.source_node_id,
+                        &item.reference_type_id,
+                        item.is_forward,
+                        &item.target_node_id,
+                        true,
+                    );
+                    warn_on_error(&item.source_node_id, taken);
+                }
+                Change::AddNamespace { .. } | Change::DeleteNode(_) | Change::DeleteReference(_) => {}
+            }
+        }
     }
 
     /// Whether `item` is the Object of a Provider, and of which.
     fn provider_of(&self, item: &AddNodesItem) -> Option<String> {
-        (item.type_definition.node_id == NodeId::numeric(self.model, model::PROVIDER_TYPE))
+        (item.type_definition.node_id == self.model(model::PROVIDER_TYPE))
             .then(|| item.browse_name.name.as_str().to_owned())
     }
 
@@ -174,21 +232,33 @@ impl Rules {
         }
     }
 
-    /// The caller must own `node`.
+    /// The caller must own `node`, which is so if its namespace is the caller's.
     fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
-        match self.providers.speaker(caller) {
-            Some((_, namespace)) if namespace == node.namespace => Ok(()),
-            _ => Err(StatusCode::BadUserAccessDenied),
+        let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        match space.namespaces().uri(node.namespace) {
+            Some(uri) if *uri != *model::provider_uri(name) => Err(StatusCode::BadUserAccessDenied),
+            // No URI yet: it comes with the same operation, and has been authorized as a change of its own.
+            _ => self.may_register(caller, name),
         }
     }
 }
 
 impl NodeManagement for Rules {
     fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
+        let parent = &item.parent_node_id.node_id;
+        let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
+            && item.browse_name.name.as_str() == "Available";
+        if is_available {
+            return Some(NodeId::numeric(parent.namespace, provider::AVAILABLE));
+        }
         let (_, namespace) = self.providers.speaker(caller)?;
-        let _ = item;
-        let space = self.space.upgrade()?;
-        Some(space.edit().free_node_id(namespace))
+        let space = self.space()?;
+        // The address space is locked here: a free NodeId is found by chance, from the upper half of the identifiers.
+        (0..16).find_map(|_| {
+            let node = NodeId::numeric(namespace, getrandom::u32().ok()? | 0x8000_0000);
+            space.view().node(&node).is_none().then_some(node)
+        })
     }
 
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
@@ -206,7 +276,8 @@ impl NodeManagement for Rules {
                     if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
                         return Err(StatusCode::BadNodeIdRejected);
                     }
-                    self.may_register(caller, &name)
+                    self.may_register(caller, &name)?;
+                    self.owns(caller, node)
                 }
                 None => self.owns(caller, &item.requested_new_node_id.node_id),
             },
@@ -241,11 +312,20 @@ impl NodeManagement for Rules {
     }
 
     fn applied(&self, _: &Caller, changes: &[Change]) {
-        if let Some(space) = self.space.upgrade() {
+        if let Some(space) = self.space() {
             for change in changes {
                 self.follow(&space, change);
             }
         }
+        self.unsettled().extend_from_slice(changes);
+    }
+
+    fn settle(&self, _: &Caller) -> Result<(), StatusCode> {
+        let changes = std::mem::take(&mut *self.unsettled());
+        self.database.settle().map_err(|error| {
+            self.take_back(&changes);
+            refuse(&error)
+        })
     }
 }
 

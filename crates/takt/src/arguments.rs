@@ -100,7 +100,7 @@ pub struct RegistryServeArguments {
     /// Where to keep registrations; by default in the user's state directory.
     #[arg(long, value_name = "DIRECTORY")]
     pub data: Option<PathBuf>,
-    /// A NodeSet2 file to load, may be given more than once; required ones before those that need them.
+    /// A NodeSet2 file to load; may be given more than once, in any order.
     #[arg(long, value_name = "FILE")]
     pub nodeset: Vec<PathBuf>,
 }

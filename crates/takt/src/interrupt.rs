@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
 
+/// Set for processes that are to end with the one that started them, however that ends.
+pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
+
 /// Whether the user wants the command to end.
 #[derive(Debug, Clone)]
 pub struct Interrupt(Arc<AtomicBool>);
@@ -24,6 +27,7 @@ impl Interrupt {
                 .into_diagnostic()?;
             signal_hook::flag::register(signal, Arc::clone(&flag)).into_diagnostic()?;
         }
+        end_with_parent().into_diagnostic()?;
         Ok(Self(flag))
     }
 
@@ -48,4 +52,18 @@ impl Interrupt {
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
+}
+
+/// Has the kernel ask this process to end when its parent does, if the parent wants that.
+fn end_with_parent() -> std::io::Result<()> {
+    let Some(parent) = std::env::var_os(END_WITH_PARENT) else {
+        return Ok(());
+    };
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    // The parent may have ended before the kernel was told.
+    let now = rustix::process::getppid().map(|id| id.as_raw_nonzero().get().to_string());
+    if now.as_deref() != parent.to_str() {
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)?;
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_services::ValueSource;
 use takt_ua::structures::{EUInformation, Range as UaRange};
-use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, StatusCode, Variant, ids};
+use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
 
 /// Where a Variable's value comes from.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ impl Variable {
         struct Callback<F>(F);
         impl<T: Into<Variant>, F: Fn() -> T + Send + Sync> ValueSource for Callback<F> {
             fn read(&self) -> DataValue {
-                DataValue::good(self.0().into()).with_source_timestamp(DateTime::now())
+                DataValue::good(self.0()).with_source_timestamp(DateTime::now())
             }
         }
         Self::source(path, data_type, Arc::new(Callback(read)))
@@ -190,11 +190,6 @@ impl From<Unit> for EUInformation {
             description: LocalizedText::from(unit.name),
         }
     }
-}
-
-/// A StatusCode with nothing to show: for sources whose value cannot be had now.
-pub fn no_value(status: StatusCode) -> DataValue {
-    DataValue::status(status)
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ fn command(
 impl ValueSource for Command {
     fn read(&self) -> DataValue {
         let value = *(self.field)(&mut self.spindle.lock());
-        DataValue::good(value.into()).with_source_timestamp(DateTime::now())
+        DataValue::good(value).with_source_timestamp(DateTime::now())
     }
 
     fn write(&self, value: &DataValue) -> StatusCode {
@@ -203,7 +203,7 @@ struct Door(Shared);
 impl ValueSource for Door {
     fn read(&self) -> DataValue {
         let closed = self.0.lock().door_closed();
-        DataValue::good(closed.into()).with_source_timestamp(DateTime::now())
+        DataValue::good(closed).with_source_timestamp(DateTime::now())
     }
 
     fn write(&self, value: &DataValue) -> StatusCode {

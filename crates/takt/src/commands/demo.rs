@@ -11,7 +11,7 @@ use takt_app::model::DEFAULT_REGISTRY;
 use takt_demo::processes::Process;
 
 use crate::arguments::DemoArguments;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{END_WITH_PARENT, Interrupt};
 use crate::{explain, output};
 
 pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
@@ -50,6 +50,7 @@ fn start(takt: &Path, name: &str, arguments: &[&str]) -> miette::Result<Process>
     let mut command = Command::new(takt);
     command
         .args(arguments)
+        .env(END_WITH_PARENT, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     // Ctrl-C on the terminal is for the demonstration, which ends the others in order.
@@ -65,9 +66,11 @@ fn watch(
     std::thread::spawn(move || {
         let mut died = None;
         while !stop.load(Ordering::Relaxed) {
-            if let Some(process) = processes.iter_mut().find(|process| process.ended().is_some()) {
-                died = Some(process.name().to_owned());
-                stop.store(true, Ordering::Relaxed);
+            for process in &mut processes {
+                if process.ended().is_some() {
+                    died = Some(process.name().to_owned());
+                    stop.store(true, Ordering::Relaxed);
+                }
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -53,7 +53,7 @@ pub fn parse_as(
             BuiltInType::String
         }
     });
-    takt_ua::json::parse_variant(text, built_in_type, value_rank).map_err(|error| {
+    takt_ua::json::parse_variant_of_rank(text, built_in_type, value_rank).map_err(|error| {
         let kind = if value_rank >= 1 { "an array of " } else { "" };
         explain::with_help(
             format!("`{text}` is not {kind}{}: {error}", built_in_type.name()),
