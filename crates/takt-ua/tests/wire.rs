@@ -365,7 +365,9 @@ fn borrowed_arrays_share_their_bytes() {
         (1024, BuiltInType::UInt32)
     );
     assert!(array.u32s().unwrap().eq(numbers.iter().copied()));
-    assert!(array.i32s().is_none());
+    assert!(array.i32s().is_none() && array.bools().is_none());
+    let bools = [true, false];
+    assert!(ArrayRef::from_bools(&bools).bools().unwrap().eq(bools));
     let mut copy = [0; 1030];
     assert_eq!(array.u32s().unwrap().copy_to(&mut copy), 1024);
     assert_eq!(copy[..1024], numbers);

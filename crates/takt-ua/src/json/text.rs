@@ -72,7 +72,7 @@ fn scalar(text: &str, trimmed: &str, built_in_type: BuiltInType) -> Result<Value
         B::LocalizedText => Ok(text.into()),
         B::Variant => Ok(json().unwrap_or_else(|_| text.into())),
         B::ExtensionObject | B::DataValue | B::DiagnosticInfo => json().map_err(|error| {
-            JsonError::new(format!("a {built_in_type} is written as JSON: {error}"))
+            JsonError::new(format!("{built_in_type} is written as JSON: {error}"))
         }),
         _ => Ok(trimmed.into()),
     }

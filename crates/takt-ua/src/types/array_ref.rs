@@ -138,6 +138,13 @@ impl<'a> ArrayRef<'a> {
             .map(|chunk| u32::from_le_bytes(*chunk))
     }
 
+    /// The elements, if the array is of Boolean.
+    #[inline]
+    pub fn bools(&self) -> Option<impl ExactSizeIterator<Item = bool> + 'a> {
+        let bytes = self.bytes.iter();
+        (self.element_type == BuiltInType::Boolean).then(|| bytes.map(|byte| *byte != 0))
+    }
+
     /// Borrows Booleans, without a copy.
     #[inline]
     pub fn from_bools(elements: &'a [bool]) -> Self {
