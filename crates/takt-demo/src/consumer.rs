@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
+use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::EUInformation;
-use takt_ua::enumerations::{NodeClass};
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use crate::latency::{Latency, Summary};
@@ -24,7 +24,11 @@ const READS: usize = 200;
 const TIMED: &str = "Spindle/Speed";
 
 /// Runs the Consumer until `run_for` has passed or `stop` is set.
-pub fn run(registry: &str, run_for: Option<Duration>, stop: &AtomicBool) -> Result<(), ClientError> {
+pub fn run(
+    registry: &str,
+    run_for: Option<Duration>,
+    stop: &AtomicBool,
+) -> Result<(), ClientError> {
     let end = run_for.map(|time| Instant::now() + time);
     let mut consumer = Consumer::connect(registry, ClientOptions::named("Demo Consumer"))?;
     let screen = Screen::new();
@@ -86,13 +90,24 @@ fn show_tree(screen: &Screen, consumer: &mut Consumer, provider: &ProviderEntry,
     for (number, item) in items.iter().enumerate() {
         let mut segments: Vec<&str> = item.path.split('/').skip(1).collect();
         let name = segments.pop().unwrap_or_default();
-        let common = segments.iter().zip(&shown).take_while(|(a, b)| a == b).count();
+        let common = segments
+            .iter()
+            .zip(&shown)
+            .take_while(|(a, b)| a == b)
+            .count();
         for (depth, folder) in segments.iter().enumerate().skip(common) {
             screen.line(&format!("{}├─ {folder}", "│  ".repeat(depth)));
         }
-        let branch = if number + 1 == items.len() { "└─" } else { "├─" };
+        let branch = if number + 1 == items.len() {
+            "└─"
+        } else {
+            "├─"
+        };
         let what = describe(consumer, item);
-        screen.line(&format!("{}{branch} {name}{what}", "│  ".repeat(segments.len())));
+        screen.line(&format!(
+            "{}{branch} {name}{what}",
+            "│  ".repeat(segments.len())
+        ));
         shown = segments;
     }
     screen.line("");
@@ -117,7 +132,10 @@ fn describe(consumer: &mut Consumer, item: &Item) -> String {
 fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
     let path = format!("{}/EngineeringUnits", item.path);
     let property = consumer.registry().find(&path).ok()?;
-    let value = consumer.registry().read_good(&property.node_id.node_id).ok()?;
+    let value = consumer
+        .registry()
+        .read_good(&property.node_id.node_id)
+        .ok()?;
     let Variant::ExtensionObject(object) = value else {
         return None;
     };
@@ -130,10 +148,16 @@ fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), Clien
     let override_percent = consumer.find("Machine/Spindle/Override")?;
     consumer.write(&override_percent, 80.0)?;
     let value = consumer.read(&override_percent)?;
-    screen.line(&format!("write  Machine/Spindle/Override = 80  →  {}", text(&value)));
+    screen.line(&format!(
+        "write  Machine/Spindle/Override = 80  →  {}",
+        text(&value)
+    ));
 
     let too_much = consumer.write(&override_percent, 500.0);
-    screen.line(&format!("write  Machine/Spindle/Override = 500  →  {}", outcome(&too_much)));
+    screen.line(&format!(
+        "write  Machine/Spindle/Override = 500  →  {}",
+        outcome(&too_much)
+    ));
 
     let start = consumer.find("Machine/Start")?;
     // The machine may be turning from an earlier run of this Consumer: it says so, and that is fine.
@@ -144,8 +168,13 @@ fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), Clien
 
     let set_interval = consumer.find("HostTelemetry/SetSamplingInterval")?;
     let revised = consumer.call(&set_interval, vec![Variant::Double(100.0)])?;
-    let revised = revised.first().map(takt_ua::json::to_value).unwrap_or_default();
-    screen.line(&format!("call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"));
+    let revised = revised
+        .first()
+        .map(takt_ua::json::to_value)
+        .unwrap_or_default();
+    screen.line(&format!(
+        "call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"
+    ));
     screen.line("");
     Ok(())
 }
@@ -206,7 +235,9 @@ impl Live {
 }
 
 fn time_reads(consumer: &mut Consumer, item: &Item) -> Result<Summary, StatusCode> {
-    let (client, node) = consumer.provider(item).map_err(|error| error.status_code())?;
+    let (client, node) = consumer
+        .provider(item)
+        .map_err(|error| error.status_code())?;
     let mut latency = Latency::default();
     for _ in 0..READS {
         latency.record(time_read(client, &node)?);

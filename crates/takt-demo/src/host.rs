@@ -1,8 +1,8 @@
 //! The Provider `HostTelemetry`: live data of this machine.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::Arc;
 use std::time::Duration;
 
 use sysinfo::{Components, Networks, System};
@@ -34,8 +34,10 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, ProviderError> {
     let shown = Arc::clone(&interval);
     let provider = builder
         .variable(
-            Variable::callback("SamplingInterval", BuiltInType::Double, move || shown.millis())
-                .data_type(NodeId::numeric(0, ids::DURATION)),
+            Variable::callback("SamplingInterval", BuiltInType::Double, move || {
+                shown.millis()
+            })
+            .data_type(NodeId::numeric(0, ids::DURATION)),
         )
         .method(set_sampling_interval(&interval, wake))
         .start()?;
@@ -182,8 +184,12 @@ impl Telemetry {
         // Exact up to 2^53 bytes, which is more memory than there is.
         #[allow(clippy::cast_precision_loss)]
         let total = self.system.total_memory() as f64;
-        variables.push(Variable::stored("Memory/Total", self.system.total_memory()).unit(Unit::BYTE));
-        for (name, cell) in [("Used", &self.memory_used), ("Available", &self.memory_available)] {
+        variables
+            .push(Variable::stored("Memory/Total", self.system.total_memory()).unit(Unit::BYTE));
+        for (name, cell) in [
+            ("Used", &self.memory_used),
+            ("Available", &self.memory_available),
+        ] {
             variables.push(
                 Variable::cell(format!("Memory/{name}"), cell)
                     .unit(Unit::BYTE)
@@ -208,7 +214,8 @@ impl Telemetry {
         }
         variables.push(Variable::cell("Uptime", &self.uptime).unit(Unit::SECOND));
         variables.push(Variable::cell("ContextSwitches/Total", &self.switches));
-        variables.push(Variable::cell("ContextSwitches/Samples", &self.samples).array(SAMPLES as u32));
+        variables
+            .push(Variable::cell("ContextSwitches/Samples", &self.samples).array(SAMPLES as u32));
         variables
     }
 
@@ -224,8 +231,12 @@ impl Telemetry {
         for (core, cell) in self.system.cpus().iter().zip(&self.cores) {
             let _ = cell.set_f64(f64::from(core.cpu_usage()), good, time);
         }
-        let _ = self.memory_used.set_u64(self.system.used_memory(), good, time);
-        let _ = self.memory_available.set_u64(self.system.available_memory(), good, time);
+        let _ = self
+            .memory_used
+            .set_u64(self.system.used_memory(), good, time);
+        let _ = self
+            .memory_available
+            .set_u64(self.system.available_memory(), good, time);
         let _ = self.uptime.set_u64(System::uptime(), good, time);
         for (label, cell) in &self.temperatures {
             let temperature = self

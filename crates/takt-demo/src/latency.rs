@@ -37,7 +37,9 @@ impl Latency {
     pub fn summary(&mut self) -> Option<Summary> {
         self.nanos.sort_unstable();
         let at = |per_cent: usize| {
-            let index = (self.nanos.len() * per_cent).div_ceil(100).saturating_sub(1);
+            let index = (self.nanos.len() * per_cent)
+                .div_ceil(100)
+                .saturating_sub(1);
             self.nanos.get(index).copied().map(Duration::from_nanos)
         };
         Some(Summary {

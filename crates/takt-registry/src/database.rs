@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use redb::{
-    Durability, MultimapTableDefinition, ReadableDatabase, ReadableTable,
-    TableDefinition, WriteTransaction,
+    Durability, MultimapTableDefinition, ReadableDatabase, ReadableTable, TableDefinition,
+    WriteTransaction,
 };
 use takt_services::Change;
 use takt_ua::binary::{Decode, Decoder, Encode};
@@ -220,7 +220,9 @@ fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
     let mut contents = Contents::default();
     for row in transaction.open_table(NAMESPACES)?.iter()? {
         let (index, uri) = row?;
-        contents.namespaces.push((index.value(), uri.value().to_owned()));
+        contents
+            .namespaces
+            .push((index.value(), uri.value().to_owned()));
     }
     for row in transaction.open_table(PROVIDERS)?.iter()? {
         let (name, record) = row?;
@@ -236,15 +238,23 @@ fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
         let (number, node) = row?;
         let (owner, item) = node.value();
         let item = AddNodesItem::decode(&mut Decoder::new(item)).map_err(DatabaseError::corrupt)?;
-        numbered.push((number.value(), owner.to_owned(), Change::AddNode(Box::new(item))));
+        numbered.push((
+            number.value(),
+            owner.to_owned(),
+            Change::AddNode(Box::new(item)),
+        ));
     }
     for row in transaction.open_table(REFERENCES)?.iter()? {
         let (number, reference) = row?;
         let (owner, kind, item) = reference.value();
         let mut decoder = Decoder::new(item);
         let change = match kind {
-            ADDED => Change::AddReference(AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?),
-            _ => Change::DeleteReference(DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?),
+            ADDED => Change::AddReference(
+                AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?,
+            ),
+            _ => Change::DeleteReference(
+                DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?,
+            ),
         };
         numbered.push((number.value(), owner.to_owned(), change));
     }
@@ -266,14 +276,19 @@ fn record(
     if let Some(record) = newcomer {
         transaction.open_table(PROVIDERS)?.insert(
             record.name.as_str(),
-            (record.user.unwrap_or(NOBODY), record.secret_digest.as_slice()),
+            (
+                record.user.unwrap_or(NOBODY),
+                record.secret_digest.as_slice(),
+            ),
         )?;
     }
     let mut number = next_number(&transaction)?;
     for change in changes {
         match change {
             Change::AddNamespace { index, uri } => {
-                transaction.open_table(NAMESPACES)?.insert(index, uri.as_str())?;
+                transaction
+                    .open_table(NAMESPACES)?
+                    .insert(index, uri.as_str())?;
             }
             Change::AddNode(item) => {
                 number += 1;
@@ -281,19 +296,35 @@ fn record(
                 transaction
                     .open_table(NODES)?
                     .insert(number, (owner, item.encode_to_vec().as_slice()))?;
-                transaction.open_table(NUMBER_OF_NODE)?.insert(node.as_slice(), number)?;
+                transaction
+                    .open_table(NUMBER_OF_NODE)?
+                    .insert(node.as_slice(), number)?;
             }
             Change::DeleteNode(item) => delete_node(&transaction, &item.node_id)?,
             Change::AddReference(item) => {
                 number += 1;
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
-                add_reference(&transaction, number, owner, ADDED, &item.encode_to_vec(), ends)?;
+                add_reference(
+                    &transaction,
+                    number,
+                    owner,
+                    ADDED,
+                    &item.encode_to_vec(),
+                    ends,
+                )?;
             }
             Change::DeleteReference(item) => {
                 number += 1;
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
                 // Kept beside what it deletes: the reference may be one that came with a node.
-                add_reference(&transaction, number, owner, DELETED, &item.encode_to_vec(), ends)?;
+                add_reference(
+                    &transaction,
+                    number,
+                    owner,
+                    DELETED,
+                    &item.encode_to_vec(),
+                    ends,
+                )?;
             }
         }
     }
@@ -362,7 +393,8 @@ fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), DatabaseError> {
             (item.source_node_id, item.target_node_id.node_id)
         }
         _ => {
-            let item = DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
+            let item =
+                DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
             (item.source_node_id, item.target_node_id.node_id)
         }
     })

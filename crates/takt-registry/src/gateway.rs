@@ -12,8 +12,8 @@ use std::time::Duration;
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint};
 use takt_services::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::enumerations::{TimestampsToReturn};
 use takt_ua::{DataValue, NodeId, StatusCode, UaString};
 
 /// The connection to a Provider is closed when nobody used it for so long.
@@ -70,7 +70,10 @@ impl Gateway {
 
     /// Whether the Provider is reached over shared memory.
     pub(crate) fn has_shared_memory(&self) -> bool {
-        self.state().endpoint.as_ref().is_some_and(Endpoint::is_shared_memory)
+        self.state()
+            .endpoint
+            .as_ref()
+            .is_some_and(Endpoint::is_shared_memory)
     }
 
     /// Whether the Provider is connected to the registry: one that is not is not waited for.
@@ -102,7 +105,9 @@ impl Gateway {
             }),
             timeout,
         };
-        worker.try_send(job).map_err(|_| StatusCode::BadNoCommunication)?;
+        worker
+            .try_send(job)
+            .map_err(|_| StatusCode::BadNoCommunication)?;
         match result.recv_timeout(timeout + Duration::from_millis(100)) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) if error.is_connection() => Err(StatusCode::BadNoCommunication),
@@ -117,7 +122,10 @@ impl Gateway {
         if !state.available {
             return Err(StatusCode::BadNoCommunication);
         }
-        let endpoint = state.endpoint.clone().ok_or(StatusCode::BadNoCommunication)?;
+        let endpoint = state
+            .endpoint
+            .clone()
+            .ok_or(StatusCode::BadNoCommunication)?;
         if let Some(worker) = &state.worker {
             return Ok(worker.clone());
         }
@@ -132,7 +140,11 @@ impl Gateway {
     }
 
     /// `read` as it came, remembered; or what was remembered, marked as not live.
-    fn remembered(&self, items: &[RemoteRead], read: Result<Vec<DataValue>, StatusCode>) -> Vec<DataValue> {
+    fn remembered(
+        &self,
+        items: &[RemoteRead],
+        read: Result<Vec<DataValue>, StatusCode>,
+    ) -> Vec<DataValue> {
         let mut state = self.state();
         match read {
             Ok(values) => {
@@ -142,7 +154,9 @@ impl Gateway {
                     let room = state.last_values.len() < REMEMBERED
                         || state.last_values.contains_key(&item.node_id);
                     if whole && good && room {
-                        state.last_values.insert(item.node_id.clone(), value.clone());
+                        state
+                            .last_values
+                            .insert(item.node_id.clone(), value.clone());
                     }
                 }
                 values

@@ -34,7 +34,10 @@ pub(crate) struct Providers(Mutex<HashMap<String, ProviderState>>);
 impl ProviderState {
     pub(crate) fn new(record: ProviderRecord, namespace: u16) -> Self {
         Self {
-            gateway: Arc::new(Gateway::new(&record.name, model::provider_uri(&record.name))),
+            gateway: Arc::new(Gateway::new(
+                &record.name,
+                model::provider_uri(&record.name),
+            )),
             available: Arc::new(Cell::of(&Variant::Boolean(false))),
             record,
             namespace,
@@ -65,7 +68,9 @@ impl ProviderState {
         let available = self.is_available();
         self.gateway.set_available(available);
         // The cell was made for a Boolean: there is nothing to fail.
-        let _ = self.available.set_bool(available, StatusCode::Good, DateTime::now());
+        let _ = self
+            .available
+            .set_bool(available, StatusCode::Good, DateTime::now());
     }
 }
 

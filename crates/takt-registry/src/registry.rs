@@ -66,7 +66,9 @@ pub enum RegistryError {
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The database's namespaces contradict the ones that are built in.
-    #[error("the database has namespace {index} as {found}, this version has {expected}: use another directory")]
+    #[error(
+        "the database has namespace {index} as {found}, this version has {expected}: use another directory"
+    )]
     Namespace {
         /// The index.
         index: u16,

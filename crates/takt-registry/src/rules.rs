@@ -11,8 +11,8 @@ use takt_services::{
     AddressSpace, Authenticator, Caller, Change, MethodHandler, NodeManagement, Peer, RemoteMethod,
     RemoteValue, SessionObserver, UserIdentity, Value,
 };
+use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
-use takt_ua::enumerations::{NodeClass};
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
@@ -67,7 +67,9 @@ impl Rules {
         for record in contents.providers {
             let uri = model::provider_uri(&record.name);
             match space.namespaces().index_of(&uri) {
-                Some(namespace) => self.providers.restore(ProviderState::new(record, namespace)),
+                Some(namespace) => self
+                    .providers
+                    .restore(ProviderState::new(record, namespace)),
                 None => tracing::warn!(provider = %record.name, "has no namespace and is left out"),
             }
         }
@@ -103,16 +105,16 @@ impl Rules {
         });
         if known.is_some() && *node != object {
             let created_by = self.model(model::CREATED_BY);
-            let added = space.edit().add_reference(node, &created_by, true, &object.into());
+            let added = space
+                .edit()
+                .add_reference(node, &created_by, true, &object.into());
             warn_on_error(node, added);
         }
     }
 
     /// `InteractionVia`: from now on the registry forwards what concerns this node.
     fn reference_added(&self, space: &AddressSpace, item: &AddReferencesItem) {
-        if item.reference_type_id != self.model(model::INTERACTION_VIA)
-            || !item.is_forward
-        {
+        if item.reference_type_id != self.model(model::INTERACTION_VIA) || !item.is_forward {
             return;
         }
         let node = &item.source_node_id;
@@ -181,7 +183,9 @@ impl Rules {
     }
 
     fn unsettled(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
-        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unsettled
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes back additions that could not be made durable. What was deleted stays away until a restart.
@@ -206,7 +210,9 @@ impl Rules {
                     );
                     warn_on_error(&item.source_node_id, taken);
                 }
-                Change::AddNamespace { .. } | Change::DeleteNode(_) | Change::DeleteReference(_) => {}
+                Change::AddNamespace { .. }
+                | Change::DeleteNode(_)
+                | Change::DeleteReference(_) => {}
             }
         }
     }

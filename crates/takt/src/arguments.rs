@@ -9,7 +9,12 @@ use takt_app::model::DEFAULT_REGISTRY;
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
-#[command(name = "takt", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "takt",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -30,7 +35,9 @@ pub enum Command {
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.
-    #[command(after_help = "Examples:\n  takt provider host\n  takt provider machine --endpoint opc.tcp://127.0.0.1:4850")]
+    #[command(
+        after_help = "Examples:\n  takt provider host\n  takt provider machine --endpoint opc.tcp://127.0.0.1:4850"
+    )]
     Provider(ProviderArguments),
     /// Show the nodes below a node.
     #[command(after_help = "Examples:\n  \
@@ -224,28 +231,36 @@ pub struct WatchArguments {
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Requests over shared memory and TCP, ours and foreign ones, beside the raw floors.
-    #[command(after_help = "Examples:\n  takt bench transport\n  takt bench transport --samples 20000 --json")]
+    #[command(
+        after_help = "Examples:\n  takt bench transport\n  takt bench transport --samples 20000 --json"
+    )]
     Transport(takt_bench::transport::Options),
 }
 
 fn default_registry() -> Endpoint {
     #[allow(clippy::expect_used, reason = "a constant, covered by a test")]
-    format!("opc.iox2://{DEFAULT_REGISTRY}").parse().expect("a valid endpoint")
+    format!("opc.iox2://{DEFAULT_REGISTRY}")
+        .parse()
+        .expect("a valid endpoint")
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, String> {
-    text.parse().map_err(|error: takt_app::EndpointError| error.to_string())
+    text.parse()
+        .map_err(|error: takt_app::EndpointError| error.to_string())
 }
 
 fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
-    takt_app::Attribute::from_name(text)
-        .ok_or_else(|| format!("`{text}` is no attribute; for example Value, DataType, DisplayName"))
+    takt_app::Attribute::from_name(text).ok_or_else(|| {
+        format!("`{text}` is no attribute; for example Value, DataType, DisplayName")
+    })
 }
 
 /// `10s`, `250ms`, `1.5s`, `2min`.
 fn duration(text: &str) -> Result<Duration, String> {
     let fault = || format!("`{text}` is no time: write for example 10s, 250ms or 2min");
-    let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(fault)?;
+    let unit = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .ok_or_else(fault)?;
     let (number, unit) = text.split_at(unit);
     let factor = match unit {
         "us" => 1e-6,
@@ -267,7 +282,10 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-        assert_eq!(default_registry().to_string(), "opc.iox2://SemanticRegistryServer");
+        assert_eq!(
+            default_registry().to_string(),
+            "opc.iox2://SemanticRegistryServer"
+        );
     }
 
     #[test]

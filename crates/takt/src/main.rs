@@ -1,5 +1,7 @@
 //! The command line of Takt: one file per command in `commands`, no logic of its own.
 
+#![allow(unreachable_pub, reason = "a binary has no public interface")]
+
 mod arguments;
 mod commands;
 mod explain;

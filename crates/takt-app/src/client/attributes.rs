@@ -1,7 +1,7 @@
 //! Read and Write (OPC 10000-4 section 5.11) in the form that programs want them.
 
+use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::enumerations::{TimestampsToReturn};
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use super::Client;
@@ -150,9 +150,10 @@ impl Client {
                 .enumerate()
                 .find(|(_, status)| status.is_bad());
             return Err(match argument {
-                Some((index, status)) => {
-                    ClientError::operation(format!("input argument {} of {method}", index + 1), *status)
-                }
+                Some((index, status)) => ClientError::operation(
+                    format!("input argument {} of {method}", index + 1),
+                    *status,
+                ),
                 None => ClientError::operation(method, result.status_code),
             });
         }
@@ -176,7 +177,9 @@ impl Client {
         if expected == got {
             Ok(())
         } else {
-            Err(self.protocol(format!("{response} has {got} results for {expected} operations")))
+            Err(self.protocol(format!(
+                "{response} has {got} results for {expected} operations"
+            )))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From a DataType to the built-in type that carries its values (OPC 10000-6 section 5.1.2).
 
-use takt_ua::enumerations::{BrowseDirection};
+use takt_ua::enumerations::BrowseDirection;
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant, ids};
 
 use super::{Attribute, Client, Follow};
@@ -79,6 +79,8 @@ impl Client {
                 }
             };
         }
-        Err(self.protocol(format!("the supertypes of DataType {data_type} have no end")))
+        Err(self.protocol(format!(
+            "the supertypes of DataType {data_type} have no end"
+        )))
     }
 }

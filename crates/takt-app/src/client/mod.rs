@@ -261,8 +261,7 @@ impl Client {
     }
 
     fn open_once(&mut self, deadline: Instant) -> Result<(), ClientError> {
-        let mut transport =
-            Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
+        let mut transport = Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
         let session = Session::open(
             &mut transport,
             &self.endpoint,

@@ -51,7 +51,9 @@ impl Client {
             self.namespace_array()?;
         }
         self.namespaces.uris.get(position).cloned().ok_or_else(|| {
-            self.protocol(format!("a NodeId has namespace {index}, which the NamespaceArray lacks"))
+            self.protocol(format!(
+                "a NodeId has namespace {index}, which the NamespaceArray lacks"
+            ))
         })
     }
 

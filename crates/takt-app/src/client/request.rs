@@ -1,8 +1,8 @@
 //! Which response belongs to which request (OPC 10000-4 section 5), and whether it may be sent twice.
 
+use takt_ua::Structure;
 use takt_ua::binary::{Decode, Encode};
 use takt_ua::structures::*;
-use takt_ua::Structure;
 
 /// A service request.
 pub trait Request: Structure + Encode {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use takt_ua::structures::*;
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode, UserTokenType};
+use takt_ua::structures::*;
 use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId, StatusCode};
 
 use super::transport::Transport;
@@ -65,11 +65,8 @@ impl Session {
         let session = Self {
             authentication_token: created.authentication_token,
         };
-        let user_identity_token = identity_token(
-            endpoint,
-            &options.identity,
-            &created.server_endpoints,
-        )?;
+        let user_identity_token =
+            identity_token(endpoint, &options.identity, &created.server_endpoints)?;
         let _: ActivateSessionResponse = transport.call(
             &ActivateSessionRequest {
                 request_header: request_header(&session.authentication_token, 2, timeout),
@@ -120,9 +117,11 @@ fn identity_token(
         .find(|policy| policy.token_type == wanted)
         .map(|policy| policy.policy_id.clone());
     match (identity, policy_id) {
-        (Identity::Anonymous, Some(policy_id)) => Ok(ExtensionObject::from_structure(
-            &AnonymousIdentityToken { policy_id },
-        )),
+        (Identity::Anonymous, Some(policy_id)) => {
+            Ok(ExtensionObject::from_structure(&AnonymousIdentityToken {
+                policy_id,
+            }))
+        }
         // No policy was listed at all: a null token stands for Anonymous (OPC 10000-4 section 5.7.3).
         (Identity::Anonymous, None) if policies.is_empty() => Ok(ExtensionObject::default()),
         (Identity::UserName { name, password }, Some(policy_id)) => {

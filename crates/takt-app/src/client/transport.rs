@@ -124,12 +124,12 @@ fn shm_error(endpoint: &Endpoint, timeout: Duration, error: ShmError) -> ClientE
     match error {
         ShmError::Timeout => timed_out(endpoint, timeout),
         ShmError::Encoding(error) => ClientError::TooLarge(error),
-        ShmError::RequestTooLarge { .. } | ShmError::Busy(_) | ShmError::SharedMemoryFull { .. } => {
-            ClientError::Service {
-                service: "the request",
-                status: error.status_code(),
-            }
-        }
+        ShmError::RequestTooLarge { .. }
+        | ShmError::Busy(_)
+        | ShmError::SharedMemoryFull { .. } => ClientError::Service {
+            service: "the request",
+            status: error.status_code(),
+        },
         ShmError::Refused(StatusCode::BadConnectionClosed) => closed(endpoint, error),
         ShmError::Refused(status) => ClientError::Service {
             service: "the request",

@@ -1,7 +1,7 @@
 //! Browsing (OPC 10000-4 section 5.9), without continuation points to care about.
 
-use takt_ua::structures::*;
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::structures::*;
 use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 
 use super::Client;
@@ -55,7 +55,10 @@ impl Client {
     }
 
     /// The references of many nodes in one request, in the order asked for.
-    #[allow(clippy::type_complexity, reason = "one outcome a node, in one outcome of the request")]
+    #[allow(
+        clippy::type_complexity,
+        reason = "one outcome a node, in one outcome of the request"
+    )]
     pub fn browse_many(
         &mut self,
         nodes: &[NodeId],
@@ -134,7 +137,11 @@ impl Client {
             }],
             ..TranslateBrowsePathsToNodeIdsRequest::default()
         })?;
-        self.expect_count("TranslateBrowsePathsToNodeIdsResponse", 1, response.results.len())?;
+        self.expect_count(
+            "TranslateBrowsePathsToNodeIdsResponse",
+            1,
+            response.results.len(),
+        )?;
         let result = response.results.swap_remove(0);
         good(path_text(path), result.status_code)?;
         result
@@ -153,7 +160,10 @@ impl Client {
             node_class: NodeClass::Object,
             ..ReferenceDescription::default()
         };
-        let mut segments = path.split('/').filter(|segment| !segment.is_empty()).peekable();
+        let mut segments = path
+            .split('/')
+            .filter(|segment| !segment.is_empty())
+            .peekable();
         segments.next_if(|segment| *segment == "Objects");
         for segment in segments {
             let wanted = segment

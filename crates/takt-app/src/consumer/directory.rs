@@ -1,11 +1,11 @@
 //! What the registry knows: its Providers, their data, and where that data is served.
 
-use takt_ua::structures::ReferenceDescription;
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::structures::ReferenceDescription;
 use takt_ua::{NodeId, Variant, ids};
 
-use super::item::{GlobalNodeId, Item};
 use super::Consumer;
+use super::item::{GlobalNodeId, Item};
 use crate::client::{Attribute, Follow};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -61,7 +61,13 @@ impl Consumer {
         };
         let endpoints: Vec<NodeId> = others
             .into_iter()
-            .filter(|property| property.browse_name.name.as_str().starts_with("ServerEndpoint"))
+            .filter(|property| {
+                property
+                    .browse_name
+                    .name
+                    .as_str()
+                    .starts_with("ServerEndpoint")
+            })
             .map(|property| property.node_id.node_id)
             .collect();
         Ok(ProviderEntry {

@@ -1,7 +1,7 @@
 //! A Variable or Method that was found in the registry, with the endpoints that serve it.
 
-use takt_ua::enumerations::{NodeClass};
-use takt_ua::{NodeId};
+use takt_ua::NodeId;
+use takt_ua::enumerations::NodeClass;
 
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;

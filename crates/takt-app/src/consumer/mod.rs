@@ -55,11 +55,7 @@ impl Consumer {
     }
 
     /// Calls the Method `item` at its Provider.
-    pub fn call(
-        &mut self,
-        item: &Item,
-        inputs: Vec<Variant>,
-    ) -> Result<Vec<Variant>, ClientError> {
+    pub fn call(&mut self, item: &Item, inputs: Vec<Variant>) -> Result<Vec<Variant>, ClientError> {
         let (client, method) = self.provider(item)?;
         let object = client.local_node(&item.object.namespace_uri, &item.object.node_id)?;
         client.call_method(&object, &method, inputs)
@@ -78,11 +74,13 @@ impl Consumer {
 
     /// The index of the registry model's namespace at the registry.
     fn model_namespace(&mut self) -> Result<u16, ClientError> {
-        self.registry.namespace_index(NAMESPACE_URI)?.ok_or_else(|| {
-            ClientError::Invalid(format!(
-                "{} is no registry: its NamespaceArray lacks {NAMESPACE_URI}",
-                self.registry.endpoint()
-            ))
-        })
+        self.registry
+            .namespace_index(NAMESPACE_URI)?
+            .ok_or_else(|| {
+                ClientError::Invalid(format!(
+                    "{} is no registry: its NamespaceArray lacks {NAMESPACE_URI}",
+                    self.registry.endpoint()
+                ))
+            })
     }
 }

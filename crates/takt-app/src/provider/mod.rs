@@ -38,7 +38,9 @@ pub enum ProviderError {
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// A path is empty, or has characters that stand for something else.
-    #[error("`{0}` is no path: segments are divided by `/`, none is empty, and `#` and `:` stand for something else")]
+    #[error(
+        "`{0}` is no path: segments are divided by `/`, none is empty, and `#` and `:` stand for something else"
+    )]
     Path(String),
     /// Two Variables or Methods have the same path, or one is a folder of the other.
     #[error("`{0}` is offered twice, or is a folder of something else too")]
@@ -135,7 +137,8 @@ impl ProviderBuilder {
     pub fn start(self) -> Result<Provider, ProviderError> {
         check_paths(&self.variables, &self.methods)?;
         let registry = self.registry.as_deref().map(str::parse).transpose()?;
-        let mut endpoints: Vec<Endpoint> = vec![format!("opc.iox2://{}", self.application_name).parse()?];
+        let mut endpoints: Vec<Endpoint> =
+            vec![format!("opc.iox2://{}", self.application_name).parse()?];
         for endpoint in &self.endpoints {
             endpoints.push(endpoint.parse()?);
         }
@@ -157,7 +160,8 @@ impl ProviderBuilder {
             serving: Some(serving),
         };
         if let Some(registry) = registry {
-            let secret = SecretFile::new(self.state_directory.as_deref(), &provider.application_name);
+            let secret =
+                SecretFile::new(self.state_directory.as_deref(), &provider.application_name);
             provider.register(Registration {
                 offer: Offer {
                     application_name: provider.application_name.clone(),
@@ -214,7 +218,10 @@ impl Provider {
     fn on_registered(&self) -> Box<dyn Fn(u16) + Send> {
         let server = Arc::clone(&self.server);
         Box::new(move |index| {
-            server.address_space().namespaces().set_alias(index, model::OWN_NAMESPACE);
+            server
+                .address_space()
+                .namespaces()
+                .set_alias(index, model::OWN_NAMESPACE);
         })
     }
 
@@ -264,7 +271,10 @@ fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), Provide
         }
     }
     let mut seen = BTreeSet::new();
-    match paths.iter().find(|path| folders.contains(**path) || !seen.insert(**path)) {
+    match paths
+        .iter()
+        .find(|path| folders.contains(**path) || !seen.insert(**path))
+    {
         Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),
         None => Ok(()),
     }
@@ -275,17 +285,29 @@ mod tests {
     use super::*;
 
     fn check(paths: &[&str]) -> Result<(), ProviderError> {
-        let variables: Vec<Variable> = paths.iter().map(|path| Variable::stored(*path, 0_u32)).collect();
+        let variables: Vec<Variable> = paths
+            .iter()
+            .map(|path| Variable::stored(*path, 0_u32))
+            .collect();
         check_paths(&variables, &[])
     }
 
     #[test]
     fn paths_are_checked_before_anything_is_opened() {
         assert!(check(&["A", "B/C", "B/D"]).is_ok());
-        assert!(matches!(check(&["A", "A"]), Err(ProviderError::Duplicate(_))));
-        assert!(matches!(check(&["B", "B/C"]), Err(ProviderError::Duplicate(_))));
+        assert!(matches!(
+            check(&["A", "A"]),
+            Err(ProviderError::Duplicate(_))
+        ));
+        assert!(matches!(
+            check(&["B", "B/C"]),
+            Err(ProviderError::Duplicate(_))
+        ));
         for path in ["", "/A", "A/", "A//B", "A#B", "1:A"] {
-            assert!(matches!(check(&[path]), Err(ProviderError::Path(_))), "{path}");
+            assert!(
+                matches!(check(&[path]), Err(ProviderError::Path(_))),
+                "{path}"
+            );
         }
     }
 }

@@ -138,7 +138,10 @@ fn add_arguments(
     name: &str,
     arguments: &[Argument],
 ) -> Result<(), AddressSpaceError> {
-    let value: Vec<ExtensionObject> = arguments.iter().map(ExtensionObject::from_structure).collect();
+    let value: Vec<ExtensionObject> = arguments
+        .iter()
+        .map(ExtensionObject::from_structure)
+        .collect();
     add_property(
         space,
         &NodeId::string(OWN_NAMESPACE, path),
@@ -163,10 +166,17 @@ fn add_property(
     value: Variant,
 ) -> Result<(), AddressSpaceError> {
     space.edit().add_node(
-        NodeDefinition::new(node.clone(), browse_name, ClassAttributes::Variable(definition)),
+        NodeDefinition::new(
+            node.clone(),
+            browse_name,
+            ClassAttributes::Variable(definition),
+        ),
         &[
             NewReference::inverse(standard(ids::HAS_PROPERTY), parent.clone()),
-            NewReference::forward(standard(ids::HAS_TYPE_DEFINITION), standard(ids::PROPERTY_TYPE)),
+            NewReference::forward(
+                standard(ids::HAS_TYPE_DEFINITION),
+                standard(ids::PROPERTY_TYPE),
+            ),
         ],
     )?;
     space.set_value(&node, Value::stored(value))

@@ -4,9 +4,12 @@
 use std::collections::BTreeSet;
 
 use takt_ua::binary::Encode;
+use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
-use takt_ua::enumerations::{NodeClass};
-use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Structure, UaString, Variant, ids};
+use takt_ua::{
+    ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Structure, UaString,
+    Variant, ids,
+};
 
 use super::method::Method;
 use super::variable::Variable;
@@ -127,7 +130,14 @@ impl Builder {
             let node = self.numeric(provider::FIRST_ENDPOINT + number);
             let parent = self.numeric(provider::OBJECT);
             let browse_name = QualifiedName::new(self.namespaces.model, &name);
-            self.property(parent, node.clone(), browse_name, ids::STRING, -1, endpoint.to_string().into());
+            self.property(
+                parent,
+                node.clone(),
+                browse_name,
+                ids::STRING,
+                -1,
+                endpoint.to_string().into(),
+            );
             nodes.push(node);
         }
         nodes
@@ -167,7 +177,13 @@ impl Builder {
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),
         });
         if let Some(unit) = &variable.unit {
-            self.data_property(&variable.path, "EngineeringUnits", ids::EU_INFORMATION, -1, structure(unit));
+            self.data_property(
+                &variable.path,
+                "EngineeringUnits",
+                ids::EU_INFORMATION,
+                -1,
+                structure(unit),
+            );
         }
         if let Some(range) = &variable.range {
             self.data_property(&variable.path, "EURange", ids::RANGE, -1, structure(range));
@@ -197,8 +213,10 @@ impl Builder {
             ("OutputArguments", &method.outputs),
         ] {
             if !arguments.is_empty() {
-                let value: Vec<ExtensionObject> =
-                    arguments.iter().map(ExtensionObject::from_structure).collect();
+                let value: Vec<ExtensionObject> = arguments
+                    .iter()
+                    .map(ExtensionObject::from_structure)
+                    .collect();
                 self.data_property(&method.path, property, ids::ARGUMENT, 1, value.into());
             }
         }
@@ -226,11 +244,25 @@ impl Builder {
     }
 
     /// A Property of namespace 0 of a data node.
-    fn data_property(&mut self, path: &str, name: &str, data_type: u32, value_rank: i32, value: Variant) {
+    fn data_property(
+        &mut self,
+        path: &str,
+        name: &str,
+        data_type: u32,
+        value_rank: i32,
+        value: Variant,
+    ) {
         let parent = self.data(path);
         // `#` stands in no path, so that the Property cannot meet a Variable's NodeId.
         let node = self.data(&format!("{path}#{name}"));
-        self.property(parent, node, QualifiedName::new(0, name), data_type, value_rank, value);
+        self.property(
+            parent,
+            node,
+            QualifiedName::new(0, name),
+            data_type,
+            value_rank,
+            value,
+        );
     }
 
     fn property(
@@ -274,11 +306,7 @@ impl Builder {
         });
     }
 
-    fn interaction_via(
-        &self,
-        path: &str,
-        endpoints: &[ExpandedNodeId],
-    ) -> Vec<AddReferencesItem> {
+    fn interaction_via(&self, path: &str, endpoints: &[ExpandedNodeId]) -> Vec<AddReferencesItem> {
         endpoints
             .iter()
             .map(|endpoint| AddReferencesItem {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
-use takt_ua::enumerations::{BrowseDirection};
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::plan::{Offer, Plan, RegistryNamespaces, provider_object};
@@ -41,6 +41,7 @@ impl Registration {
     pub(super) fn run(self, stop: &Receiver<()>) {
         let mut client = Client::new(&self.registry, self.client_options());
         let mut epoch = 0;
+        let mut last_error = String::new();
         loop {
             let result = if epoch == client.epoch() && epoch != 0 {
                 heartbeat(&mut client)
@@ -59,8 +60,12 @@ impl Registration {
                     }
                 }
                 Err(error) => {
-                    if self.registered.swap(false, Ordering::Relaxed) || !error.is_connection() {
+                    let was_registered = self.registered.swap(false, Ordering::Relaxed);
+                    // Each reason is worth one line, not one every heartbeat.
+                    let reason = error.to_string();
+                    if was_registered || reason != last_error {
                         tracing::warn!(registry = %self.registry, %error, "not registered");
+                        last_error = reason;
                     }
                     epoch = 0;
                     client.close();
@@ -160,13 +165,15 @@ impl Registration {
 }
 
 fn model_index(client: &mut Client) -> Result<u16, ClientError> {
-    client.namespace_index(model::NAMESPACE_URI)?.ok_or_else(|| {
-        ClientError::Invalid(format!(
-            "{} is no registry: its NamespaceArray lacks {}",
-            client.endpoint(),
-            model::NAMESPACE_URI
-        ))
-    })
+    client
+        .namespace_index(model::NAMESPACE_URI)?
+        .ok_or_else(|| {
+            ClientError::Invalid(format!(
+                "{} is no registry: its NamespaceArray lacks {}",
+                client.endpoint(),
+                model::NAMESPACE_URI
+            ))
+        })
 }
 
 /// The revision that the registry holds, if any.
@@ -179,10 +186,7 @@ fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, Cli
 }
 
 /// Deletes what an earlier version of this Provider had registered, but for its Object.
-fn remove_previous(
-    client: &mut Client,
-    namespaces: RegistryNamespaces,
-) -> Result<(), ClientError> {
+fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Result<(), ClientError> {
     let object = NodeId::numeric(namespaces.own, provider::OBJECT);
     let available = NodeId::numeric(namespaces.own, provider::AVAILABLE);
     let created = Follow {
@@ -225,7 +229,10 @@ fn add_nodes(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientEr
         client.expect_count("AddNodesResponse", batch.len(), response.results.len())?;
         for (item, result) in batch.iter().zip(response.results) {
             if result.status_code.is_bad() {
-                return Err(ClientError::operation(&item.browse_name, result.status_code));
+                return Err(ClientError::operation(
+                    &item.browse_name,
+                    result.status_code,
+                ));
             }
         }
     }

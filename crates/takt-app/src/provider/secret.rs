@@ -39,7 +39,10 @@ impl SecretFile {
 
     fn write(&self, secret: &str) -> io::Result<()> {
         if let Some(directory) = self.0.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(directory)?;
         }
         // Written beside and moved into place: a Provider that dies meanwhile keeps the old secret or has the new one.
         let fresh = self.0.with_extension("secret.new");

@@ -138,10 +138,11 @@ impl Variable {
 
     /// The TypeDefinition that its Properties call for.
     pub(super) fn type_definition(&self) -> u32 {
-        match (&self.range, &self.unit) {
-            (Some(_), _) => ids::ANALOG_ITEM_TYPE,
-            (None, Some(_)) => ids::ANALOG_UNIT_TYPE,
-            (None, None) => ids::BASE_DATA_VARIABLE_TYPE,
+        // BaseAnalogType leaves both optional; its subtypes would have the server make one of them.
+        if self.range.is_some() || self.unit.is_some() {
+            ids::BASE_ANALOG_TYPE
+        } else {
+            ids::BASE_DATA_VARIABLE_TYPE
         }
     }
 
@@ -159,7 +160,10 @@ pub struct Unit {
     name: &'static str,
 }
 
-#[allow(missing_docs, reason = "each constant is the unit that it is named after")]
+#[allow(
+    missing_docs,
+    reason = "each constant is the unit that it is named after"
+)]
 impl Unit {
     pub const PERCENT: Self = Self::new("P1", "%", "percent");
     pub const DEGREE_CELSIUS: Self = Self::new("CEL", "°C", "degree Celsius");

@@ -109,17 +109,19 @@ impl Serving {
             // Shared memory stays on the thread that opened it, so the thread opens everything.
             std::thread::Builder::new()
                 .name("serve".to_owned())
-                .spawn(move || match Transports::open(&server, readiness, &wanted, &options) {
-                    Ok(mut transports) => {
-                        if report.send(Ok(transports.endpoints.clone())).is_ok() {
-                            transports.run(&stop, options.waiting);
+                .spawn(
+                    move || match Transports::open(&server, readiness, &wanted, &options) {
+                        Ok(mut transports) => {
+                            if report.send(Ok(transports.endpoints.clone())).is_ok() {
+                                transports.run(&stop, options.waiting);
+                            }
                         }
-                    }
-                    Err(error) => {
-                        // Whoever asked is waiting for this; if not, there is nobody to tell.
-                        let _ = report.send(Err(error));
-                    }
-                })?
+                        Err(error) => {
+                            // Whoever asked is waiting for this; if not, there is nobody to tell.
+                            let _ = report.send(Err(error));
+                        }
+                    },
+                )?
         };
         match opened.recv() {
             Ok(Ok(endpoints)) => Ok(Self {
@@ -129,7 +131,9 @@ impl Serving {
                 thread: Some(thread),
             }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ServeError::Thread(std::io::Error::other("it ended at once"))),
+            Err(_) => Err(ServeError::Thread(std::io::Error::other(
+                "it ended at once",
+            ))),
         }
     }
 
@@ -225,8 +229,10 @@ impl Transports {
     }
 
     fn announce(&mut self, endpoint: Endpoint, profile: &str) {
-        self.server
-            .add_endpoint(EndpointConfig::without_security(endpoint.to_string(), profile));
+        self.server.add_endpoint(EndpointConfig::without_security(
+            endpoint.to_string(),
+            profile,
+        ));
         self.endpoints.push(endpoint);
     }
 
@@ -237,7 +243,11 @@ impl Transports {
             let looking = waiting
                 .spin_for()
                 .is_none_or(|spin_for| last_request.elapsed() < spin_for);
-            let timeout = if looking { Duration::ZERO } else { self.timeout() };
+            let timeout = if looking {
+                Duration::ZERO
+            } else {
+                self.timeout()
+            };
             if let Err(error) = self.readiness.wait(&mut events, Some(timeout)) {
                 tracing::error!(%error, "the readiness loop is broken, serving ends");
                 return;

@@ -66,20 +66,32 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
         )
         .variable(Variable::cell("Spindle/State", &actuals.state))
         .variable(
-            command(&spindle, "Spindle/SpeedSetpoint", 0.0..=MAX_SPEED, |spindle| &mut spindle.setpoint)
-                .unit(Unit::REVOLUTIONS_PER_MINUTE)
-                .range(0.0..MAX_SPEED),
+            command(
+                &spindle,
+                "Spindle/SpeedSetpoint",
+                0.0..=MAX_SPEED,
+                |spindle| &mut spindle.setpoint,
+            )
+            .unit(Unit::REVOLUTIONS_PER_MINUTE)
+            .range(0.0..MAX_SPEED),
         )
         .variable(
-            command(&spindle, "Spindle/Override", 0.0..=MAX_OVERRIDE, |spindle| {
-                &mut spindle.override_percent
-            })
+            command(
+                &spindle,
+                "Spindle/Override",
+                0.0..=MAX_OVERRIDE,
+                |spindle| &mut spindle.override_percent,
+            )
             .unit(Unit::PERCENT)
             .range(0.0..MAX_OVERRIDE),
         )
         .variable(
-            Variable::source("DoorClosed", BuiltInType::Boolean, Arc::new(Door(spindle.clone())))
-                .writable(),
+            Variable::source(
+                "DoorClosed",
+                BuiltInType::Boolean,
+                Arc::new(Door(spindle.clone())),
+            )
+            .writable(),
         )
         .method(action(&spindle, "Start", Spindle::start))
         .method(action(&spindle, "Stop", Spindle::stop))
@@ -139,11 +151,7 @@ impl Actuals {
 }
 
 /// A Method without arguments that the machine may refuse.
-fn action(
-    spindle: &Shared,
-    name: &str,
-    act: fn(&mut Spindle) -> Result<(), Refusal>,
-) -> Method {
+fn action(spindle: &Shared, name: &str, act: fn(&mut Spindle) -> Result<(), Refusal>) -> Method {
     let spindle = spindle.clone();
     Method::new(name, move |_| {
         act(&mut spindle.lock()).map_err(status)?;
@@ -154,7 +162,9 @@ fn action(
 fn status(refusal: Refusal) -> StatusCode {
     match refusal {
         Refusal::AlreadyRunning | Refusal::AlreadyStopped => StatusCode::BadInvalidState,
-        Refusal::DoorOpen | Refusal::DoorLocked | Refusal::TooHot => StatusCode::BadRequestNotAllowed,
+        Refusal::DoorOpen | Refusal::DoorLocked | Refusal::TooHot => {
+            StatusCode::BadRequestNotAllowed
+        }
     }
 }
 

@@ -175,7 +175,11 @@ impl Spindle {
         // A step may not carry the speed past the target: the controller would chatter at long steps.
         let step = (self.torque - resistance) / INERTIA * dt;
         let distance = target - self.omega;
-        self.omega += if distance >= 0.0 { step.min(distance) } else { step.max(distance) };
+        self.omega += if distance >= 0.0 {
+            step.min(distance)
+        } else {
+            step.max(distance)
+        };
         self.omega = self.omega.max(0.0);
 
         let heat = (self.torque * self.omega).abs() * LOSS;
@@ -215,7 +219,11 @@ mod tests {
         spindle.advance(Duration::from_millis(10));
         assert!(spindle.speed() > 0.0 && spindle.speed() < 3_000.0);
         after(&mut spindle, 5);
-        assert!((spindle.speed() - 3_000.0).abs() < 1.0, "{}", spindle.speed());
+        assert!(
+            (spindle.speed() - 3_000.0).abs() < 1.0,
+            "{}",
+            spindle.speed()
+        );
         assert!(spindle.load() > 1.0);
     }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
+use takt_ua::NodeId;
+use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
-use takt_ua::enumerations::{NodeClass};
-use takt_ua::{NodeId};
 
 use super::connect::{connect, node};
 use crate::arguments::BrowseArguments;

@@ -4,8 +4,8 @@ use miette::miette;
 use serde_json::json;
 use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
+use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::Argument;
-use takt_ua::enumerations::{BrowseDirection};
 use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
 use super::connect::{connect, node};
@@ -92,7 +92,10 @@ fn parse_inputs(
         return texts.iter().map(|text| parse_as(text, None, -1)).collect();
     };
     if signature.len() != texts.len() {
-        let names: Vec<&str> = signature.iter().map(|argument| argument.name.as_str()).collect();
+        let names: Vec<&str> = signature
+            .iter()
+            .map(|argument| argument.name.as_str())
+            .collect();
         return Err(miette!(
             "the Method takes {} input arguments ({}), {} were given",
             signature.len(),

@@ -24,18 +24,28 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let mut processes = vec![start(
         &takt,
         "registry",
-        &["registry", "--endpoint", &endpoint, "--data", &data.path().to_string_lossy()],
+        &[
+            "registry",
+            "--endpoint",
+            &endpoint,
+            "--data",
+            &data.path().to_string_lossy(),
+        ],
     )?];
     for (name, provider) in [("HostTelemetry", "host"), ("Machine", "machine")] {
         processes.push(start(&takt, name, &["provider", provider])?);
     }
-    output::line(format_args!("Any OPC UA client can look at this too: {endpoint}\n"));
+    output::line(format_args!(
+        "Any OPC UA client can look at this too: {endpoint}\n"
+    ));
 
     let stop = interrupt.flag();
     let ended = watch(processes, Arc::clone(&stop));
     let consumer = takt_demo::consumer::run(&registry_endpoint, arguments.run_for, &stop);
     stop.store(true, Ordering::Relaxed);
-    let died = ended.join().map_err(|_| miette!("the watching thread failed"))?;
+    let died = ended
+        .join()
+        .map_err(|_| miette!("the watching thread failed"))?;
     match (died, consumer) {
         (Some(name), _) => Err(explain::with_help(
             format!("{name} ended before its time"),

@@ -24,7 +24,11 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
             error => explain::with_help(error, "Is there a limit on threads (ulimit -u)?"),
         })?,
     };
-    let endpoints: Vec<String> = provider.endpoints().iter().map(Endpoint::to_string).collect();
+    let endpoints: Vec<String> = provider
+        .endpoints()
+        .iter()
+        .map(Endpoint::to_string)
+        .collect();
     output::line(format_args!("{name} serves {}", endpoints.join(" and ")));
     interrupt.wait(None);
     Ok(())

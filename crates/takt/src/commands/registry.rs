@@ -29,7 +29,11 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         ..RegistryOptions::default()
     })
     .map_err(|error| explain::registry(&error))?;
-    let endpoints: Vec<String> = registry.endpoints().iter().map(Endpoint::to_string).collect();
+    let endpoints: Vec<String> = registry
+        .endpoints()
+        .iter()
+        .map(Endpoint::to_string)
+        .collect();
     output::line(format_args!(
         "{} serves {}",
         registry.application_name(),
@@ -45,7 +49,12 @@ fn forget(name: &str, registry: &Endpoint) -> miette::Result<()> {
     let namespace = client
         .namespace_index(model::NAMESPACE_URI)
         .map_err(explained)?
-        .ok_or_else(|| explain::with_help(format!("{registry} is no registry"), "See `takt registry --help`."))?;
+        .ok_or_else(|| {
+            explain::with_help(
+                format!("{registry} is no registry"),
+                "See `takt registry --help`.",
+            )
+        })?;
     client
         .call_method(
             &NodeId::numeric(namespace, model::REGISTRY),

@@ -34,7 +34,9 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             Err(error) if error.is_connection() => tracing::warn!("{error}"),
             Err(error) => return Err(explain::client(&error)),
         }
-        let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        let left = end.map_or(Duration::MAX, |end| {
+            end.saturating_duration_since(Instant::now())
+        });
         interrupt.wait(Some(arguments.interval.min(left)));
     }
     Ok(())
