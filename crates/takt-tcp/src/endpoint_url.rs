@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 /// The longest EndpointUrl in bytes that a Hello may carry (OPC 10000-6 7.1.2.3).
@@ -51,6 +51,13 @@ pub enum EndpointUrlError {
     /// Blanks or control characters in the path.
     #[error("the path {0:?} has blanks or control characters in it")]
     Path(String),
+}
+
+impl Default for EndpointUrl {
+    /// `opc.tcp://127.0.0.1:4840`: this host only, because without a SecurityPolicy whoever can connect can do everything.
+    fn default() -> Self {
+        Self::from_address((Ipv4Addr::LOCALHOST, DEFAULT_PORT).into())
+    }
 }
 
 impl EndpointUrl {
@@ -250,6 +257,10 @@ mod tests {
         let address: SocketAddr = "[::1]:9".parse().unwrap();
         assert_eq!(EndpointUrl::from_address(address), url);
         assert_eq!(url.with_port(10).port(), 10);
+        assert_eq!(
+            EndpointUrl::default().to_string(),
+            "opc.tcp://127.0.0.1:4840"
+        );
     }
 
     proptest! {

@@ -58,6 +58,40 @@ impl Default for TcpServerConfig {
 /// Either it is the only one on its thread: call [`turn`](Self::turn) in a loop, with a timeout to sleep or with zero to spin.
 /// Or it shares a [`Readiness`] with others: hand it the [events](Self::ready) with its tag. Deadlines are among these events,
 /// so a wait without a timeout will do, and is faster than one with.
+///
+/// ```
+/// # use std::net::SocketAddr;
+/// # use takt_tcp::{ChannelDescription, CompletionWaker, Outcome, RequestHandler, TcpServer, TcpServerConfig};
+/// # use takt_rt::readiness::Events;
+/// # use takt_ua::binary::Encoder;
+/// struct Echo;
+///
+/// impl RequestHandler for Echo {
+///     type Connection = ();
+///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> Outcome {
+///         if response.bytes(request).is_err() {
+///             response.truncate(0); // The client is told that the response would be too large.
+///         }
+///         Outcome::Complete
+///     }
+///     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> { None }
+///     fn disconnect(&self, _: ()) {}
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let url = "opc.tcp://127.0.0.1:0".parse()?;
+/// let mut server = TcpServer::bind(&url, TcpServerConfig::default(), Echo)?;
+/// println!("listening on {}", server.url());
+/// let mut events = Events::with_capacity(64);
+/// # let rounds = 1;
+/// # for _ in 0..rounds {
+/// // in a loop:
+/// server.turn(&mut events, Some(std::time::Duration::from_millis(1)))?;
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 pub struct TcpServer<H: RequestHandler> {
     handler: H,
     readiness: Arc<Readiness>,

@@ -393,6 +393,29 @@ fn limits_of_either_side() {
 }
 
 #[test]
+fn a_server_that_shuts_down_says_so() {
+    let url = EndpointUrl::default().with_port(0);
+    let mut server = TcpServer::bind(&url, TcpServerConfig::default(), Echo::default()).unwrap();
+    let url = server.url().clone();
+    let client = std::thread::spawn(move || {
+        let mut client = TcpClient::connect(&url, TcpClientConfig::default(), PATIENCE).unwrap();
+        client.receive(PATIENCE).map(|(id, _)| id).unwrap_err()
+    });
+    let mut events = Events::with_capacity(4);
+    let channels = std::sync::Arc::clone(&server.handler().channels);
+    while channels.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+        server.turn(&mut events, Some(PATIENCE)).unwrap();
+    }
+    server.close_connections(StatusCode::BadShutdown, "maintenance");
+    let error = client.join().unwrap();
+    assert_eq!(error.status_code(), StatusCode::BadShutdown);
+    assert!(error.to_string().contains("maintenance"), "{error}");
+    while server.connection_count() > 0 {
+        server.turn(&mut events, Some(PATIENCE)).unwrap();
+    }
+}
+
+#[test]
 fn a_server_that_spins() {
     let url = "opc.tcp://[::1]:0".parse().unwrap();
     let Ok(mut server) = TcpServer::bind(&url, TcpServerConfig::default(), Echo::default()) else {

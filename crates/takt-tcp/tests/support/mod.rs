@@ -144,7 +144,7 @@ pub fn hello(receive: u32, send: u32, max_message: u32, max_chunks: u32) -> Vec<
     message(b"HELF", &body)
 }
 
-/// An OpenSecureChannel request as open62541 and others send it, byte by byte.
+/// An OpenSecureChannel request, byte by byte.
 pub fn open_request(
     channel: u32,
     policy: &str,
