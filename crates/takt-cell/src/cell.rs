@@ -1,0 +1,194 @@
+//! The cell: its memory and how it is made.
+
+use std::fmt;
+
+use takt_ua::binary::Encode;
+use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
+
+use crate::Shape;
+use crate::slots::{Control, SLOTS, Slots, initialise};
+use crate::sync::AtomicU64;
+use crate::words::words_for;
+
+/// Words of a slot, after its sequence: length of the encoded value (upper half) and StatusCode (lower half).
+pub(crate) const META: usize = 0;
+/// Source timestamp.
+pub(crate) const TIME: usize = 1;
+/// The value begins.
+pub(crate) const VALUE: usize = 2;
+
+/// Words of a cache line; slots are whole lines, so that a set does not disturb who reads another slot.
+const LINE_WORDS: usize = 8;
+
+/// The largest capacity of a cell in bytes: 256 MiB.
+pub const MAX_CAPACITY: usize = 1 << 28;
+
+/// A value with its StatusCode and its source timestamp, all three consistent with each other.
+///
+/// Set by up to three threads at once without locks, system calls or allocation, and in a bounded number of
+/// steps; read by any number. Neither waits for the other, nor for one that was interrupted half way. Shared as `Arc<Cell>`.
+///
+/// A cell is made for a [`Shape`] and a number of bytes that the encoded value may have; neither changes.
+///
+/// ```
+/// use std::sync::Arc;
+/// use takt_cell::Cell;
+/// use takt_ua::{DateTime, StatusCode, Variant};
+///
+/// # fn main() -> Result<(), takt_cell::CellError> {
+/// let speed = Arc::new(Cell::of(&Variant::Double(0.0)));
+///
+/// // In the real-time thread, every cycle:
+/// speed.set_f64(1500.0, StatusCode::Good, DateTime::now())?;
+///
+/// // Anywhere:
+/// assert_eq!(speed.get()?.value, Some(Variant::Double(1500.0)));
+/// assert!(speed.set_u32(1500, StatusCode::Good, DateTime::now()).is_err(), "it holds a Double");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Cell {
+    control: Control,
+    words: Box<[AtomicU64]>,
+    /// Words before the first one that begins a cache line.
+    offset: usize,
+    slot_words: usize,
+    pub(crate) capacity: usize,
+    pub(crate) shape: Shape,
+}
+
+impl Cell {
+    /// A cell for any value whose encoding (as a Variant, OPC 10000-6, 5.2.2.16) has up to `capacity` bytes, at most
+    /// [`MAX_CAPACITY`]. Until it is set it has no value, and status BadWaitingForInitialData.
+    ///
+    /// Takes four times the capacity, and 24 bytes, in whole cache lines; for a number, 256 bytes.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self::with_shape(Shape::ANY, capacity)
+    }
+
+    /// A cell for one value (`max_elements` is `None`) or an array of a type.
+    ///
+    /// `max_string_bytes` counts where a value of the type has no fixed size: all bytes of text or content in one value
+    /// or element. [`BuiltInType::Variant`] without `max_elements` is a cell for any value.
+    #[must_use]
+    pub fn for_type(
+        data_type: BuiltInType,
+        max_elements: Option<usize>,
+        max_string_bytes: usize,
+    ) -> Self {
+        let element = match data_type.encoded_size() {
+            Some(size) => size,
+            None => max_string_bytes.saturating_add(overhead(data_type)),
+        };
+        match max_elements {
+            None => Self::with_shape(Shape::scalar(data_type), element.saturating_add(1)),
+            // Encoding mask, length, and room for three dimensions.
+            Some(elements) => {
+                let capacity = element.saturating_mul(elements).saturating_add(1 + 4 + 16);
+                Self::with_shape(Shape::array(data_type), capacity)
+            }
+        }
+    }
+
+    /// A cell that holds `value`, and later ones of the same type that are not longer: for numbers and arrays of fixed length.
+    ///
+    /// Status Good, source timestamp now. [`Variant::Empty`] makes a cell for any value that fits a cache line.
+    #[must_use]
+    pub fn of(value: &Variant) -> Self {
+        Self::of_with_capacity(value, 0)
+    }
+
+    /// The same, for later values of up to `capacity` bytes when encoded, for instance a string that grows.
+    #[must_use]
+    pub fn of_with_capacity(value: &Variant, capacity: usize) -> Self {
+        let encoded = value.encode_to_vec();
+        let shape = Shape::of(encoded.first().copied().unwrap_or_default());
+        let cell = Self::with_shape(shape, capacity.max(encoded.len()));
+        // Shape and capacity are the value's own, so this fails for a value above MAX_CAPACITY only: then the cell
+        // stays without one.
+        let _ = cell.store(&[&encoded], StatusCode::Good, DateTime::now());
+        cell
+    }
+
+    fn with_shape(shape: Shape, capacity: usize) -> Self {
+        let capacity = capacity.min(MAX_CAPACITY);
+        let slot_words = (1 + VALUE + words_for(capacity)).next_multiple_of(LINE_WORDS);
+        // One line more than needed, for the first slot to begin with a line.
+        let words: Box<[AtomicU64]> = (0..slot_words * SLOTS + LINE_WORDS - 1)
+            .map(|_| AtomicU64::new(0))
+            .collect();
+        let offset = words
+            .as_ptr()
+            .align_offset(8 * LINE_WORDS)
+            .min(LINE_WORDS - 1);
+        let first = words.get(offset..).unwrap_or_default();
+        initialise(first);
+        if let Some(meta) = first.get(1 + META) {
+            let waiting = u64::from(StatusCode::BadWaitingForInitialData.0);
+            meta.store(waiting, crate::sync::Ordering::Relaxed);
+        }
+        Self {
+            control: Control::new(),
+            words,
+            offset,
+            slot_words,
+            capacity,
+            shape,
+        }
+    }
+
+    /// What the cell takes.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How many bytes an encoded value may have.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// A number that grows with every set: who remembers it knows whether there is a new value.
+    #[inline]
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.control.generation()
+    }
+
+    #[inline]
+    pub(crate) fn slots(&self) -> Slots<'_> {
+        let words = self.words.get(self.offset..).unwrap_or_default();
+        Slots::new(&self.control, words, self.slot_words)
+    }
+}
+
+impl fmt::Debug for Cell {
+    /// Without the value, which may be long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cell")
+            .field("shape", &self.shape)
+            .field("capacity", &self.capacity)
+            .field("generation", &self.generation())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Bytes of an encoded value of a type besides its text: lengths, masks, numbers (OPC 10000-6, 5.2.2).
+const fn overhead(data_type: BuiltInType) -> usize {
+    match data_type {
+        BuiltInType::NodeId => 1 + 2 + 4,
+        BuiltInType::ExpandedNodeId => 1 + 2 + 4 + 4 + 4,
+        BuiltInType::QualifiedName => 2 + 4,
+        BuiltInType::LocalizedText => 1 + 4 + 4,
+        // The NodeId of its encoding counts as numeric or as part of the text.
+        BuiltInType::ExtensionObject => 1 + 2 + 4 + 1 + 4,
+        // Mask, times and status; the value has a mask and a length of its own.
+        BuiltInType::DataValue => 1 + 4 + 8 + 2 + 8 + 2 + 1 + 4,
+        BuiltInType::Variant => 1 + 4,
+        BuiltInType::DiagnosticInfo => 1 + 4 * 4 + 4 + 4,
+        // A length.
+        _ => 4,
+    }
+}

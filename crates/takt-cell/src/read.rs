@@ -1,0 +1,329 @@
+//! Reading a cell.
+
+use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder, Limits};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::{DataValue, DateTime, StatusCode, Variant};
+
+use crate::cell::{META, TIME, VALUE};
+use crate::scalar::{Element, Scalar};
+use crate::slots::Busy;
+use crate::sync::{AtomicU64, Ordering};
+use crate::words::{PADDING, append};
+use crate::{Cell, CellError, Shape};
+
+/// What belongs to a value that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// Bytes of the value's encoding as a Variant; 0 if there is no value.
+    pub length: usize,
+    /// How good the value is.
+    pub status: StatusCode,
+    /// When the source had it; [`DateTime::MIN`] if unknown.
+    pub source_timestamp: DateTime,
+    /// Grows with every set.
+    pub generation: u64,
+}
+
+/// What a slot says at some moment: to be believed only when the sequence has been checked.
+struct View<'a> {
+    length: usize,
+    status: StatusCode,
+    time: DateTime,
+    value: &'a [AtomicU64],
+}
+
+/// None of these waits; all but [`Cell::get`] allocate nothing.
+///
+/// # Errors
+/// [`CellError::Busy`] if the value was set again and again while it was being copied, which takes three sets
+/// during each of many attempts. [`CellError::Encode`] if the value does not fit where it shall go.
+impl Cell {
+    /// The value with its status and source timestamp. Allocates for strings and arrays.
+    ///
+    /// There is no value if the status is Bad (OPC 10000-4, 7.11).
+    pub fn get(&self) -> Result<DataValue, CellError> {
+        let mut stack = [0; 64];
+        let mut heap = Vec::new();
+        let mut encoder = if self.capacity <= stack.len() {
+            Encoder::fixed(&mut stack)
+        } else {
+            Encoder::growing(&mut heap, self.capacity)
+        };
+        let reading = self.encode_value(&mut encoder)?;
+        // Values come in by way of typed setters or are checked when they are set. Their length has no limit but the cell's.
+        let limits = Limits {
+            max_string_length: self.capacity,
+            max_array_length: self.capacity,
+            ..Limits::DEFAULT
+        };
+        let value = Variant::decode(&mut Decoder::with_limits(encoder.written(), limits))?;
+        Ok(DataValue {
+            value: (value != Variant::Empty && !reading.status.is_bad()).then_some(value),
+            status: Some(reading.status),
+            source_timestamp: (!reading.source_timestamp.is_null())
+                .then_some(reading.source_timestamp),
+            ..DataValue::default()
+        })
+    }
+
+    /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this gives the last value even if the status is
+    /// Bad, as long as there is one.
+    pub fn read_into(&self, buffer: &mut [u8]) -> Result<Reading, CellError> {
+        self.append(&mut Encoder::fixed(buffer), |view, encoder| {
+            append(view.value, view.length, encoder)
+        })
+    }
+
+    /// Reads one number, Boolean, DateTime or StatusCode; `None` if there is no value.
+    ///
+    /// # Errors
+    /// [`CellError::WrongType`] besides [`CellError::Busy`].
+    #[inline]
+    pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
+        let ((first, second), reading) =
+            self.read(|view| (load(view.value, 0), load(view.value, 1)))?;
+        if reading.length == 0 {
+            return Ok((None, reading));
+        }
+        expect(encoding(first), Shape::scalar(T::TYPE))?;
+        Ok((Some(T::from_word(first >> 32 | second << 32)), reading))
+    }
+
+    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no value.
+    ///
+    /// # Errors
+    /// [`CellError::WrongType`], and [`CellError::Encode`] if the slice is too short, besides [`CellError::Busy`].
+    pub fn read_slice<T: Element>(
+        &self,
+        elements: &mut [T],
+    ) -> Result<(Option<usize>, Reading), CellError> {
+        let (outcome, reading) = self.read(|view| {
+            if view.length == 0 {
+                return Ok(None);
+            }
+            let first = load(view.value, 0);
+            expect(encoding(first), Shape::array(T::TYPE))?;
+            // A null array has length -1; what does not fit the cell is from another moment.
+            let length = (first >> 32) as u32;
+            let length = usize::try_from(length.cast_signed())
+                .unwrap_or(0)
+                .min(self.capacity / T::SIZE);
+            let available = elements.len();
+            let Some(target) = elements.get_mut(..length) else {
+                return Err(full(length * T::SIZE, available * T::SIZE));
+            };
+            let words = view.value.get(1..).unwrap_or_default();
+            T::from_words(
+                words.iter().map(|word| word.load(Ordering::Relaxed)),
+                target,
+            );
+            Ok(Some(length))
+        })?;
+        outcome.map(|length| (length, reading))
+    }
+
+    /// Appends the value as a Variant (OPC 10000-6, 5.2.2.16), the null Variant if there is none; the last value even
+    /// if the status is Bad.
+    #[inline]
+    pub fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<Reading, CellError> {
+        self.append(encoder, |view, encoder| match view.length {
+            0 => encoder.u8(0),
+            length => append(view.value, length, encoder),
+        })
+    }
+
+    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) with the timestamps that a client wants (OPC 10000-4, 7.40): what a Read answers.
+    ///
+    /// A status of Good is left out, as the standard asks for; so are times that are null, and the value if the status is
+    /// Bad (OPC 10000-4, 7.11).
+    #[inline]
+    pub fn encode_data_value(
+        &self,
+        encoder: &mut Encoder<'_>,
+        timestamps: TimestampsToReturn,
+        server_timestamp: DateTime,
+    ) -> Result<Reading, CellError> {
+        let source =
+            timestamps == TimestampsToReturn::Source || timestamps == TimestampsToReturn::Both;
+        let server =
+            timestamps == TimestampsToReturn::Server || timestamps == TimestampsToReturn::Both;
+        let server_timestamp = if server {
+            server_timestamp
+        } else {
+            DateTime::MIN
+        };
+        self.append(encoder, |mut view, encoder| {
+            if view.status.is_bad() {
+                view.length = 0;
+            }
+            if !source {
+                view.time = DateTime::MIN;
+            }
+            if view.length <= SMALL {
+                small_data_value(&view, server_timestamp, encoder)
+            } else {
+                data_value(&view, server_timestamp, encoder)
+            }
+        })
+    }
+
+    /// Reads by appending; what was appended in vain is taken back.
+    #[inline]
+    fn append(
+        &self,
+        encoder: &mut Encoder<'_>,
+        mut write: impl FnMut(View<'_>, &mut Encoder<'_>) -> Result<(), EncodeError>,
+    ) -> Result<Reading, CellError> {
+        let start = encoder.position();
+        let outcome = self.read(|view| {
+            encoder.truncate(start);
+            write(view, encoder)
+        });
+        match outcome {
+            Ok((Ok(()), reading)) => Ok(reading),
+            Ok((Err(error), _)) => {
+                encoder.truncate(start);
+                Err(error.into())
+            }
+            Err(error) => {
+                encoder.truncate(start);
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads until what `copy` has seen is whole.
+    #[inline]
+    fn read<R>(&self, mut copy: impl FnMut(View<'_>) -> R) -> Result<(R, Reading), CellError> {
+        let outcome = self.slots().read(|words| {
+            let meta = load(words, META);
+            // Whatever the moment: never more than the cell has.
+            let length = usize::try_from(meta >> 32)
+                .unwrap_or(usize::MAX)
+                .min(self.capacity);
+            let status = StatusCode((meta & u64::from(u32::MAX)) as u32);
+            let time = DateTime(load(words, TIME).cast_signed());
+            let value = words.get(VALUE..).unwrap_or_default();
+            let result = copy(View {
+                length,
+                status,
+                time,
+                value,
+            });
+            (result, length, status, time)
+        });
+        match outcome {
+            Ok(((result, length, status, source_timestamp), generation)) => Ok((
+                result,
+                Reading {
+                    length,
+                    status,
+                    source_timestamp,
+                    generation,
+                },
+            )),
+            Err(Busy) => Err(CellError::Busy),
+        }
+    }
+}
+
+// Encoding mask of a DataValue.
+const HAS_VALUE: u8 = 0x01;
+const HAS_STATUS: u8 = 0x02;
+const HAS_SOURCE_TIMESTAMP: u8 = 0x04;
+const HAS_SERVER_TIMESTAMP: u8 = 0x08;
+
+/// Up to here a value lies in its first two words: every type but Guid that has a fixed size.
+const SMALL: usize = 16 - PADDING;
+
+fn mask(view: &View<'_>, server_timestamp: DateTime) -> u8 {
+    let bit = |present: bool, bit: u8| if present { bit } else { 0 };
+    bit(view.length > 0, HAS_VALUE)
+        | bit(view.status != StatusCode::Good, HAS_STATUS)
+        | bit(!view.time.is_null(), HAS_SOURCE_TIMESTAMP)
+        | bit(!server_timestamp.is_null(), HAS_SERVER_TIMESTAMP)
+}
+
+#[inline]
+fn data_value(
+    view: &View<'_>,
+    server_timestamp: DateTime,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
+    encoder.u8(mask(view, server_timestamp))?;
+    append(view.value, view.length, encoder)?;
+    if view.status != StatusCode::Good {
+        encoder.u32(view.status.0)?;
+    }
+    if !view.time.is_null() {
+        encoder.i64(view.time.0)?;
+    }
+    if !server_timestamp.is_null() {
+        encoder.i64(server_timestamp.0)?;
+    }
+    Ok(())
+}
+
+/// The same for the most frequent sizes, 4 and 8 bytes: without a loop, and without a call to copy a few bytes.
+#[inline]
+fn small_data_value(
+    view: &View<'_>,
+    server_timestamp: DateTime,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
+    encoder.u8(mask(view, server_timestamp))?;
+    let [_, _, _, head @ ..] = load(view.value, 0).to_le_bytes();
+    match view.length {
+        5 => encoder.bytes(&head)?,
+        9 => {
+            let [a, b, c, d, ..] = load(view.value, 1).to_le_bytes();
+            encoder.bytes(&head)?;
+            encoder.bytes(&[a, b, c, d])?;
+        }
+        length => append(view.value, length, encoder)?,
+    }
+    if view.status != StatusCode::Good {
+        encoder.u32(view.status.0)?;
+    }
+    if !view.time.is_null() {
+        encoder.i64(view.time.0)?;
+    }
+    if !server_timestamp.is_null() {
+        encoder.i64(server_timestamp.0)?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn load(words: &[AtomicU64], index: usize) -> u64 {
+    words
+        .get(index)
+        .map_or(0, |word| word.load(Ordering::Relaxed))
+}
+
+/// The encoding mask in the first word of a value.
+#[inline]
+fn encoding(first: u64) -> u8 {
+    first.to_le_bytes()[PADDING]
+}
+
+#[inline]
+fn expect(encoding: u8, asked: Shape) -> Result<(), CellError> {
+    if asked.accepts(encoding) {
+        Ok(())
+    } else {
+        Err(CellError::WrongType {
+            expected: Shape::of(encoding),
+            found: asked,
+        })
+    }
+}
+
+#[cold]
+fn full(needed: usize, available: usize) -> CellError {
+    let bytes = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+    CellError::Encode(EncodeError::BufferFull {
+        needed: bytes(needed),
+        available: bytes(available),
+    })
+}

@@ -1,0 +1,261 @@
+//! The protocol: several slots, one of them published.
+//!
+//! # Layout
+//!
+//! A cell is a [`Control`] and [`SLOTS`] slots of equally many 64-bit words, all of them atomic. Word 0 of a slot is its
+//! *sequence*; the others are the value with all that belongs to it, and nobody cares here what they mean.
+//!
+//! Every set gets a *generation* of its own from `Control::tickets`, counting from 1. A sequence of `2g` says that the
+//! slot holds the complete value of generation `g`; `2g + 1` says that the set with generation `g` has claimed the slot
+//! and is writing. `Control::latest` names the published generation and its slot in one word, and only grows.
+//!
+//! # Setting
+//!
+//! 1. Take a ticket `g`.
+//! 2. Claim a slot: compare-and-swap its sequence from an even `2h` to `2g + 1`, *only if `h` is less than a generation
+//!    read from `latest`*.
+//! 3. Release fence; store the words, relaxed.
+//! 4. Store `2g` to the sequence, and raise `latest` to (`g`, slot) unless it is beyond that already.
+//!
+//! **The published slot is never claimed.** `latest` only grows, so once a generation greater than `h` has been seen
+//! in it, `h` is not and never again becomes the published one; and the compare-and-swap succeeds only while the slot still
+//! holds `h`, because generations are unique. So whoever stops anywhere in the middle of a set, for a while or
+//! for ever, holds up nobody: the published value stays whole, and what is lost is one spare slot.
+//!
+//! **A set takes a bounded number of steps.** At any moment one slot is published and each other set under way holds
+//! at most one, so with at most `SLOTS - 1` sets at once, one slot is left to claim. A round over the slots can only
+//! miss it if somebody claims or publishes during that round. The sets under way can do so twice each before one with a
+//! later ticket than ours is published; then ours is *superseded*: it is as if it had happened just before that
+//! one, which began after ours did, and there is nothing left to do. Hence `CLAIM_ROUNDS` rounds are enough; with more sets at once than
+//! that, the last ones may be told `Busy`. Raising `latest` fails only if somebody else raised it: at most
+//! `SLOTS - 1` hold a slot and could, so that loop is bounded as well.
+//!
+//! # Reading
+//!
+//! 1. Load `latest` (acquire): generation `g` and its slot.
+//! 2. Load the words, relaxed.
+//! 3. Acquire fence; the words are those of generation `g` if the sequence still is `2g`, otherwise start again.
+//!
+//! **What is accepted is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which continues its release
+//! sequence), so all words of `g` happened before step 2, and no older ones can be read. If a word of a later
+//! set was read, then that set's release fence synchronises with our acquire fence, so its claim of the slot happened before
+//! the load of the sequence in step 3, which therefore cannot be `2g` any more: generations are not used twice.
+//!
+//! A read starts again only if the slot was claimed while it was being copied. Claims go round, so for
+//! one thread that sets, that takes `SLOTS - 1` whole sets during one copy. Readers write nothing: any number of
+//! them disturb neither each other nor those who set.
+
+use crate::sync::{AtomicU64, Ordering, fence};
+
+/// Values kept per cell: the published one, and one for each of three sets that may be under way at once.
+pub(crate) const SLOTS: usize = 4;
+
+/// How often a read begins before it gives up: plenty, unless values are set without a pause on many cores.
+const READ_ATTEMPTS: usize = if cfg!(loom) { 8 } else { 128 };
+
+/// Lower bits of `latest` that name the slot.
+const SLOT_BITS: u32 = SLOTS.trailing_zeros();
+const _: () = assert!(SLOTS.is_power_of_two());
+
+/// A read found no quiet moment, or a set no free slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Busy;
+
+/// What is common to the slots of a cell.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Control {
+    /// Published generation times `SLOTS`, plus the number of its slot.
+    latest: AtomicU64,
+    /// The generation given out last.
+    tickets: AtomicU64,
+}
+
+impl Control {
+    /// Publishes generation 1 in slot 0, which the caller has [initialised](initialise).
+    pub(crate) fn new() -> Self {
+        Self {
+            latest: AtomicU64::new(1 << SLOT_BITS),
+            tickets: AtomicU64::new(1),
+        }
+    }
+
+    /// The published generation.
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.latest.load(Ordering::Acquire) >> SLOT_BITS
+    }
+}
+
+/// The words of a new cell, all slots empty and slot 0 in generation 1.
+pub(crate) fn initialise(words: &[AtomicU64]) {
+    if let Some(sequence) = words.first() {
+        sequence.store(2, Ordering::Relaxed);
+    }
+}
+
+/// A cell wherever it lives: in this process, or in memory shared with others. `N` is [`SLOTS`], but for models.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slots<'a, const N: usize = SLOTS> {
+    control: &'a Control,
+    words: &'a [AtomicU64],
+    slot_words: usize,
+}
+
+impl<'a, const N: usize> Slots<'a, N> {
+    /// See "A set takes a bounded number of steps": each of `N - 2` others twice claims and once publishes.
+    const CLAIM_ROUNDS: usize = 3 * (N - 2) + 1;
+    const MASK: u64 = {
+        assert!(N.is_power_of_two() && N >= 2 && N <= SLOTS);
+        N as u64 - 1
+    };
+
+    /// `words` holds `N` times `slot_words`, at least two each; slots that are not there are never chosen.
+    #[inline]
+    pub(crate) fn new(control: &'a Control, words: &'a [AtomicU64], slot_words: usize) -> Self {
+        Self {
+            control,
+            words,
+            slot_words,
+        }
+    }
+
+    /// The sequence and the other words of the slot that the lower bits of `number` name.
+    #[inline]
+    fn slot(&self, number: u64) -> Option<(&'a AtomicU64, &'a [AtomicU64])> {
+        // Masked before the conversion: fits any usize.
+        let start = (number & Self::MASK) as usize * self.slot_words;
+        self.words
+            .get(start..start + self.slot_words)?
+            .split_first()
+    }
+
+    /// Sets a value: `write` stores the words after the sequence, relaxed.
+    ///
+    /// A set that another one has overtaken is complete without a call of `write`.
+    #[inline]
+    pub(crate) fn set(&self, write: impl FnOnce(&[AtomicU64])) -> Result<(), Busy> {
+        // Unique whatever the order; later than the ticket of any set that happened before.
+        let generation = self.control.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        let Some((number, sequence, words)) = self.claim(generation)? else {
+            return Ok(());
+        };
+        let claimed = Claimed { sequence };
+        // Before the words: whoever reads one of them and then fences knows that the slot is claimed.
+        fence(Ordering::Release);
+        write(words);
+        std::mem::forget(claimed);
+        // After the words, for the next claim of this slot.
+        sequence.store(generation << 1, Ordering::Release);
+        self.publish(generation, number);
+        Ok(())
+    }
+
+    /// Claims a slot; `None` if the set of this generation is superseded.
+    #[inline]
+    #[allow(clippy::type_complexity)]
+    fn claim(
+        &self,
+        generation: u64,
+    ) -> Result<Option<(u64, &'a AtomicU64, &'a [AtomicU64])>, Busy> {
+        for _ in 0..Self::CLAIM_ROUNDS {
+            let latest = self.control.latest.load(Ordering::Acquire);
+            let published = latest >> SLOT_BITS;
+            if published > generation {
+                return Ok(None);
+            }
+            // From the slot after the published one: the oldest value, if one thread sets.
+            for step in 1..N as u64 {
+                let number = latest.wrapping_add(step) & Self::MASK;
+                let Some((sequence, words)) = self.slot(number) else {
+                    continue;
+                };
+                let held = sequence.load(Ordering::Relaxed);
+                if held & 1 == 1 || held >> 1 >= published {
+                    continue;
+                }
+                // Acquire: what the slot held before is written before what we write. Release: a reader that finds
+                // the claim finds the newer `latest` too, next time.
+                let claim = (generation << 1) | 1;
+                if sequence
+                    .compare_exchange(held, claim, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return Ok(Some((number, sequence, words)));
+                }
+            }
+        }
+        Err(Busy)
+    }
+
+    /// Raises `latest`, unless a later generation is published.
+    #[inline]
+    fn publish(&self, generation: u64, number: u64) {
+        let ours = (generation << SLOT_BITS) | number;
+        let mut latest = self.control.latest.load(Ordering::Relaxed);
+        while latest < ours {
+            match self.control.latest.compare_exchange(
+                latest,
+                ours,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => latest = now,
+            }
+        }
+    }
+
+    /// Reads the published value: `copy` loads the words after the sequence, relaxed, and may find any mixture of old and
+    /// new ones; what it returns is thrown away unless the value was whole. Returns that and the value's generation.
+    #[inline]
+    pub(crate) fn read<R>(
+        &self,
+        mut copy: impl FnMut(&[AtomicU64]) -> R,
+    ) -> Result<(R, u64), Busy> {
+        for _ in 0..READ_ATTEMPTS {
+            let latest = self.control.latest.load(Ordering::Acquire);
+            let generation = latest >> SLOT_BITS;
+            let Some((sequence, words)) = self.slot(latest) else {
+                break;
+            };
+            let result = copy(words);
+            // After the words: if one of them was from a later set, its claim shows in the sequence.
+            fence(Ordering::Acquire);
+            if sequence.load(Ordering::Acquire) == generation << 1 {
+                return Ok((result, generation));
+            }
+            pause();
+        }
+        Err(Busy)
+    }
+}
+
+/// Gives a slot back, empty, should writing it panic: generation 0 is never published.
+struct Claimed<'a> {
+    sequence: &'a AtomicU64,
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        self.sequence.store(0, Ordering::Release);
+    }
+}
+
+#[inline]
+fn pause() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+#[path = "slots_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[cfg(loom)]
+#[path = "slots_loom.rs"]
+mod loom_models;
