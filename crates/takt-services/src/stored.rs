@@ -1,33 +1,31 @@
-//! A value that the server keeps: a cell that is replaced by a larger one when a value does not fit.
+//! A value that the server keeps.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
-use takt_cell::{Cell, CellError};
-use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
-use crate::value::or_null;
-
-/// Encoded values up to this size, in bytes, are kept in a cell, which has room for several versions of its value.
-/// Setting a larger one allocates memory for it, which is little beside copying it.
-const MAX_CELL: usize = 64 << 10;
-
-/// A stored value with its StatusCode and source timestamp. Reading takes no lock.
+/// A stored value with its StatusCode and source timestamp. Reading takes no lock, and never waits.
+///
+/// A value is replaced as a whole. The memory of the one before is used again for the next one, so setting values of
+/// the same size allocates nothing, unless somebody is still reading the one before.
 pub struct StoredValue {
     content: ArcSwap<Content>,
     /// Held while a value is set: what is read, changed and set again must not undo somebody else's change.
-    setting: Mutex<()>,
+    setting: Mutex<Spare>,
 }
 
-enum Content {
-    Cell(Cell),
-    Large(Large),
-}
+/// What is stored was checked when it came.
+const NO_LIMITS: Limits = Limits { max_string_length: usize::MAX, max_array_length: usize::MAX, ..Limits::DEFAULT };
 
-struct Large {
-    encoded: Box<[u8]>,
+/// The value before the current one.
+type Spare = Option<Arc<Content>>;
+
+struct Content {
+    /// An encoded Variant (OPC 10000-6, 5.2.2.16).
+    encoded: Vec<u8>,
     status: StatusCode,
     time: DateTime,
 }
@@ -40,69 +38,37 @@ impl StoredValue {
 
     /// A value with a StatusCode, as of now.
     pub fn with_status(value: &Variant, status: StatusCode) -> Self {
-        let encoded = value.encode_to_vec();
-        Self {
-            content: ArcSwap::from_pointee(Content::new(&encoded, status, DateTime::now())),
-            setting: Mutex::new(()),
-        }
+        let content = Content { encoded: value.encode_to_vec(), status, time: DateTime::now() };
+        Self { content: ArcSwap::from_pointee(content), setting: Mutex::new(None) }
     }
 
     /// The value.
-    ///
-    /// # Errors
-    /// `BadResourceUnavailable` if it is being set so often that no moment was found to read it.
-    pub fn get(&self) -> Result<DataValue, StatusCode> {
-        match &**self.content.load() {
-            Content::Cell(cell) => cell.get().map_err(|error| error.status_code()),
-            Content::Large(large) => Ok(DataValue {
-                value: if large.status.is_bad() {
-                    None
-                } else {
-                    Some(decode(&large.encoded)?)
-                },
-                status: Some(large.status),
-                source_timestamp: Some(large.time),
-                ..DataValue::default()
-            }),
-        }
+    pub fn get(&self) -> DataValue {
+        self.content.load().data_value()
     }
 
     /// Sets a Good value, as of now.
-    ///
-    /// # Errors
-    /// `BadResourceUnavailable` if it is being set by too many threads at once.
-    pub fn set(&self, value: impl Into<Variant>) -> Result<(), StatusCode> {
-        self.set_encoded(
-            &value.into().encode_to_vec(),
-            StatusCode::Good,
-            DateTime::now(),
-        )
+    pub fn set(&self, value: impl Into<Variant>) {
+        self.set_encoded(&value.into().encode_to_vec(), StatusCode::Good, DateTime::now());
     }
 
-    /// Sets value, StatusCode and source timestamp. Missing ones are Good and now.
-    ///
-    /// # Errors
-    /// As [`set`](Self::set).
-    pub fn set_data_value(&self, value: &DataValue) -> Result<(), StatusCode> {
-        let encoded = value
-            .value
-            .as_ref()
-            .unwrap_or(&Variant::Empty)
-            .encode_to_vec();
+    /// Sets value, StatusCode and source timestamp. Missing ones are null, Good and now.
+    pub fn set_data_value(&self, value: &DataValue) {
+        let encoded = value.value.as_ref().unwrap_or(&Variant::Empty).encode_to_vec();
         let time = value.source_timestamp.unwrap_or_else(DateTime::now);
-        self.set_encoded(&encoded, value.status_code(), time)
+        self.set_encoded(&encoded, value.status_code(), time);
     }
 
-    /// Sets an encoded Variant (OPC 10000-6, 5.2.2.16), which the caller has checked. Allocates only if it needs more
-    /// room than all values before.
-    pub(crate) fn set_encoded(
-        &self,
-        encoded: &[u8],
-        status: StatusCode,
-        time: DateTime,
-    ) -> Result<(), StatusCode> {
-        let setting = self.setting();
-        self.replace(&setting, encoded, status, time)
+    /// Changes the StatusCode, and keeps value and source timestamp.
+    pub fn set_status(&self, status: StatusCode) {
+        let mut spare = self.setting();
+        let content = self.content.load_full();
+        self.replace(&mut spare, &content.encoded, status, content.time);
+    }
+
+    /// Sets an encoded Variant, which the caller has checked.
+    pub(crate) fn set_encoded(&self, encoded: &[u8], status: StatusCode, time: DateTime) {
+        self.replace(&mut self.setting(), encoded, status, time);
     }
 
     /// Changes the value depending on what it is.
@@ -110,122 +76,76 @@ impl StoredValue {
         &self,
         change: impl FnOnce(DataValue) -> Result<(Variant, StatusCode, DateTime), StatusCode>,
     ) -> Result<(), StatusCode> {
-        let setting = self.setting();
-        let (value, status, time) = change(self.get()?)?;
-        self.replace(&setting, &value.encode_to_vec(), status, time)
-    }
-
-    /// Keeps value and source timestamp, and changes the StatusCode.
-    pub(crate) fn set_status(&self, status: StatusCode) -> Result<(), StatusCode> {
-        let setting = self.setting();
-        let content = self.content.load();
-        let (encoded, time) = match &**content {
-            Content::Large(large) => (large.encoded.to_vec(), large.time),
-            Content::Cell(cell) => {
-                let mut encoded = vec![0; cell.capacity()];
-                let reading = cell
-                    .read_into(&mut encoded)
-                    .map_err(|error| error.status_code())?;
-                encoded.truncate(reading.length);
-                (encoded, reading.source_timestamp)
-            }
-        };
-        self.replace(&setting, or_null(&encoded), status, time)
-    }
-
-    fn setting(&self) -> MutexGuard<'_, ()> {
-        self.setting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn replace(
-        &self,
-        _: &MutexGuard<'_, ()>,
-        encoded: &[u8],
-        status: StatusCode,
-        time: DateTime,
-    ) -> Result<(), StatusCode> {
-        if let Content::Cell(cell) = &**self.content.load() {
-            match cell.set_encoded(encoded, status, time) {
-                Ok(()) => return Ok(()),
-                Err(CellError::TooLarge { .. } | CellError::WrongType { .. }) => {}
-                Err(error) => return Err(error.status_code()),
-            }
-        }
-        self.content
-            .store(Arc::new(Content::new(encoded, status, time)));
+        let mut spare = self.setting();
+        let (value, status, time) = change(self.get())?;
+        self.replace(&mut spare, &value.encode_to_vec(), status, time);
         Ok(())
     }
 
+    fn setting(&self) -> MutexGuard<'_, Spare> {
+        self.setting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn replace(&self, spare: &mut Spare, encoded: &[u8], status: StatusCode, time: DateTime) {
+        let fresh = || Content { encoded: encoded.to_vec(), status, time };
+        let mut next = spare.take().unwrap_or_else(|| Arc::new(fresh()));
+        match Arc::get_mut(&mut next) {
+            Some(content) => {
+                content.encoded.clear();
+                content.encoded.extend_from_slice(encoded);
+                (content.status, content.time) = (status, time);
+            }
+            // Somebody still reads it.
+            None => next = Arc::new(fresh()),
+        }
+        *spare = Some(self.content.swap(next));
+    }
+
     /// Appends the DataValue as a client wants it.
+    #[inline]
     pub(crate) fn encode_data_value(
         &self,
         response: &mut Encoder<'_>,
         timestamps: TimestampsToReturn,
         now: DateTime,
-    ) -> Result<(), CellError> {
-        match &**self.content.load() {
-            Content::Cell(cell) => cell
-                .encode_data_value(response, timestamps, now)
-                .map(|_| ()),
-            Content::Large(large) => Ok(large.encode(response, timestamps, now)?),
-        }
+    ) -> Result<(), EncodeError> {
+        self.content.load().encode(response, timestamps, now)
     }
 }
 
 impl std::fmt::Debug for StoredValue {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_tuple("StoredValue")
-            .field(&self.get())
-            .finish()
+        formatter.debug_tuple("StoredValue").field(&self.get()).finish()
     }
 }
 
 impl Content {
-    fn new(encoded: &[u8], status: StatusCode, time: DateTime) -> Self {
-        let large = || {
-            Self::Large(Large {
-                encoded: encoded.into(),
-                status,
-                time,
-            })
-        };
-        if encoded.len() > MAX_CELL {
-            return large();
-        }
-        // A little more than needed, so that a text that grows does not need a new cell each time.
-        let cell = Cell::new(encoded.len().next_power_of_two().max(16));
-        match cell.set_encoded(encoded, status, time) {
-            Ok(()) => Self::Cell(cell),
-            Err(_) => large(),
+    fn data_value(&self) -> DataValue {
+        // With a Bad status there is no value (OPC 10000-4, 7.11). What is stored was checked before.
+        let value = || Variant::decode(&mut Decoder::with_limits(&self.encoded, NO_LIMITS)).unwrap_or_default();
+        DataValue {
+            value: (!self.status.is_bad()).then(value),
+            status: Some(self.status),
+            source_timestamp: (self.time != DateTime::MIN).then_some(self.time),
+            ..DataValue::default()
         }
     }
-}
 
-impl Large {
     /// A DataValue (OPC 10000-6, 5.2.2.17) around the encoded Variant.
+    #[inline]
     fn encode(
         &self,
         response: &mut Encoder<'_>,
         timestamps: TimestampsToReturn,
         now: DateTime,
     ) -> Result<(), EncodeError> {
-        let source = matches!(
-            timestamps,
-            TimestampsToReturn::Source | TimestampsToReturn::Both
-        );
-        let server = matches!(
-            timestamps,
-            TimestampsToReturn::Server | TimestampsToReturn::Both
-        );
-        let has_status = self.status != StatusCode::Good;
-        // With a Bad status there is no value (OPC 10000-4, 7.11).
+        let source = matches!(timestamps, TimestampsToReturn::Source | TimestampsToReturn::Both);
+        let server = matches!(timestamps, TimestampsToReturn::Server | TimestampsToReturn::Both);
+        let source = source && self.time != DateTime::MIN;
         let has_value = !self.status.is_bad();
-        let mask = u8::from(has_value)
-            | u8::from(has_status) << 1
-            | u8::from(source) << 2
-            | u8::from(server) << 3;
-        response.u8(mask)?;
+        let has_status = self.status != StatusCode::Good;
+        let bit = |present: bool, position: u8| u8::from(present) << position;
+        response.u8(bit(has_value, 0) | bit(has_status, 1) | bit(source, 2) | bit(server, 3))?;
         if has_value {
             response.bytes(&self.encoded)?;
         }
@@ -239,24 +159,20 @@ impl Large {
     }
 }
 
-fn decode(encoded: &[u8]) -> Result<Variant, StatusCode> {
-    Variant::decode(&mut Decoder::new(encoded)).map_err(|error| error.status_code())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn value(stored: &StoredValue) -> Variant {
-        stored.get().unwrap().value.unwrap()
+        stored.get().value.unwrap()
     }
 
     #[test]
-    fn it_grows_with_what_is_set() {
+    fn it_holds_whatever_is_set() {
         let stored = StoredValue::new(&Variant::from("a"));
-        for length in [0, 1, 100, 5_000, MAX_CELL + 1, 3, 200_000] {
+        for length in [0, 1, 100, 5_000, 70_000, 3, 200_000] {
             let text = "x".repeat(length);
-            stored.set(text.as_str()).unwrap();
+            stored.set(text.as_str());
             assert_eq!(value(&stored), Variant::from(text.as_str()));
         }
     }
@@ -268,15 +184,13 @@ mod tests {
         let uncertain = DataValue::good(2_u32)
             .with_status(StatusCode::UncertainInitialValue)
             .with_source_timestamp(time);
-        stored.set_data_value(&uncertain).unwrap();
-        stored.set_status(StatusCode::BadNoCommunication).unwrap();
-        let read = stored.get().unwrap();
+        stored.set_data_value(&uncertain);
+        stored.set_status(StatusCode::BadNoCommunication);
+        let read = stored.get();
         assert_eq!(read.value, None, "a Bad value is not shown");
         assert_eq!(read.status, Some(StatusCode::BadNoCommunication));
-        stored
-            .set_status(StatusCode::UncertainLastUsableValue)
-            .unwrap();
-        let read = stored.get().unwrap();
+        stored.set_status(StatusCode::UncertainLastUsableValue);
+        let read = stored.get();
         assert_eq!(
             read.value,
             Some(Variant::from(2_u32)),
@@ -286,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn large_values_are_encoded_like_small_ones() {
+    fn it_is_encoded_as_a_data_value() {
         let numbers: Vec<u32> = (0..20_000).collect();
         let stored = StoredValue::new(&Variant::from(numbers.clone()));
         let mut bytes = Vec::new();

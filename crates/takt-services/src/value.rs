@@ -45,7 +45,7 @@ impl Value {
         match self {
             Self::Cell(cell) => Some((cell.shape().data_type()?, cell.shape().is_array()?)),
             Self::Stored(stored) => {
-                let value = stored.get().ok()?.value?;
+                let value = stored.get().value?;
                 Some((value.built_in_type()?, value.is_array()))
             }
             Self::Callback(_) | Self::Remote(_) => None,
@@ -61,18 +61,22 @@ impl Value {
                     .read_into(&mut encoded)
                     .map_err(|error| error.status_code())?;
                 let encoded = encoded.get(..reading.length).unwrap_or_default();
-                cell.set_encoded(or_null(encoded), status, reading.source_timestamp)
+                // Without a value there is only a status to set.
+                if encoded.is_empty() {
+                    return cell
+                        .set_status(status, reading.source_timestamp)
+                        .map_err(|error| error.status_code());
+                }
+                cell.set_encoded(encoded, status, reading.source_timestamp)
                     .map_err(|error| error.status_code())
             }
-            Self::Stored(stored) => stored.set_status(status),
+            Self::Stored(stored) => {
+                stored.set_status(status);
+                Ok(())
+            }
             Self::Callback(_) | Self::Remote(_) => Err(StatusCode::BadNotSupported),
         }
     }
-}
-
-/// An encoded Variant; no bytes at all are the null Variant.
-pub(crate) fn or_null(encoded: &[u8]) -> &[u8] {
-    if encoded.is_empty() { &[0] } else { encoded }
 }
 
 impl std::fmt::Debug for Value {

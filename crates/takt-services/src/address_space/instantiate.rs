@@ -198,7 +198,7 @@ impl View<'_> {
         let node = self.node(node_id)?;
         match node.value() {
             Some(Value::Stored(stored)) => {
-                stored.get().ok()?.value.filter(|value| !value.is_empty())
+                stored.get().value.filter(|value| !value.is_empty())
             }
             Some(_) => None,
             None => decode(node.standard()?.value()?),

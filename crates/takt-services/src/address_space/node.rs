@@ -22,6 +22,8 @@ pub(crate) struct Node {
     /// Readers take the `Arc` and let go of the lock; a writer copies the list only while a reader looks at it.
     references: RwLock<Arc<Vec<Reference>>>,
     binding: ArcSwapOption<Binding>,
+    /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy at hand, for the hot path.
+    access_level: Option<u32>,
     /// What [`Expected`](super::types::Expected) found out about the DataType; 0: nothing yet.
     pub(crate) expected: AtomicU8,
 }
@@ -63,8 +65,17 @@ impl Binding {
 
 impl Node {
     pub(crate) fn new(base: Base) -> Self {
+        let access_level = match &base {
+            Base::Standard(node) if node.node_class() == NodeClass::Variable => Some(u32::from(node.access_level())),
+            Base::Standard(_) => None,
+            Base::Added(definition) => match &definition.attributes {
+                ClassAttributes::Variable(variable) => Some(variable.access_level),
+                _ => None,
+            },
+        };
         Self {
             base,
+            access_level,
             references: RwLock::default(),
             binding: ArcSwapOption::empty(),
             expected: AtomicU8::new(0),
@@ -249,6 +260,15 @@ impl<'v> NodeRef<'v> {
                 ClassAttributes::Variable(variable) => Some(VariableRef::from(variable)),
                 _ => None,
             },
+        }
+    }
+
+    /// AccessLevelEx of a Variable; `None` for other NodeClasses.
+    #[inline]
+    pub(crate) fn access_level(&self) -> Option<u32> {
+        match self.inner {
+            Inner::Node(node) => node.access_level,
+            Inner::Standard(_) => self.variable().map(|variable| variable.access_level),
         }
     }
 

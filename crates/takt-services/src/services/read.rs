@@ -148,11 +148,10 @@ impl Read<'_, '_, '_> {
         if item.attribute_id != VALUE {
             return self.attribute(&node, item);
         }
-        let Some(variable) = node.variable() else {
-            return self.default_value(&node, item);
-        };
-        if !attributes::is_readable(variable.access_level) {
-            return self.status(StatusCode::BadNotReadable);
+        match node.access_level() {
+            Some(level) if attributes::is_readable(level) => {}
+            Some(_) => return self.status(StatusCode::BadNotReadable),
+            None => return self.default_value(&node, item),
         }
         let is_plain = item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null();
         if !is_plain {
@@ -178,11 +177,7 @@ impl Read<'_, '_, '_> {
                 }
             }
             Some(Binding::Value(Value::Stored(stored))) => {
-                match stored.encode_data_value(self.response, self.timestamps, now) {
-                    Ok(()) => Ok(()),
-                    Err(CellError::Encode(error)) => Err(error),
-                    Err(error) => self.status(error.status_code()),
-                }
+                stored.encode_data_value(self.response, self.timestamps, now)
             }
             Some(Binding::Value(Value::Callback(source))) => {
                 let mut value = source.read();
@@ -238,10 +233,7 @@ impl Read<'_, '_, '_> {
                 Ok(value) => value,
                 Err(_) => return self.status(StatusCode::BadResourceUnavailable),
             },
-            Some(Value::Stored(stored)) => match stored.get() {
-                Ok(value) => value,
-                Err(status) => return self.status(status),
-            },
+            Some(Value::Stored(stored)) => stored.get(),
             Some(Value::Callback(source)) => {
                 let mut value = source.read();
                 value.source_timestamp = value.source_timestamp.or(Some(self.request.now));

@@ -278,10 +278,19 @@ fn write_encoded(
     time: DateTime,
 ) -> Result<(), StatusCode> {
     match target {
-        Value::Cell(cell) => cell
-            .set_encoded(encoded, status, time)
-            .map_err(|error| error.status_code()),
-        Value::Stored(stored) => stored.set_encoded(encoded, status, time),
+        Value::Cell(cell) => {
+            // What is in the request was checked when it was decoded.
+            let set = if std::ptr::eq(encoded, item.encoded) {
+                cell.set_ref(&item.value, status, time)
+            } else {
+                cell.set_encoded(encoded, status, time)
+            };
+            set.map_err(|error| error.status_code())
+        },
+        Value::Stored(stored) => {
+            stored.set_encoded(encoded, status, time);
+            Ok(())
+        }
         Value::Callback(source) => {
             let value = if std::ptr::eq(encoded, item.encoded) {
                 item.value.to_owned()

@@ -1,0 +1,225 @@
+//! A server and a client without a transport between them.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use takt_services::{Connection, Outcome, Peer, Server, ServerBuilder, Transport};
+use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,
+    ReadRequest, ReadResponse, ReadValueId, RequestHeader, ServiceFault, WriteRequest,
+    WriteResponse, WriteValue,
+};
+use takt_ua::{DataValue, NodeId, StatusCode, Structure, ids};
+
+/// Attribute ids (OPC 10000-6, A.1).
+pub const VALUE: u32 = 13;
+
+pub fn builder() -> ServerBuilder {
+    Server::builder("Test", "urn:test:server")
+}
+
+pub fn server() -> Arc<Server> {
+    builder().build().unwrap()
+}
+
+/// One channel, and perhaps a Session in it.
+pub struct Client {
+    pub server: Arc<Server>,
+    pub connection: Connection,
+    pub token: NodeId,
+    pub handle: u32,
+    pub timeout_hint: u32,
+    woken: Receiver<()>,
+}
+
+impl Client {
+    /// A channel without a Session.
+    pub fn connect(server: &Arc<Server>) -> Self {
+        Self::connect_as(server, Some(1000))
+    }
+
+    pub fn connect_as(server: &Arc<Server>, user: Option<u32>) -> Self {
+        let (wake, woken) = mpsc::channel();
+        let peer = Peer {
+            transport: Transport::SharedMemory,
+            user,
+            process: None,
+            address: "test".to_owned(),
+        };
+        let wake = move || {
+            let _ = wake.send(());
+        };
+        let connection = server.connect(peer, "opc.iox2://Test".to_owned(), Arc::new(wake));
+        Self {
+            server: Arc::clone(server),
+            connection,
+            token: NodeId::NULL,
+            handle: 0,
+            timeout_hint: 0,
+            woken,
+        }
+    }
+
+    /// A channel with an activated Session.
+    pub fn new(server: &Arc<Server>) -> Self {
+        let mut client = Self::connect(server);
+        client.create().unwrap();
+        client.activate().unwrap();
+        client
+    }
+
+    pub fn create(&mut self) -> Result<CreateSessionResponse, StatusCode> {
+        let request_header = self.header();
+        let created: CreateSessionResponse = self.call(CreateSessionRequest {
+            request_header,
+            session_name: "test".into(),
+            requested_session_timeout: 60_000.0,
+            ..CreateSessionRequest::default()
+        })?;
+        self.token = created.authentication_token.clone();
+        Ok(created)
+    }
+
+    pub fn activate(&mut self) -> Result<ActivateSessionResponse, StatusCode> {
+        let request_header = self.header();
+        self.call(ActivateSessionRequest {
+            request_header,
+            ..ActivateSessionRequest::default()
+        })
+    }
+
+    pub fn header(&mut self) -> RequestHeader {
+        self.handle += 1;
+        RequestHeader {
+            authentication_token: self.token.clone(),
+            request_handle: self.handle,
+            timeout_hint: self.timeout_hint,
+            ..RequestHeader::default()
+        }
+    }
+
+    /// The response message, waited for if it is deferred.
+    pub fn raw(&mut self, request: &[u8]) -> Vec<u8> {
+        let mut response = Vec::new();
+        let outcome = {
+            let mut encoder = Encoder::growing(&mut response, 16 << 20);
+            self.server
+                .handle(&mut self.connection, 7, request, &mut encoder)
+        };
+        match outcome {
+            Outcome::Complete => response,
+            Outcome::Deferred => {
+                assert!(response.is_empty(), "a deferred request encodes nothing");
+                self.completed().1
+            }
+        }
+    }
+
+    /// The next deferred response.
+    pub fn completed(&mut self) -> (u32, Vec<u8>) {
+        loop {
+            if let Some(completed) = self.connection.take_completed() {
+                return completed;
+            }
+            self.woken
+                .recv_timeout(Duration::from_secs(20))
+                .expect("the waker is called");
+        }
+    }
+
+    pub fn call<Q: Structure, R: Structure>(&mut self, request: Q) -> Result<R, StatusCode> {
+        let response = self.raw(&message(&request));
+        decode(&response)
+    }
+
+    pub fn read(&mut self, nodes_to_read: Vec<ReadValueId>) -> Result<Vec<DataValue>, StatusCode> {
+        let request_header = self.header();
+        let response: ReadResponse = self.call(ReadRequest {
+            request_header,
+            max_age: 0.0,
+            timestamps_to_return: TimestampsToReturn::Both,
+            nodes_to_read,
+        })?;
+        Ok(response.results)
+    }
+
+    pub fn read_value(&mut self, node_id: impl Into<NodeId>) -> DataValue {
+        self.read_attribute(node_id, VALUE)
+    }
+
+    pub fn read_attribute(&mut self, node_id: impl Into<NodeId>, attribute: u32) -> DataValue {
+        self.read(vec![read_id(node_id, attribute)])
+            .unwrap()
+            .remove(0)
+    }
+
+    pub fn write(
+        &mut self,
+        nodes_to_write: Vec<WriteValue>,
+    ) -> Result<Vec<StatusCode>, StatusCode> {
+        let request_header = self.header();
+        let response: WriteResponse = self.call(WriteRequest {
+            request_header,
+            nodes_to_write,
+        })?;
+        Ok(response.results)
+    }
+
+    pub fn write_value(
+        &mut self,
+        node_id: impl Into<NodeId>,
+        value: impl Into<takt_ua::Variant>,
+    ) -> StatusCode {
+        self.write(vec![write_of(node_id, DataValue::good(value.into()))])
+            .unwrap()
+            .remove(0)
+    }
+}
+
+pub fn read_id(node_id: impl Into<NodeId>, attribute_id: u32) -> ReadValueId {
+    ReadValueId {
+        node_id: node_id.into(),
+        attribute_id,
+        ..ReadValueId::default()
+    }
+}
+
+pub fn write_of(node_id: impl Into<NodeId>, value: DataValue) -> WriteValue {
+    WriteValue {
+        node_id: node_id.into(),
+        attribute_id: VALUE,
+        value,
+        ..WriteValue::default()
+    }
+}
+
+/// TypeId and structure.
+pub fn message<T: Structure>(structure: &T) -> Vec<u8> {
+    let mut bytes = NodeId::from(T::BINARY_ENCODING_ID).encode_to_vec();
+    bytes.extend(structure.encode_to_vec());
+    bytes
+}
+
+/// The response, or the serviceResult of a ServiceFault.
+pub fn decode<R: Structure>(response: &[u8]) -> Result<R, StatusCode> {
+    let mut decoder = Decoder::new(response);
+    let type_id = NodeId::decode(&mut decoder).expect("a response has a TypeId");
+    if type_id == NodeId::from(ids::SERVICE_FAULT_ENCODING_DEFAULT_BINARY) {
+        let fault = ServiceFault::decode(&mut decoder).expect("a ServiceFault can be decoded");
+        assert_eq!(decoder.remaining(), 0);
+        assert!(fault.response_header.service_result.is_bad());
+        return Err(fault.response_header.service_result);
+    }
+    assert_eq!(
+        type_id,
+        NodeId::from(R::BINARY_ENCODING_ID),
+        "the response is of the right type"
+    );
+    let structure = R::decode(&mut decoder).expect("a response can be decoded");
+    assert_eq!(decoder.remaining(), 0, "nothing follows a response");
+    Ok(structure)
+}
