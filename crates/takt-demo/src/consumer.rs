@@ -4,15 +4,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use takt_app::client::{Client, ClientOptions};
+use takt_app::client::{Client, ClientOptions, Follow};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::EUInformation;
-use takt_ua::{DataValue, NodeId, StatusCode, Variant};
+use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
 use crate::latency::{Latency, Summary};
 use crate::screen::Screen;
-use crate::{host, machine};
+use crate::{host, machine, tree};
 
 /// How often the live values are shown anew.
 const REFRESH: Duration = Duration::from_millis(500);
@@ -35,7 +35,14 @@ pub fn run(
     let providers = wait_for_providers(&mut consumer, stop)?;
     let mut items = Vec::new();
     for provider in &providers {
-        let found = consumer.items(provider)?;
+        let found: Vec<Shown> = consumer
+            .items(provider)?
+            .into_iter()
+            .map(|item| Shown {
+                unit: unit(&mut consumer, &item).unwrap_or_default(),
+                item,
+            })
+            .collect();
         show_tree(&screen, &mut consumer, provider, &found);
         items.extend(found);
     }
@@ -83,60 +90,53 @@ fn wait_for_providers(
     }
 }
 
-fn show_tree(screen: &Screen, consumer: &mut Consumer, provider: &ProviderEntry, items: &[Item]) {
+/// A Variable or Method with the symbol of its unit, which the registry knows.
+struct Shown {
+    item: Item,
+    unit: String,
+}
+
+fn show_tree(screen: &Screen, consumer: &mut Consumer, provider: &ProviderEntry, items: &[Shown]) {
     let endpoints: Vec<String> = provider.endpoints.iter().map(ToString::to_string).collect();
     screen.line(&format!("{}  ({})", provider.name, endpoints.join(", ")));
-    let mut shown: Vec<&str> = Vec::new();
-    for (number, item) in items.iter().enumerate() {
-        let mut segments: Vec<&str> = item.path.split('/').skip(1).collect();
-        let name = segments.pop().unwrap_or_default();
-        let common = segments
-            .iter()
-            .zip(&shown)
-            .take_while(|(a, b)| a == b)
-            .count();
-        for (depth, folder) in segments.iter().enumerate().skip(common) {
-            screen.line(&format!("{}├─ {folder}", "│  ".repeat(depth)));
-        }
-        let branch = if number + 1 == items.len() {
-            "└─"
-        } else {
-            "├─"
-        };
-        let what = describe(consumer, item);
-        screen.line(&format!(
-            "{}{branch} {name}{what}",
-            "│  ".repeat(segments.len())
-        ));
-        shown = segments;
+    let rows: Vec<tree::Row<'_>> = items
+        .iter()
+        .map(|shown| {
+            let segments = shown.item.path.split('/').skip(1).collect();
+            (segments, describe(consumer, shown))
+        })
+        .collect();
+    for line in tree::lines(&rows) {
+        screen.line(&line);
     }
     screen.line("");
 }
 
 /// What a person wants to know of an item beside its name.
-fn describe(consumer: &mut Consumer, item: &Item) -> String {
-    if item.node_class == NodeClass::Method {
+fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
+    if shown.item.node_class == NodeClass::Method {
         return "()".to_owned();
     }
-    let length = match consumer.read(item).map(|value| value.value) {
+    let length = match consumer.read(&shown.item).map(|value| value.value) {
         Ok(Some(Variant::Array(array))) => format!("[{}]", array.len()),
         _ => String::new(),
     };
-    match unit(consumer, item) {
-        Some(unit) => format!("{length}  [{unit}]"),
-        None => length,
+    match shown.unit.as_str() {
+        "" => length,
+        unit => format!("{length}  [{unit}]"),
     }
 }
 
-/// The symbol of an item's EngineeringUnits, which the registry knows.
+/// The symbol of an item's EngineeringUnits; empty where it has none.
 fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
-    let path = format!("{}/EngineeringUnits", item.path);
-    let property = consumer.registry().find(&path).ok()?;
-    let value = consumer
-        .registry()
-        .read_good(&property.node_id.node_id)
-        .ok()?;
-    let Variant::ExtensionObject(object) = value else {
+    let registry = consumer.registry();
+    let property = registry
+        .browse(&item.node_id, &Follow::forward(ids::HAS_PROPERTY))
+        .ok()?
+        .into_iter()
+        .find(|property| property.browse_name.name.as_str() == "EngineeringUnits")?;
+    let Variant::ExtensionObject(object) = registry.read_good(&property.node_id.node_id).ok()?
+    else {
         return None;
     };
     let unit = object.decode_as::<EUInformation>().ok()?;
@@ -188,27 +188,23 @@ fn outcome<T>(result: &Result<T, ClientError>) -> String {
 
 /// The live part: values, and the latency of Reads by both ways.
 struct Live {
-    items: Vec<(Item, String)>,
+    items: Vec<Shown>,
     timed: Item,
 }
 
 impl Live {
-    fn new(consumer: &mut Consumer, items: Vec<Item>) -> Result<Self, ClientError> {
+    fn new(consumer: &mut Consumer, items: Vec<Shown>) -> Result<Self, ClientError> {
         let timed = consumer.find(&format!("{}/{TIMED}", machine::NAME))?;
         let items = items
             .into_iter()
-            .filter(|item| item.node_class == NodeClass::Variable)
-            .map(|item| {
-                let unit = unit(consumer, &item).unwrap_or_default();
-                (item, unit)
-            })
+            .filter(|shown| shown.item.node_class == NodeClass::Variable)
             .collect();
         Ok(Self { items, timed })
     }
 
     fn refresh(&mut self, screen: &Screen, consumer: &mut Consumer) {
         let mut lines = Vec::new();
-        for (item, unit) in &self.items {
+        for Shown { item, unit } in &self.items {
             let shown = match consumer.read(item) {
                 Ok(value) => format!("{} {unit}", text(&value)),
                 Err(error) => error.status_code().to_string(),

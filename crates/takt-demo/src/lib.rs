@@ -9,3 +9,4 @@ pub mod latency;
 pub mod machine;
 pub mod processes;
 mod screen;
+mod tree;

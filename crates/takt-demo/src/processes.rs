@@ -1,5 +1,6 @@
 //! The processes of the demonstration: started, watched, and ended with whoever started them.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -11,6 +12,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Process {
     name: String,
     child: Child,
+    asked: bool,
 }
 
 impl Process {
@@ -19,6 +21,7 @@ impl Process {
         Ok(Self {
             name: name.to_owned(),
             child: command.spawn()?,
+            asked: false,
         })
     }
 
@@ -32,8 +35,20 @@ impl Process {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Asks it to end. [`Drop`] waits for it.
-    pub fn ask_to_end(&self) {
+    /// The first line that it prints, if its standard output was piped.
+    pub fn first_line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        if let Some(output) = self.child.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// Asks it to end, once: who is asked again ends at once and cleans nothing up. [`Drop`] waits for it.
+    pub fn ask_to_end(&mut self) {
+        if std::mem::replace(&mut self.asked, true) {
+            return;
+        }
         if let Some(id) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
             // A process that has ended already needs no asking.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);

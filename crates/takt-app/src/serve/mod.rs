@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use takt_rt::affinity::{self, AffinityError};
 use takt_rt::priority::{self, Policy, PriorityError};
-use takt_rt::readiness::{Events, Interest, Readiness, Waker, key_tag};
+use takt_rt::readiness::{Event, Events, Interest, Readiness, Ticker, Waker, key_tag, tagged_key};
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
 use takt_tcp::{BindError, TcpServer, TcpServerConfig};
@@ -72,12 +72,13 @@ pub enum ServeError {
 const TCP: u8 = 1;
 const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
+const TICK: u8 = 4;
 
-/// What a key of the stopping descriptor looks like.
-const STOP_KEY: u64 = (STOP as u64) << 56;
+/// How often the deadlines of sessions are looked at.
+const TICK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Deadlines of sessions and connections are looked at so often at least.
-const TICK: Duration = Duration::from_millis(200);
+/// How often shared memory is looked at for each look at the descriptors, which is a system call.
+const LOOKS: u32 = 16;
 
 /// Endpoints that are served until this is dropped.
 pub struct Serving {
@@ -100,7 +101,7 @@ impl Serving {
         let stop = Arc::new(AtomicBool::new(false));
         let readiness = Readiness::new()?;
         let waker = Waker::new()?;
-        readiness.add(waker.as_fd(), STOP_KEY, Interest::READ)?;
+        readiness.add(waker.as_fd(), tagged_key(STOP, 0), Interest::READ)?;
         let (report, opened) = mpsc::sync_channel(1);
         let thread = {
             let server = Arc::clone(server);
@@ -160,6 +161,7 @@ struct Transports {
     readiness: Arc<Readiness>,
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
+    ticker: Ticker,
     endpoints: Vec<Endpoint>,
 }
 
@@ -176,7 +178,10 @@ impl Transports {
         if let Some(policy) = options.policy {
             priority::set(policy)?;
         }
+        let ticker = Ticker::new(TICK_INTERVAL)?;
+        readiness.add(ticker.as_fd(), tagged_key(TICK, 0), Interest::READ)?;
         let mut transports = Self {
+            ticker,
             server: Arc::clone(server),
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
@@ -243,51 +248,41 @@ impl Transports {
             let looking = waiting
                 .spin_for()
                 .is_none_or(|spin_for| last_request.elapsed() < spin_for);
-            let timeout = if looking {
-                Duration::ZERO
-            } else {
-                self.timeout()
-            };
-            if let Err(error) = self.readiness.wait(&mut events, Some(timeout)) {
+            let mut answered = looking && self.look();
+            let timeout = looking.then_some(Duration::ZERO);
+            if let Err(error) = self.readiness.wait(&mut events, timeout) {
                 tracing::error!(%error, "the readiness loop is broken, serving ends");
                 return;
             }
-            let now = Instant::now();
-            let mut answered = !events.is_empty();
-            for event in events.iter() {
-                self.dispatch(event, now);
-            }
-            if looking {
-                for shared_memory in &mut self.shared_memory {
-                    answered |= shared_memory.turn() > 0;
+            if !events.is_empty() {
+                let now = Instant::now();
+                for event in events.iter() {
+                    self.dispatch(event, now);
                 }
+                answered = true;
             }
-            if answered {
-                last_request = now;
+            if answered && waiting != Waiting::Sleep {
+                last_request = Instant::now();
             }
-            for tcp in &mut self.tcp {
-                tcp.handle_timeouts(now);
-            }
-            self.server.tick(now);
         }
     }
 
-    /// Until the next deadline, and not longer than [`TICK`].
-    fn timeout(&self) -> Duration {
-        let now = Instant::now();
-        self.tcp
-            .iter()
-            .filter_map(TcpServer::next_timeout)
-            .chain(self.server.next_deadline())
-            .map(|deadline| deadline.saturating_duration_since(now))
-            .min()
-            .unwrap_or(Duration::MAX)
-            .min(TICK)
+    /// Looks at shared memory for a moment; whether a request was there.
+    fn look(&mut self) -> bool {
+        (0..LOOKS).any(|_| {
+            std::hint::spin_loop();
+            let answered: usize = self.shared_memory.iter_mut().map(ShmServer::turn).sum();
+            answered > 0
+        })
     }
 
-    fn dispatch(&mut self, event: takt_rt::readiness::Event, now: Instant) {
+    fn dispatch(&mut self, event: Event, now: Instant) {
         let (kind, number) = split_tag(key_tag(event.key));
         match kind {
+            TICK => {
+                self.ticker.acknowledge();
+                self.server.tick(now);
+            }
             TCP => {
                 if let Some(tcp) = self.tcp.get_mut(number) {
                     tcp.ready(event, now);
@@ -320,6 +315,6 @@ mod tests {
     fn tags_tell_transports_apart() {
         assert_eq!(split_tag(tag(TCP, 3)), (TCP, 3));
         assert_ne!(tag(TCP, 1), tag(SHARED_MEMORY, 1));
-        assert_eq!(split_tag(key_tag(STOP_KEY)).0, STOP);
+        assert_eq!(split_tag(key_tag(tagged_key(STOP, 0))).0, STOP);
     }
 }

@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+mod ticker;
 mod waker;
 
 use std::fmt;
@@ -43,6 +44,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::time::Timespec;
 
+pub use ticker::Ticker;
 pub use waker::Waker;
 
 /// Number of bits of a key that are left to a transport; the bits above are its tag.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, miette};
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_demo::processes::Process;
+use takt_demo::{host, machine};
 
 use crate::arguments::DemoArguments;
 use crate::interrupt::{END_WITH_PARENT, Interrupt};
@@ -20,24 +21,30 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let data = tempfile::tempdir().into_diagnostic()?;
     let registry_endpoint = format!("opc.iox2://{DEFAULT_REGISTRY}");
     let endpoint = arguments.endpoint.to_string();
+    let data_directory = data.path().to_string_lossy();
 
-    let mut processes = vec![start(
+    let mut registry = start(
         &takt,
-        "registry",
+        "The registry",
+        Stdio::piped(),
         &[
             "registry",
             "--endpoint",
             &endpoint,
             "--data",
-            &data.path().to_string_lossy(),
+            &data_directory,
         ],
-    )?];
-    for (name, provider) in [("HostTelemetry", "host"), ("Machine", "machine")] {
-        processes.push(start(&takt, name, &["provider", provider])?);
+    )?;
+    // It says where it listens, which with port 0 nobody knows before, or it ends.
+    let serves = registry.first_line().into_diagnostic()?;
+    if serves.is_empty() {
+        return Err(ended_early(registry.name()));
     }
-    output::line(format_args!(
-        "Any OPC UA client can look at this too: {endpoint}\n"
-    ));
+    let mut processes = vec![registry];
+    for (name, provider) in [(host::NAME, "host"), (machine::NAME, "machine")] {
+        processes.push(start(&takt, name, Stdio::null(), &["provider", provider])?);
+    }
+    output::line(format_args!("{serves}; any OPC UA client can look at it\n"));
 
     let stop = interrupt.flag();
     let ended = watch(processes, Arc::clone(&stop));
@@ -47,22 +54,27 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         .join()
         .map_err(|_| miette!("the watching thread failed"))?;
     match (died, consumer) {
-        (Some(name), _) => Err(explain::with_help(
-            format!("{name} ended before its time"),
-            "Its own message is above. Is another demonstration running? Another port: --endpoint opc.tcp://127.0.0.1:4841",
-        )),
+        (Some(name), _) => Err(ended_early(&name)),
         (None, Err(error)) if !interrupt.is_set() => Err(explain::client(&error)),
         (None, _) => Ok(()),
     }
 }
 
-fn start(takt: &Path, name: &str, arguments: &[&str]) -> miette::Result<Process> {
+fn ended_early(name: &str) -> miette::Report {
+    explain::with_help(
+        format!("{name} ended before its time"),
+        "Its own message is above. Is another demonstration running? \
+         Another port: --endpoint opc.tcp://127.0.0.1:4841",
+    )
+}
+
+fn start(takt: &Path, name: &str, output: Stdio, arguments: &[&str]) -> miette::Result<Process> {
     let mut command = Command::new(takt);
     command
         .args(arguments)
         .env(END_WITH_PARENT, std::process::id().to_string())
         .stdin(Stdio::null())
-        .stdout(Stdio::null());
+        .stdout(output);
     // Ctrl-C on the terminal is for the demonstration, which ends the others in order.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     Process::start(name, &mut command).into_diagnostic()
@@ -84,7 +96,7 @@ fn watch(
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        for process in processes.iter().rev() {
+        for process in processes.iter_mut().rev() {
             process.ask_to_end();
         }
         while processes.pop().is_some() {}
