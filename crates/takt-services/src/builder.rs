@@ -10,6 +10,7 @@ use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
 use crate::server::{Parts, Server, application_description, build_info};
 use crate::server_status::{self, Status};
+use crate::session_observer::{NoSessionObserver, SessionObserver};
 
 /// What a server will be. Made with [`Server::builder`].
 pub struct ServerBuilder {
@@ -20,6 +21,7 @@ pub struct ServerBuilder {
     limits: ServerLimits,
     authenticator: Arc<dyn Authenticator>,
     node_management: Arc<dyn NodeManagement>,
+    session_observer: Arc<dyn SessionObserver>,
     namespaces: Vec<String>,
 }
 
@@ -41,6 +43,7 @@ impl ServerBuilder {
             limits: ServerLimits::default(),
             authenticator: Arc::new(AnonymousOnly),
             node_management: Arc::new(NoNodeManagement),
+            session_observer: Arc::new(NoSessionObserver),
             namespaces: Vec::new(),
         }
     }
@@ -80,6 +83,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Who is told about Sessions; by default nobody.
+    #[must_use]
+    pub fn session_observer(mut self, observer: Arc<dyn SessionObserver>) -> Self {
+        self.session_observer = observer;
+        self
+    }
+
     /// Appends a URI to the NamespaceArray. Index 1 is the ApplicationUri.
     #[must_use]
     pub fn namespace(mut self, uri: impl Into<String>) -> Self {
@@ -115,6 +125,7 @@ impl ServerBuilder {
             limits: self.limits,
             authenticator: self.authenticator,
             node_management: self.node_management,
+            session_observer: self.session_observer,
             status,
             application,
         })))

@@ -27,6 +27,7 @@ mod server;
 mod server_status;
 mod services;
 mod session;
+mod session_observer;
 mod stored;
 mod value;
 mod worker;
@@ -44,7 +45,8 @@ pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, 
 pub use limits::{OperationLimits, ServerLimits};
 pub use method::{CallError, Method, MethodHandler};
 pub use node_management::{Change, EverybodyManages, NoNodeManagement, NodeManagement};
-pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
+pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
 pub use server::Server;
+pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use value::{StoredValue, Value, ValueSource};

@@ -53,7 +53,8 @@ pub trait NodeManagement: Send + Sync {
     /// The StatusCode for the operation, usually `BadUserAccessDenied`.
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode>;
 
-    /// Makes the changes of one operation durable. They become visible only after this returned.
+    /// Keeps the changes of one operation. They become visible only after this returned, and the client hears of them
+    /// only after [`settle`](Self::settle).
     ///
     /// The address space is locked for changes meanwhile, so neither this nor the other methods may change it.
     ///
@@ -71,6 +72,16 @@ pub trait NodeManagement: Send + Sync {
     fn method(&self, caller: &Caller, item: &AddNodesItem) -> Option<MethodHandler> {
         let _ = (caller, item);
         None
+    }
+
+    /// Makes durable what [`commit`](Self::commit) has kept: called once a request, after all its operations and before
+    /// its response.
+    ///
+    /// # Errors
+    /// The StatusCode for every operation of the request that was good so far. What they changed has been taken back.
+    fn settle(&self, caller: &Caller) -> Result<(), StatusCode> {
+        let _ = caller;
+        Ok(())
     }
 
     /// The changes of one operation are visible now, and the address space is no longer locked.

@@ -21,6 +21,7 @@ use crate::node_management::NodeManagement;
 use crate::server_status::Status;
 use crate::services;
 use crate::session::Sessions;
+use crate::session_observer::SessionObserver;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -32,6 +33,7 @@ pub struct Server {
     pub(crate) sessions: Sessions,
     pub(crate) limits: ServerLimits,
     pub(crate) authenticator: Arc<dyn Authenticator>,
+    pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
@@ -46,6 +48,7 @@ pub(crate) struct Parts {
     pub(crate) limits: ServerLimits,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) node_management: Arc<dyn NodeManagement>,
+    pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) status: Arc<Status>,
     pub(crate) application: ApplicationDescription,
 }
@@ -66,6 +69,7 @@ impl Server {
             sessions: Sessions::default(),
             limits: parts.limits,
             authenticator: parts.authenticator,
+            session_observer: parts.session_observer,
             status: parts.status,
             application: parts.application,
             endpoints: ArcSwap::default(),
@@ -105,7 +109,9 @@ impl Server {
 
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
     pub fn disconnect(&self, connection: Connection) {
-        self.sessions.channel_closed(connection.channel);
+        for session_id in self.sessions.channel_closed(connection.channel) {
+            self.session_observer.gone(&session_id);
+        }
     }
 
     /// When [`tick`](Self::tick) is due; `None`: not before something else happens.
@@ -115,7 +121,9 @@ impl Server {
 
     /// Does what is due: closes Sessions that have timed out.
     pub fn tick(&self, now: Instant) {
-        self.sessions.expire(now);
+        for session_id in self.sessions.expire(now) {
+            self.session_observer.gone(&session_id);
+        }
     }
 
     /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.

@@ -218,15 +218,23 @@ impl Sessions {
         self.table().sessions.remove(&session.token);
     }
 
-    /// Forgets Sessions that were created through a channel and never activated.
-    pub(crate) fn channel_closed(&self, channel: u64) {
-        self.table().sessions.retain(|_, session| {
+    /// Forgets Sessions that were created through a channel and never activated. Those that were activated for it are
+    /// returned: nobody can use them until they are activated for another one.
+    pub(crate) fn channel_closed(&self, channel: u64) -> Vec<NodeId> {
+        let mut table = self.table();
+        let left_behind = table
+            .sessions
+            .values()
+            .filter(|session| session.is_usable(channel));
+        let left_behind = left_behind.map(|session| session.id.clone()).collect();
+        table.sessions.retain(|_, session| {
             let keep = session.is_activated() || !session.is_created_on(channel);
             if !keep {
                 session.close();
             }
             keep
         });
+        left_behind
     }
 
     /// When [`expire`](Self::expire) is due.
@@ -234,21 +242,24 @@ impl Sessions {
         self.table().next_check
     }
 
-    /// Closes the Sessions that have been inactive for longer than their timeout.
-    pub(crate) fn expire(&self, now: Instant) {
+    /// Closes the Sessions that have been inactive for longer than their timeout, and returns them.
+    pub(crate) fn expire(&self, now: Instant) -> Vec<NodeId> {
+        let mut gone = Vec::new();
         let mut table = self.table();
         if table.next_check.is_none_or(|check| now < check) {
-            return;
+            return gone;
         }
         table.sessions.retain(|_, session| {
             let expired = session.is_expired(now);
             if expired {
                 session.close();
+                gone.push(session.id.clone());
             }
             !expired
         });
         let shortest = table.sessions.values().map(|session| session.timeout).min();
         table.next_check = shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT);
+        gone
     }
 
     /// Number of Sessions.

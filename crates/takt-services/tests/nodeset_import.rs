@@ -81,7 +81,7 @@ fn space() -> Arc<AddressSpace> {
 
 fn stored(space: &AddressSpace, node_id: &NodeId) -> Variant {
     match space.view().node(node_id).unwrap().value() {
-        Some(Value::Stored(stored)) => stored.get().unwrap().value.unwrap_or_default(),
+        Some(Value::Stored(stored)) => stored.get().value.unwrap_or_default(),
         other => panic!("{other:?}"),
     }
 }
@@ -322,7 +322,7 @@ fn a_variable_without_a_value_waits_for_one() {
         panic!()
     };
     assert_eq!(
-        stored.get().unwrap().status,
+        stored.get().status,
         Some(StatusCode::BadWaitingForInitialData)
     );
 }
@@ -400,7 +400,7 @@ fn companion_specifications_import_together() {
             let Some(Value::Stored(stored)) = view.node(&node.node_id).unwrap().value() else {
                 continue;
             };
-            let objects = match stored.get().unwrap().value {
+            let objects = match stored.get().value {
                 Some(Variant::ExtensionObject(object)) => vec![*object],
                 Some(Variant::Array(array)) => match array.elements {
                     takt_ua::Elements::ExtensionObject(objects) => objects,

@@ -106,6 +106,15 @@ impl AddressSpace {
         self.remotes.load(Ordering::Relaxed) > 0
     }
 
+    /// The NodeIds of all nodes of a namespace beyond the standard's, in no order.
+    pub fn nodes_of_namespace(&self, namespace: u16) -> Vec<NodeId> {
+        let nodes = self.nodes.pin();
+        let of_namespace = nodes
+            .keys()
+            .filter(|node_id| node_id.namespace == namespace);
+        of_namespace.cloned().collect()
+    }
+
     /// Sets where a Variable's value comes from.
     ///
     /// # Errors
@@ -161,15 +170,6 @@ impl View<'_> {
         self.find(node_id.into())
     }
 
-    #[inline]
-    fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
-        let types = &self.space.types;
-        // Added nodes first: they include those of the standard's table that have a value.
-        if let Some(node) = self.nodes.get(&node_id) {
-            return Some(NodeRef {
-                inner: Inner::Node(node),
-                types,
-            });
     /// The NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.space.namespaces
@@ -182,21 +182,28 @@ impl View<'_> {
             .any(|node_id| node_id.namespace == namespace)
     }
 
-        }
-        if let Some(id) = node_id.standard_id() {
-            return Some(NodeRef {
-                inner: Inner::Standard(Namespace0::get(id)?),
-                types,
-            });
+    /// The node with this NodeId, if it is one in memory: all that have a value of their own are.
+    #[inline]
+    pub(crate) fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        self.nodes.get(node_id).or_else(|| self.in_aliased_namespace(node_id))
+    }
+
+    fn in_aliased_namespace(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
+        // Namespace 0 is the same everywhere, and most of its nodes are not in memory.
+        if node_id.namespace == 0 {
+            return None;
         }
         let namespace = self.space.namespaces.resolve_alias(node_id.namespace)?;
-        let node = self.nodes.get(&NodeIdRef {
-            namespace,
-            ..node_id
-        })?;
-        Some(NodeRef {
-            inner: Inner::Node(node),
-            types,
-        })
+        self.nodes.get(&NodeIdRef { namespace, ..*node_id })
+    }
+
+    fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
+        let types = &self.space.types;
+        // These first: they include those of the standard's table to which something was added.
+        if let Some(node) = self.in_memory(&node_id) {
+            return Some(NodeRef { inner: Inner::Node(node), types });
+        }
+        let standard = Namespace0::get(node_id.standard_id()?)?;
+        Some(NodeRef { inner: Inner::Standard(standard), types })
     }
 }

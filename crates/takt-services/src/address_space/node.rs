@@ -23,7 +23,7 @@ pub(crate) struct Node {
     references: RwLock<Arc<Vec<Reference>>>,
     binding: ArcSwapOption<Binding>,
     /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy at hand, for the hot path.
-    access_level: Option<u32>,
+    pub(crate) access_level: Option<u32>,
     /// What [`Expected`](super::types::Expected) found out about the DataType; 0: nothing yet.
     pub(crate) expected: AtomicU8,
 }
@@ -329,6 +329,13 @@ impl<'v> NodeRef<'v> {
                 Some(Binding::Value(value)) => Some(value.clone()),
                 _ => None,
             },
+        }
+    }
+
+    pub(crate) fn binding(&self) -> Guard<Option<Arc<Binding>>> {
+        match self.inner {
+            Inner::Standard(_) => Guard::from_inner(None),
+            Inner::Node(node) => node.binding(),
         }
     }
 

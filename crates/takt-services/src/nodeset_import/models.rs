@@ -73,7 +73,7 @@ fn published(view: &View<'_>, uri: &str) -> Option<DateTime> {
 fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
     let node = view.node(node_id)?;
     let date = match node.value() {
-        Some(Value::Stored(stored)) => match stored.get().ok()?.value? {
+        Some(Value::Stored(stored)) => match stored.get().value? {
             Variant::DateTime(date) => date,
             _ => return None,
         },

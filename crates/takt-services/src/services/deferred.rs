@@ -242,7 +242,7 @@ impl Deferred {
         let header = RequestHeaderRef::decode(&mut body)?;
         let request = Request {
             server: &self.server,
-            header,
+            header: &header,
             now: DateTime::now(),
             request_id: 0,
             message: &self.message,

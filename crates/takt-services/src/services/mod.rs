@@ -56,7 +56,7 @@ impl From<EncodeError> for Fault {
 /// What is known about a request before its service looks at it.
 pub(crate) struct Request<'a> {
     pub(crate) server: &'a Arc<Server>,
-    pub(crate) header: RequestHeaderRef<'a>,
+    pub(crate) header: &'a RequestHeaderRef<'a>,
     /// The one look at the clock that a request gets.
     pub(crate) now: DateTime,
     pub(crate) request_id: u32,
@@ -113,7 +113,7 @@ fn dispatch(
     let now = DateTime::now();
     let request = Request {
         server,
-        header,
+        header: &header,
         now,
         request_id,
         message,

@@ -60,6 +60,18 @@ impl Manager {
         Ok(result)
     }
 
+    /// After all operations: what was good stays so only if it is durable.
+    fn settle<T>(&self, results: &mut [Result<T, StatusCode>]) {
+        if results.iter().all(Result::is_err) {
+            return;
+        }
+        if let Err(status) = self.rules.settle(&self.caller) {
+            for result in results.iter_mut().filter(|result| result.is_ok()) {
+                *result = Err(status);
+            }
+        }
+    }
+
     fn life(&self, change: &Change) -> Life {
         match change {
             Change::AddNode(item) => Life {
@@ -82,21 +94,24 @@ pub(crate) fn add_nodes(
     let add: AddNodesRequest = decode(structure)?;
     check(request, add.nodes_to_add.len())?;
     let choose = |item: &AddNodesItem| manager.rules.new_node_id(&manager.caller, item);
-    let results = add
+    let mut results: Vec<_> = add
         .nodes_to_add
         .into_iter()
-        .map(
-            |item| match manager.operate(request, |edit| edit.plan_add_node(item, &choose)) {
-                Ok(added_node_id) => AddNodesResult {
-                    status_code: StatusCode::Good,
-                    added_node_id,
-                },
-                Err(status_code) => AddNodesResult {
-                    status_code,
-                    added_node_id: NodeId::NULL,
-                },
+        .map(|item| manager.operate(request, |edit| edit.plan_add_node(item, &choose)))
+        .collect();
+    manager.settle(&mut results);
+    let results = results
+        .into_iter()
+        .map(|result| match result {
+            Ok(added_node_id) => AddNodesResult {
+                status_code: StatusCode::Good,
+                added_node_id,
             },
-        )
+            Err(status_code) => AddNodesResult {
+                status_code,
+                added_node_id: NodeId::NULL,
+            },
+        })
         .collect();
     let response_header = request.response_header();
     encode(
@@ -119,15 +134,17 @@ pub(crate) fn add_references(
     let manager = Manager::new(request, session)?;
     let add: AddReferencesRequest = decode(structure)?;
     check(request, add.references_to_add.len())?;
-    let results = add
+    let mut results: Vec<_> = add
         .references_to_add
         .into_iter()
         .map(|item| {
-            status(manager.operate(request, |edit| {
+            manager.operate(request, |edit| {
                 Ok(((), vec![edit.plan_add_reference(item)?]))
-            }))
+            })
         })
         .collect();
+    manager.settle(&mut results);
+    let results = results.into_iter().map(status).collect();
     let response_header = request.response_header();
     encode(
         &AddReferencesResponse {
@@ -149,11 +166,13 @@ pub(crate) fn delete_nodes(
     let manager = Manager::new(request, session)?;
     let delete: DeleteNodesRequest = decode(structure)?;
     check(request, delete.nodes_to_delete.len())?;
-    let results = delete
+    let mut results: Vec<_> = delete
         .nodes_to_delete
         .iter()
-        .map(|item| status(manager.operate(request, |edit| Ok(((), edit.plan_delete_node(item)?)))))
+        .map(|item| manager.operate(request, |edit| Ok(((), edit.plan_delete_node(item)?))))
         .collect();
+    manager.settle(&mut results);
+    let results = results.into_iter().map(status).collect();
     let response_header = request.response_header();
     encode(
         &DeleteNodesResponse {
@@ -175,15 +194,17 @@ pub(crate) fn delete_references(
     let manager = Manager::new(request, session)?;
     let delete: DeleteReferencesRequest = decode(structure)?;
     check(request, delete.references_to_delete.len())?;
-    let results = delete
+    let mut results: Vec<_> = delete
         .references_to_delete
         .into_iter()
         .map(|item| {
-            status(manager.operate(request, |edit| {
+            manager.operate(request, |edit| {
                 Ok(((), vec![edit.plan_delete_reference(item)?]))
-            }))
+            })
         })
         .collect();
+    manager.settle(&mut results);
+    let results = results.into_iter().map(status).collect();
     let response_header = request.response_header();
     encode(
         &DeleteReferencesResponse {

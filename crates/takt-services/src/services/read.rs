@@ -11,7 +11,7 @@ use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant, VariantRef
 use super::attributes::{self, VALUE, attribute};
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
-use crate::address_space::{Binding, ClassAttributes, Inner, NodeRef, View};
+use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
 use crate::connection::{Connection, Outcome};
 use crate::remote::RemoteRead;
 use crate::session::Session;
@@ -135,8 +135,22 @@ struct Read<'r, 'e, 'b> {
 }
 
 impl Read<'_, '_, '_> {
+    /// The hot path is the whole Value of a Variable that has a source.
     #[inline]
     fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        if item.attribute_id == VALUE
+            && is_plain(item)
+            && let Some(entry) = self.view.in_memory(&item.node_id)
+            && entry.access_level.is_some_and(attributes::is_readable)
+            && let Some(binding) = entry.binding().as_deref()
+        {
+            return self.bound_value(binding);
+        }
+        self.any_item(item)
+    }
+
+    #[inline(never)]
+    fn any_item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         let Some(node) = self.view.node(item.node_id) else {
             let unknown = if item.node_id.is_null() {
                 StatusCode::BadNodeIdInvalid
@@ -153,40 +167,39 @@ impl Read<'_, '_, '_> {
             Some(_) => return self.status(StatusCode::BadNotReadable),
             None => return self.default_value(&node, item),
         }
-        let is_plain = item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null();
-        if !is_plain {
+        if !is_plain(item) {
             return self.part(&node, item);
         }
-        self.value(&node)
+        match node.binding().as_deref() {
+            Some(binding) => self.bound_value(binding),
+            None => self.standard_value(&node),
+        }
     }
 
-    /// The whole Value of a Variable: the hot path.
+    /// The whole Value of a Variable that has a source.
     #[inline]
-    fn value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
-        let Inner::Node(entry) = node.inner else {
-            return self.standard_value(node);
-        };
-        let binding = entry.binding();
+    fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
         let now = self.request.now;
-        match binding.as_deref() {
-            Some(Binding::Value(Value::Cell(cell))) => {
+        match binding {
+            Binding::Value(Value::Cell(cell)) => {
                 match cell.encode_data_value(self.response, self.timestamps, now) {
                     Ok(_) => Ok(()),
                     Err(CellError::Encode(error)) => Err(error),
                     Err(error) => self.status(error.status_code()),
                 }
             }
-            Some(Binding::Value(Value::Stored(stored))) => {
+            Binding::Value(Value::Stored(stored)) => {
                 stored.encode_data_value(self.response, self.timestamps, now)
             }
-            Some(Binding::Value(Value::Callback(source))) => {
+            Binding::Value(Value::Callback(source)) => {
                 let mut value = source.read();
                 value.source_timestamp = value.source_timestamp.or(Some(now));
                 self.data_value(&value)
             }
             // Its source came while the request was under way, or there was no room for the request in its queue.
-            Some(Binding::Value(Value::Remote(_))) => self.status(StatusCode::BadNoCommunication),
-            _ => self.standard_value(node),
+            Binding::Value(Value::Remote(_)) => self.status(StatusCode::BadNoCommunication),
+            // Only Variables come here, and they have no handler.
+            Binding::Method(_) => self.status(StatusCode::BadInternalError),
         }
     }
 
@@ -429,6 +442,12 @@ fn header(
         | bit(source_time, 2)
         | bit(server_time, 3)
         | bit(source_picoseconds, 4))
+}
+
+/// Whether the client wants a Value as it is, and all of it.
+#[inline]
+fn is_plain(item: &ReadValueIdRef<'_>) -> bool {
+    item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null()
 }
 
 /// A DataEncoding may be chosen for structures only, and there is one to choose (OPC 10000-4, 5.11.2).

@@ -119,6 +119,7 @@ pub(crate) fn activate(
         user,
         ..Caller::clone(&before)
     };
+    request.server.session_observer.activated(&caller);
     session.activate(connection.channel, caller);
     connection.session = Some(session);
     Ok(outcome)
@@ -179,6 +180,7 @@ pub(crate) fn close(
         sessions.find_usable(token, connection.channel)?;
     }
     sessions.close(&session);
+    request.server.session_observer.gone(&session.id);
     connection.session = None;
     encode(
         &CloseSessionResponse {
