@@ -1,26 +1,24 @@
 //! A Consumer that finds the Mixer's data in the registry, then reads, writes and calls at the Mixer itself.
-//!
-//!     cargo run --example mixer_consumer
-
 use takt_app::{ClientOptions, Consumer};
 use takt_ua::Variant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut consumer =
-        Consumer::connect("opc.iox2://SemanticRegistryServer", ClientOptions::named("Example"))?;
-
+    let registry = "opc.iox2://SemanticRegistryServer";
+    let mut consumer = Consumer::connect(registry, ClientOptions::named("Example"))?;
     for provider in consumer.providers()? {
-        println!("{} is {}", provider.name, if provider.available { "here" } else { "away" });
+        println!("{} available: {}", provider.name, provider.available);
     }
 
     let speed = consumer.find("Mixer/Speed")?;
-    println!("Speed  = {:?} by {}", consumer.read(&speed)?.value, speed.endpoint()?);
+    let value = consumer.read(&speed)?.value;
+    println!("Speed  = {value:?} by {}", speed.endpoint()?);
 
     let recipe = consumer.find("Mixer/Recipe")?;
     consumer.write(&recipe, "Strawberry")?;
     // The same node by the other way: nothing changes but the endpoint.
-    let recipe = recipe.via("opc.tcp").ok_or("the Mixer has no opc.tcp endpoint")?;
-    println!("Recipe = {:?} by {}", consumer.read(&recipe)?.value, recipe.endpoint()?);
+    let recipe = recipe.via("opc.tcp").ok_or("the Mixer has no opc.tcp")?;
+    let value = consumer.read(&recipe)?.value;
+    println!("Recipe = {value:?} by {}", recipe.endpoint()?);
 
     let add = consumer.find("Mixer/Add")?;
     let sum = consumer.call(&add, vec![Variant::Double(1.5), Variant::Double(2.0)])?;
