@@ -15,7 +15,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
 use takt_ua::{NodeId, StatusCode, Variant};
 
-use crate::database::Database;
+use crate::database::{Database, DatabaseError};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 
 /// The registry's rules and what it keeps.
@@ -86,24 +86,33 @@ impl Rules {
         match change {
             Change::AddNode(item) => self.node_added(space, item),
             Change::AddReference(item) => self.reference_added(space, item),
-            Change::DeleteNode(item) => self.node_deleted(&item.node_id),
+            Change::DeleteNode(item) => self.node_deleted(space, &item.node_id),
             Change::AddNamespace { .. } | Change::DeleteReference(_) => {}
         }
     }
 
+    // What is needed of a Provider is taken out first: its lock is never held while the address space is changed, since
+    // the address space is locked already when `authorize` asks for a Provider.
+
     fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
         let node = &item.requested_new_node_id.node_id;
+        let parts =
+            |state: &ProviderState| (Arc::clone(&state.available), Arc::clone(&state.gateway));
+        let Some((available, gateway)) = self.providers.with_namespace(node.namespace, parts)
+        else {
+            return;
+        };
+        if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
+            warn_on_error(node, space.set_value(node, Value::Cell(available)));
+        }
+        if let Some(endpoint) = server_endpoint(item) {
+            // The registry forwards over shared memory where it can.
+            if endpoint.is_shared_memory() || !gateway.has_shared_memory() {
+                gateway.set_endpoint(endpoint);
+            }
+        }
         let object = NodeId::numeric(node.namespace, provider::OBJECT);
-        let known = self.providers.with_namespace(node.namespace, |state| {
-            if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
-                let bound = space.set_value(node, Value::Cell(Arc::clone(&state.available)));
-                warn_on_error(node, bound);
-            }
-            if let Some(endpoint) = server_endpoint(item) {
-                prefer(state, endpoint);
-            }
-        });
-        if known.is_some() && *node != object {
+        if *node != object {
             let created_by = self.model(model::CREATED_BY);
             let added = space
                 .edit()
@@ -118,44 +127,60 @@ impl Rules {
             return;
         }
         let node = &item.source_node_id;
+        let gateway = |state: &ProviderState| Arc::clone(&state.gateway);
+        let Some(source) = self.providers.with_namespace(node.namespace, gateway) else {
+            return;
+        };
         let class = space.view().node(node).map(|node| node.node_class());
-        self.providers.with_namespace(node.namespace, |state| {
-            let source = Arc::clone(&state.gateway);
-            let bound = match class {
-                Some(NodeClass::Variable) => space.set_value(
-                    node,
-                    Value::Remote(RemoteValue {
-                        source,
-                        node_id: node.clone(),
-                    }),
-                ),
-                Some(NodeClass::Method) => space.set_method(
-                    node,
-                    MethodHandler::Remote(RemoteMethod {
-                        source,
-                        object_id: NodeId::NULL,
-                        method_id: node.clone(),
-                    }),
-                ),
-                _ => Ok(()),
-            };
-            warn_on_error(node, bound);
-        });
+        let bound = match class {
+            Some(NodeClass::Variable) => space.set_value(
+                node,
+                Value::Remote(RemoteValue {
+                    source,
+                    node_id: node.clone(),
+                }),
+            ),
+            Some(NodeClass::Method) => space.set_method(
+                node,
+                MethodHandler::Remote(RemoteMethod {
+                    source,
+                    object_id: NodeId::NULL,
+                    method_id: node.clone(),
+                }),
+            ),
+            _ => Ok(()),
+        };
+        warn_on_error(node, bound);
     }
 
-    fn node_deleted(&self, node: &NodeId) {
+    /// A Provider without its Object is none: its record and whatever it left go as well.
+    fn node_deleted(&self, space: &AddressSpace, node: &NodeId) {
         if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
             return;
         }
-        let name = self
-            .providers
-            .with_namespace(node.namespace, |state| state.record.name.clone());
-        if let Some(name) = name {
-            self.providers.forget(&name);
-            if let Err(error) = self.database.remove_provider(&name) {
+        let name = |state: &ProviderState| state.record.name.clone();
+        if let Some(name) = self.providers.with_namespace(node.namespace, name) {
+            if let Err(error) = self.remove(space, &name, node.namespace) {
                 tracing::warn!(provider = %name, %error, "cannot be removed from the database");
             }
         }
+    }
+
+    fn remove(
+        &self,
+        space: &AddressSpace,
+        name: &str,
+        namespace: u16,
+    ) -> Result<(), DatabaseError> {
+        let nodes = space.nodes_of_namespace(namespace);
+        let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
+        self.database.record(name, None, &changes)?;
+        self.database.remove_provider(name)?;
+        self.providers.forget(name);
+        for (node, change) in nodes.iter().zip(&changes) {
+            warn_on_error(node, space.apply(change));
+        }
+        Ok(())
     }
 
     /// Removes a Provider and all its nodes; only while it is not available.
@@ -168,18 +193,9 @@ impl Rules {
             return Err(StatusCode::BadInvalidState);
         }
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
-        let nodes = space.nodes_of_namespace(namespace);
-        let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
-        self.database
-            .record(name, None, &changes)
-            .and_then(|()| self.database.remove_provider(name))
+        self.remove(&space, name, namespace)
             .and_then(|()| self.database.settle())
-            .map_err(|error| refuse(&error))?;
-        for change in &changes {
-            warn_on_error(&NodeId::NULL, space.apply(change));
-        }
-        self.providers.forget(name);
-        Ok(())
+            .map_err(|error| refuse(&error))
     }
 
     fn unsettled(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
@@ -198,7 +214,7 @@ impl Rules {
                 Change::AddNode(item) => {
                     let node = &item.requested_new_node_id.node_id;
                     warn_on_error(node, space.apply(&delete_node(node)));
-                    self.node_deleted(node);
+                    self.node_deleted(&space, node);
                 }
                 Change::AddReference(item) => {
                     let taken = space.edit().delete_reference(
@@ -373,13 +389,6 @@ fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     }
 }
 
-/// The registry forwards over shared memory where it can.
-fn prefer(state: &ProviderState, endpoint: Endpoint) {
-    if endpoint.is_shared_memory() || !state.gateway.has_shared_memory() {
-        state.gateway.set_endpoint(endpoint);
-    }
-}
-
 fn delete_node(node: &NodeId) -> Change {
     Change::DeleteNode(takt_ua::structures::DeleteNodesItem {
         node_id: node.clone(),
@@ -388,7 +397,7 @@ fn delete_node(node: &NodeId) -> Change {
 }
 
 /// What a client hears when the database refuses: a full disk, for example.
-fn refuse(error: &crate::database::DatabaseError) -> StatusCode {
+fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a registration could not be kept");
     StatusCode::BadResourceUnavailable
 }

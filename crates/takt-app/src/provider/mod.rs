@@ -209,6 +209,14 @@ impl Provider {
         self.registered.load(Ordering::Relaxed)
     }
 
+    /// Stops, and removes from the registry everything that was registered there.
+    pub fn unregister(mut self) {
+        if let Some(stop) = self.stop_registration.take() {
+            // A registration that has ended has nothing to undo any more.
+            let _ = stop.send(());
+        }
+    }
+
     /// The server behind the endpoints.
     pub fn server(&self) -> &Arc<Server> {
         &self.server

@@ -24,7 +24,7 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 /// How many operations one NodeManagement request may hold, unless the registry allows fewer.
 const BATCH: usize = 500;
 
-/// Keeps `offer` registered at `registry` until `stop` speaks or closes.
+/// Keeps `offer` registered at `registry` until `stop` closes; if it speaks, the registration is undone first.
 ///
 /// `on_registered` gets the index that the Provider's namespace has at the registry, each time that it registers.
 pub(super) struct Registration {
@@ -73,7 +73,13 @@ impl Registration {
             }
             match stop.recv_timeout(HEARTBEAT) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => return,
+                Ok(()) => {
+                    if let Err(error) = self.unregister(&mut client) {
+                        tracing::warn!(registry = %self.registry, %error, "still registered");
+                    }
+                    return;
+                }
             }
         }
     }
@@ -135,6 +141,12 @@ impl Registration {
             }
             _ => Ok(true),
         }
+    }
+
+    /// Removes the Provider from the registry: with its Object goes everything that it created.
+    fn unregister(&self, client: &mut Client) -> Result<(), ClientError> {
+        let object = NodeId::numeric(self.own_index(client)?, provider::OBJECT);
+        delete_nodes(client, &[object])
     }
 
     fn own_index(&self, client: &mut Client) -> Result<u16, ClientError> {
@@ -199,6 +211,10 @@ fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Resul
         .map(|reference| reference.node_id.node_id)
         .filter(|node| *node != object && *node != available)
         .collect();
+    delete_nodes(client, &nodes)
+}
+
+fn delete_nodes(client: &mut Client, nodes: &[NodeId]) -> Result<(), ClientError> {
     for batch in nodes.chunks(BATCH) {
         let response = client.call(DeleteNodesRequest {
             nodes_to_delete: batch
