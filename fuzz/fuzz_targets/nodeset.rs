@@ -1,0 +1,22 @@
+//! NodeSet2 XML.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use takt_nodeset::{NodeSet, ParseLimits};
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(xml) = std::str::from_utf8(data) else {
+        return;
+    };
+    let limits = ParseLimits {
+        max_bytes: 1 << 16,
+        max_elements: 4096,
+        max_attributes: 4096,
+        ..ParseLimits::DEFAULT
+    };
+    match NodeSet::parse_with_limits("fuzz.xml", xml, &limits) {
+        Ok(nodes) => drop(format!("{nodes:?}")),
+        // What is said about a document can be shown.
+        Err(error) => drop(format!("{error} {error:?}")),
+    }
+});

@@ -1,0 +1,36 @@
+//! Texts that people type and peers send: NodeIds, names, times, ranges, endpoints. What is read back is what was written.
+#![no_main]
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use libfuzzer_sys::fuzz_target;
+use takt_fuzz::choice;
+use takt_ua::{DateTime, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedName};
+
+fn written_and_read<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
+    if let Ok(value) = text.parse::<T>() {
+        let written = value.to_string();
+        assert_eq!(written.parse().ok(), Some(value), "{text:?} is written as {written:?}");
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, bytes)) = choice(data) else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    match kind % 9 {
+        0 => written_and_read::<NodeId>(text),
+        1 => written_and_read::<ExpandedNodeId>(text),
+        2 => written_and_read::<QualifiedName>(text),
+        3 => written_and_read::<Guid>(text),
+        4 => written_and_read::<DateTime>(text),
+        5 => drop(text.parse::<NumericRange>()),
+        6 => drop(text.parse::<takt_tcp::EndpointUrl>()),
+        7 => drop(text.parse::<takt_shm::EndpointUrl>()),
+        _ => drop(text.parse::<takt_shm::ApplicationName>()),
+    }
+});

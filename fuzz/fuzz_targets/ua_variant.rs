@@ -1,0 +1,37 @@
+//! Variants and DataValues: owned and borrowed forms accept the same and mean the same; ranges of them never fail badly.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use takt_fuzz::{choice, decode, round_trip};
+use takt_ua::binary::Encode;
+use takt_ua::{DataValue, DataValueRef, NumericRange, Variant, VariantRef};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, bytes)) = choice(data) else {
+        return;
+    };
+    if kind % 2 == 0 {
+        let owned = round_trip::<DataValue>(bytes);
+        let borrowed = decode::<DataValueRef<'_>>(bytes).ok();
+        assert_eq!(
+            owned.map(|value| value.encode_to_vec()),
+            borrowed.map(|value| value.to_owned().encode_to_vec())
+        );
+        return;
+    }
+    let owned = round_trip::<Variant>(bytes);
+    let borrowed = decode::<VariantRef<'_>>(bytes).ok();
+    assert_eq!(
+        owned.as_ref().map(Encode::encode_to_vec),
+        borrowed.map(|value| value.to_owned().encode_to_vec())
+    );
+    if let Some(mut value) = owned {
+        for range in ["0", "1:3", "0:1,1:2", "4294967295"] {
+            let range: NumericRange = range.parse().expect("a valid range");
+            if let Ok(part) = range.read(&value) {
+                // What was read can be written where it was read.
+                assert!(range.write(&mut value, &part).is_ok());
+            }
+        }
+    }
+});

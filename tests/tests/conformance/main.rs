@@ -1,0 +1,121 @@
+//! The conformance suite: the same service tests over `opc.tcp` and over `opc.iox2`, none of which knows which it runs over.
+//!
+//! Each case gets a server of its own and a session with it, and checks what OPC 10000-4 demands, good requests and bad ones.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod attributes;
+mod discovery;
+mod large;
+mod messages;
+mod methods;
+mod node_management;
+mod plant;
+mod view;
+mod writing;
+
+use std::time::Duration;
+
+use takt_app::serve::{ServeOptions, Serving};
+use takt_app::{Client, ClientOptions, Endpoint};
+use takt_tests::Sandbox;
+
+/// Runs a case against a server of its own, over the transport with this scheme.
+fn run(scheme: &str, case: fn(&mut Client)) {
+    let sandbox = Sandbox::new();
+    let server = plant::server();
+    let serve = ServeOptions {
+        runtime_directory: Some(sandbox.runtime_directory()),
+        ..ServeOptions::default()
+    };
+    let endpoints: [Endpoint; 2] = [
+        format!("opc.iox2://{}", sandbox.application("Plant"))
+            .parse()
+            .unwrap(),
+        "opc.tcp://127.0.0.1:0".parse().unwrap(),
+    ];
+    let serving = Serving::start(&server, &endpoints, serve).unwrap();
+    let endpoint = serving
+        .endpoints()
+        .iter()
+        .find(|endpoint| endpoint.scheme() == scheme)
+        .unwrap();
+    let options = ClientOptions {
+        timeout: Duration::from_secs(20),
+        runtime_directory: Some(sandbox.runtime_directory()),
+        ..ClientOptions::named("Conformance")
+    };
+    let mut client = Client::connect(endpoint, options).unwrap();
+    case(&mut client);
+    let session = client.epoch();
+    assert!(
+        client.read(&plant::node("UInt32")).is_ok(),
+        "no Read after the case"
+    );
+    assert_eq!(
+        client.epoch(),
+        session,
+        "the connection did not survive the case"
+    );
+}
+
+macro_rules! cases {
+    ($($module:ident: $($case:ident),+;)+) => {
+        mod tcp {
+            $($(#[test] fn $case() { crate::run("opc.tcp://", crate::$module::$case); })+)+
+        }
+        mod shared_memory {
+            $($(#[test] fn $case() { crate::run("opc.iox2://", crate::$module::$case); })+)+
+        }
+    };
+}
+
+cases! {
+    discovery:
+        endpoints_name_both_transports,
+        servers_are_found_by_their_uri,
+        a_session_has_its_life_cycle,
+        a_session_belongs_to_those_who_opened_it;
+    view:
+        browse_filters_and_describes,
+        browse_continues_where_it_stopped,
+        browse_refuses_what_makes_no_sense,
+        paths_are_translated,
+        nodes_are_registered;
+    attributes:
+        every_attribute_of_a_variable_is_read,
+        an_index_range_is_read,
+        timestamps_are_as_asked_for,
+        a_bad_operation_leaves_the_others_alone,
+        too_little_and_too_much_is_a_fault,
+        server_status_is_live,
+        operation_limits_are_true;
+    writing:
+        a_value_is_written,
+        what_does_not_fit_is_refused,
+        what_is_not_writable_is_refused,
+        an_index_range_is_written;
+    methods:
+        a_method_is_called,
+        arguments_are_checked,
+        the_method_must_belong_to_the_object;
+    node_management:
+        nodes_come_and_go,
+        references_come_and_go,
+        bad_nodes_are_refused;
+    messages:
+        an_unknown_service_is_a_fault,
+        a_malformed_body_is_a_fault,
+        an_oversized_string_is_a_fault,
+        an_oversized_array_is_a_fault,
+        deep_nesting_is_a_fault,
+        a_response_that_is_too_large_is_a_fault;
+    large:
+        a_mebibyte_goes_both_ways,
+        a_large_byte_string_goes_both_ways,
+        many_operations_in_one_request;
+}

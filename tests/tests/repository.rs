@@ -1,0 +1,62 @@
+//! The repository's own rules.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use takt_tests::binary::repository;
+
+/// The Cargo.toml files of all packages.
+fn manifests() -> Vec<PathBuf> {
+    let crates = fs::read_dir(repository().join("crates")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().path());
+    let others = ["xtask", "tests", "peers/open62541", "fuzz"].map(|path| repository().join(path));
+    crates
+        .chain(others)
+        .map(|folder| folder.join("Cargo.toml"))
+        .filter(|path| path.exists())
+        .collect()
+}
+
+/// The dependencies of a package from a registry, of any kind.
+fn dependencies(manifest: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(manifest).unwrap();
+    let mut found = BTreeSet::new();
+    let mut in_dependencies = false;
+    for line in text.lines() {
+        if line.starts_with('[') {
+            in_dependencies = line.trim_end_matches(']').ends_with("dependencies");
+        } else if in_dependencies && line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            let name = line.split(['.', '=', ' ']).next().unwrap();
+            if !name.starts_with("takt-") {
+                found.insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_dependency_is_justified_and_every_justification_needed() {
+    let used: BTreeSet<String> = manifests()
+        .iter()
+        .flat_map(|manifest| dependencies(manifest))
+        .collect();
+    assert!(used.len() > 10, "{used:?}");
+    let text = fs::read_to_string(repository().join("docs/dependencies.md")).unwrap();
+    let justified: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    assert_eq!(used, justified, "docs/dependencies.md");
+}
+
+#[test]
+fn lock_files_name_no_registry() {
+    let lock = fs::read_to_string(repository().join("peers/node/package-lock.json")).unwrap();
+    assert!(
+        !lock.contains("\"resolved\""),
+        "npm install writes where it fetched from: see peers/node/.npmrc"
+    );
+}
