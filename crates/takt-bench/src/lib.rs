@@ -1,1 +1,13 @@
-//! Benchmarks.
+//! Benchmarks: what Takt takes, beside what the machine itself takes and what others take, measured in one run.
+//!
+//! [`transport`] is about one request and its response: handling it, and carrying it over shared memory and TCP. It has no
+//! paper of its own to follow; its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
+//! `opcua-vs-ros-dds-mqtt` (round trips). Every figure has a floor beside it: absolute values depend on the machine and on what
+//! else it does, ratios within one run hold.
+//!
+//! The product is measured as it is: this crate contains no second server and no second client.
+
+mod measure;
+pub mod transport;
+
+pub use measure::Percentiles;

@@ -17,7 +17,7 @@ fn children_of(parent: u32) -> Vec<u32> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"));
         status.is_ok_and(|status| status.contains(&format!("\nPPid:\t{parent}\n")))
     };
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(is_child)

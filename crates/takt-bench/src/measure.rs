@@ -1,0 +1,110 @@
+//! Samples of a duration and what is reported of them.
+
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Percentiles of a duration, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// How many samples there are.
+    pub samples: u64,
+    /// The shortest.
+    pub min: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// What takes longer than this, in nanoseconds, counts as this: a minute.
+const LONGEST: u64 = 60_000_000_000;
+
+/// Durations, kept to three significant digits.
+#[derive(Debug, Clone)]
+pub(crate) struct Samples {
+    histogram: Histogram<u64>,
+    /// What one recorded number stands for, in nanoseconds.
+    unit_nanos: f64,
+}
+
+impl Samples {
+    /// Samples in nanoseconds.
+    pub(crate) fn nanos() -> Self {
+        Self::with_unit(1.0)
+    }
+
+    /// Samples of work so short that it is timed in batches of `batch`: recorded per batch, reported per piece.
+    pub(crate) fn batched(batch: u32) -> Self {
+        Self::with_unit(1.0 / f64::from(batch))
+    }
+
+    fn with_unit(unit_nanos: f64) -> Self {
+        #[allow(
+            clippy::expect_used,
+            reason = "a range and a precision that the histogram has"
+        )]
+        let histogram = Histogram::new_with_max(LONGEST, 3).expect("three digits");
+        Self {
+            histogram,
+            unit_nanos,
+        }
+    }
+
+    /// Adds one duration.
+    pub(crate) fn record(&mut self, nanos: u64) {
+        self.histogram.saturating_record(nanos);
+    }
+
+    /// Times `work` once.
+    #[inline]
+    pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = work();
+        self.record(u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        result
+    }
+
+    /// What is reported.
+    pub(crate) fn percentiles(&self) -> Percentiles {
+        #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
+        let micros = |value: u64| value as f64 * self.unit_nanos / 1000.0;
+        Percentiles {
+            samples: self.histogram.len(),
+            min: micros(self.histogram.min()),
+            p50: micros(self.histogram.value_at_quantile(0.5)),
+            p99: micros(self.histogram.value_at_quantile(0.99)),
+            p999: micros(self.histogram.value_at_quantile(0.999)),
+            max: micros(self.histogram.max()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_in_microseconds() {
+        let mut samples = Samples::nanos();
+        for micros in 1..=1000_u64 {
+            samples.record(micros * 1000);
+        }
+        let percentiles = samples.percentiles();
+        assert_eq!(percentiles.samples, 1000);
+        assert!((percentiles.p50 - 500.0).abs() < 1.0);
+        assert!((percentiles.p99 - 990.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn batches_are_reported_per_piece() {
+        let mut samples = Samples::batched(100);
+        samples.record(25_000);
+        assert!((samples.percentiles().p50 - 0.25).abs() < 0.001);
+    }
+}

@@ -1,0 +1,78 @@
+//! What can go wrong in a benchmark.
+
+use std::io;
+
+use takt_rt::affinity::AffinityError;
+use takt_ua::StatusCode;
+
+/// Why the benchmark ended without its result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The user has had enough.
+    #[error("interrupted")]
+    Interrupted,
+    /// No row has such a label.
+    #[error(
+        "nothing that can be measured here matches `{0}`; a label looks like `takt opc.tcp Read 4 diff blocking`"
+    )]
+    NoMatch(String),
+    /// An option is out of its range.
+    #[error("{0}")]
+    Option(String),
+    /// A thread could not be pinned.
+    #[error(transparent)]
+    Affinity(#[from] AffinityError),
+    /// A system call failed.
+    #[error("cannot {action}: {error}")]
+    System {
+        /// What was tried.
+        action: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A process that was started for the benchmark did not do its part.
+    #[error("the process for `{what}` {reason}")]
+    Process {
+        /// What it was to do.
+        what: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The other side of a round trip did not answer, or answered something else.
+    #[error("{what}: {reason}")]
+    RoundTrip {
+        /// What was measured.
+        what: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The server in this process refused a request.
+    #[error("{service} was answered with {status}")]
+    Service {
+        /// Which request.
+        service: &'static str,
+        /// The answer.
+        status: StatusCode,
+    },
+}
+
+impl BenchError {
+    /// For `map_err`: a system call that failed.
+    pub(super) fn system<E: Into<io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
+        let action = action.to_owned();
+        move |error| Self::System {
+            action,
+            error: error.into(),
+        }
+    }
+
+    /// For `map_err`: a round trip that failed.
+    pub(super) fn round_trip<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Self {
+        let what = what.to_owned();
+        move |error| Self::RoundTrip {
+            what,
+            reason: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which rows are wanted.
+
+/// Words that a row's label has to have.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Filter(Vec<String>);
+
+impl Filter {
+    /// The filter of `--only`; without it everything is wanted.
+    pub(super) fn new(text: Option<&str>) -> Self {
+        Self(
+            text.unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_lowercase)
+                .collect(),
+        )
+    }
+
+    /// Whether each word is in the label; a number has to be a whole word, so that 4 is not 4096.
+    pub(super) fn matches(&self, label: &str) -> bool {
+        let label = label.to_lowercase();
+        let mut wanted = self.0.iter();
+        wanted.all(|wanted| {
+            let is_number = wanted.bytes().all(|byte| byte.is_ascii_digit());
+            let mut words = label.split(' ');
+            words.any(|word| word == wanted || !is_number && word.contains(wanted))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_to_be_there() {
+        let label = "takt opc.iox2 Read 4096 diff spin";
+        for (filter, matches) in [
+            ("", true),
+            ("iox2", true),
+            ("READ diff", true),
+            ("diff iox2 4096", true),
+            ("4", false),
+            ("read same", false),
+            ("open62541", false),
+        ] {
+            assert_eq!(
+                Filter::new(Some(filter)).matches(label),
+                matches,
+                "{filter}"
+            );
+        }
+        assert!(Filter::new(None).matches(label));
+    }
+}

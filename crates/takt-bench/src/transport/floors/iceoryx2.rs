@@ -1,0 +1,210 @@
+//! The floor of what Takt builds on: a bare publish-subscribe pair of iceoryx2, one service each way, both sides spinning.
+
+use std::hint::{black_box, spin_loop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::prelude::{Node, NodeBuilder, ServiceName, SignalHandlingMode, ipc};
+use takt_shm::Runtime;
+
+use super::{LOOKS_PER_QUESTION, MessageSizes, Patience, request_bytes};
+use crate::transport::error::BenchError;
+use crate::transport::payload::Payload;
+use crate::transport::round_trip::RoundTrip;
+
+const WHAT: &str = "iceoryx2 publish-subscribe";
+
+/// One side's ends of both services.
+struct Ports {
+    // The order matters when this is dropped: ports before the node, and that before the directory.
+    publisher: Publisher<ipc::Service, [u8], ()>,
+    subscriber: Subscriber<ipc::Service, [u8], ()>,
+    _node: Node<ipc::Service>,
+    _runtime: Arc<Runtime>,
+}
+
+impl Ports {
+    /// Opens both services of the pair `name`, or makes them.
+    fn open(name: &str, send: &str, receive: &str, longest: usize) -> Result<Self, BenchError> {
+        fn failed<E: std::fmt::Debug>(error: E) -> BenchError {
+            BenchError::RoundTrip {
+                what: WHAT.to_owned(),
+                reason: format!("{error:?}"),
+            }
+        }
+        // In the directory of our own channels: what is left behind by a killed process is found and removed there.
+        let runtime = Runtime::open(None).map_err(BenchError::round_trip(WHAT))?;
+        let node = NodeBuilder::new()
+            .config(runtime.iceoryx2_config())
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<ipc::Service>()
+            .map_err(failed)?;
+        let service = |direction: &str| {
+            let name = ServiceName::new(&format!("{name}/{direction}")).map_err(failed)?;
+            node.service_builder(&name)
+                .publish_subscribe::<[u8]>()
+                .enable_safe_overflow(false)
+                .history_size(0)
+                .max_publishers(1)
+                .max_subscribers(1)
+                .max_nodes(2)
+                .subscriber_max_buffer_size(4)
+                .subscriber_max_borrowed_samples(1)
+                .open_or_create()
+                .map_err(failed)
+        };
+        let publisher = service(send)?
+            .publisher_builder()
+            .initial_max_slice_len(longest)
+            .max_loaned_samples(1)
+            .create()
+            .map_err(failed)?;
+        let subscriber = service(receive)?
+            .subscriber_builder()
+            .create()
+            .map_err(failed)?;
+        Ok(Self {
+            publisher,
+            subscriber,
+            _node: node,
+            _runtime: runtime,
+        })
+    }
+
+    /// Sends a copy of `message`.
+    #[inline]
+    fn send(&self, message: &[u8]) -> Result<(), BenchError> {
+        let loan = self
+            .publisher
+            .loan_slice_uninit(message.len())
+            .map_err(BenchError::round_trip(WHAT))?;
+        let sample = loan.write_from_slice(message);
+        sample.send().map_err(BenchError::round_trip(WHAT))?;
+        Ok(())
+    }
+
+    /// Copies the next message, if there is one, into `message`.
+    #[inline]
+    fn receive(&self, message: &mut [u8]) -> Result<bool, BenchError> {
+        let sample = self
+            .subscriber
+            .receive()
+            .map_err(BenchError::round_trip(WHAT))?;
+        let Some(sample) = sample else {
+            return Ok(false);
+        };
+        if let Some(message) = message.get_mut(..sample.payload().len()) {
+            message.copy_from_slice(sample.payload());
+        }
+        Ok(true)
+    }
+}
+
+/// The server's side.
+pub(crate) struct Server {
+    ports: Ports,
+    sizes: MessageSizes,
+}
+
+impl Server {
+    /// Makes the pair `name`.
+    pub(crate) fn new(name: &str, sizes: MessageSizes) -> Result<Self, BenchError> {
+        let ports = Ports::open(name, "response", "request", sizes.longest_response())?;
+        Ok(Self { ports, sizes })
+    }
+
+    /// Answers requests until `stop`.
+    pub(crate) fn serve(&self, stop: &AtomicBool) -> Result<(), BenchError> {
+        let mut request = vec![0; self.sizes.longest_request()];
+        let answers = Payload::ALL.map(|payload| vec![2; self.sizes.response(payload)]);
+        let [scalar, array] = &answers;
+        while !stop.load(Ordering::Relaxed) {
+            if !self.ports.receive(&mut request)? {
+                spin_loop();
+                continue;
+            }
+            let first = black_box(&request).first().copied().unwrap_or_default();
+            self.ports.send(match Payload::from_code(first) {
+                Payload::Scalar => scalar,
+                Payload::Array => array,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The client's side.
+pub(crate) struct Client {
+    ports: Ports,
+    requests: [Vec<u8>; 2],
+    answer: Vec<u8>,
+}
+
+impl Client {
+    /// Opens the pair `name`, which the server has made.
+    pub(crate) fn open(name: &str, sizes: MessageSizes) -> Result<Self, BenchError> {
+        Ok(Self {
+            ports: Ports::open(name, "request", "response", sizes.longest_request())?,
+            requests: Payload::ALL.map(|payload| request_bytes(payload, &sizes)),
+            answer: vec![0; sizes.longest_response()],
+        })
+    }
+}
+
+impl RoundTrip for Client {
+    #[inline]
+    fn round_trip(&mut self, payload: Payload) -> Result<(), BenchError> {
+        let [scalar, array] = &self.requests;
+        self.ports.send(match payload {
+            Payload::Scalar => scalar,
+            Payload::Array => array,
+        })?;
+        let mut patience = Patience::default();
+        let mut looks = 0_u32;
+        while !self.ports.receive(&mut self.answer)? {
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS_PER_QUESTION) && patience.is_over() {
+                return Err(BenchError::RoundTrip {
+                    what: WHAT.to_owned(),
+                    reason: "no answer".to_owned(),
+                });
+            }
+            spin_loop();
+        }
+        black_box(&self.answer);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_go_both_ways() {
+        let name = format!("takt-bench-test/{}", std::process::id());
+        let sizes = MessageSizes::new(|payload| (100, payload.bytes() + 50));
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (ready, is_ready) = std::sync::mpsc::channel();
+            let (server_name, stop) = (name.clone(), &stop);
+            let server = scope.spawn(move || {
+                let server = Server::new(&server_name, sizes).unwrap();
+                ready.send(()).unwrap();
+                server.serve(stop)
+            });
+            is_ready.recv().unwrap();
+            let mut client = Client::open(&name, sizes).unwrap();
+            for payload in [Payload::Scalar, Payload::Array, Payload::Scalar] {
+                client.answer.fill(0);
+                client.round_trip(payload).unwrap();
+                let answered = client.answer.iter().filter(|&&byte| byte == 2).count();
+                assert_eq!(answered, payload.bytes() + 50);
+            }
+            stop.store(true, Ordering::Relaxed);
+            server.join().unwrap().unwrap();
+        });
+    }
+}

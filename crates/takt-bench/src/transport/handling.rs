@@ -1,0 +1,196 @@
+//! Handling a request: from its bytes to those of its response, without a transport.
+//!
+//! Decode, Session, access check, node, value and encode, all of it [`takt_services::Server::handle`]. The response goes into
+//! a buffer that is used again. Allocations are counted where somebody counts them: the program that this runs in has
+//! to have replaced malloc, which Takt itself does not. So `takt bench transport` has this done by a small program of
+//! its own that is built and installed beside it.
+
+use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
+
+use takt_ua::structures::WriteResponse;
+
+use super::error::BenchError;
+use super::filter::Filter;
+use super::floors::in_process::{self, BATCH};
+use super::local_session::LocalSession;
+use super::payload::Payload;
+use super::row::{Head, Row};
+use super::seat::{CorePair, Seat};
+use super::{check_interrupt, subject};
+use crate::measure::Samples;
+
+/// The program that counts allocations, beside `takt` itself.
+pub const PROGRAM: &str = "takt-bench-handling";
+
+/// Gives the number of allocations of this process so far.
+pub type CountAllocations = fn() -> u64;
+
+/// Requests whose allocations are counted.
+const COUNTED: u32 = 10_000;
+
+/// What the rows begin with: first the floors, then what stands on them.
+const HEADS: [Head; 6] = [
+    Head::new("floor", "system call", "getppid", 0),
+    Head::new("floor", "clock", "read", 0),
+    Head::new("floor", "memory", "memcpy", Payload::Array.bytes()),
+    Head::new("takt", "in-process", "Read", Payload::Scalar.bytes()),
+    Head::new("takt", "in-process", "Read", Payload::Array.bytes()),
+    Head::new("takt", "in-process", "Write", Payload::Scalar.bytes()),
+];
+/// Which floor each of the others stands on: small ones are compared with a system call, the large one with a copy of its value.
+const FLOORS: [usize; 3] = [0, 2, 0];
+
+/// Whether one of the rows is wanted.
+pub(super) fn is_wanted(filter: &Filter) -> bool {
+    HEADS.iter().any(|head| filter.matches(&head.label()))
+}
+
+/// Measures the floors and the handling, in turns.
+///
+/// # Errors
+/// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set.
+pub fn measure(
+    batches: u64,
+    rounds: u32,
+    count: Option<CountAllocations>,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Row>, BenchError> {
+    let mut session = LocalSession::open()?;
+    session.message_sizes()?;
+    let requests = [
+        session.read_message(Payload::Scalar),
+        session.read_message(Payload::Array),
+        session.write_message(),
+    ];
+    check_write(&mut session)?;
+    let per_round = batches.div_ceil(u64::from(rounds));
+    let mut floors = [(); 3].map(|()| Samples::batched(BATCH));
+    let mut subjects = [(); 3].map(|()| Samples::batched(BATCH));
+    for _ in 0..rounds {
+        check_interrupt(interrupted)?;
+        let _seat = Seat::take(CorePair::choose()?.server)?;
+        let [system_call, clock, memcpy] = &mut floors;
+        in_process::system_call(system_call, per_round);
+        in_process::clock_read(clock, per_round);
+        in_process::memcpy(memcpy, per_round, Payload::Array.bytes());
+        for (durations, request) in subjects.iter_mut().zip(&requests) {
+            in_process::batched(durations, per_round, || {
+                black_box(session.handle(black_box(request)));
+            });
+        }
+    }
+    let durations = floors.iter().chain(&subjects);
+    let mut rows: Vec<Row> = durations
+        .zip(HEADS)
+        .map(|(durations, head)| head.row(durations))
+        .collect();
+    let (floors, subjects) = rows.split_at_mut(3);
+    for ((row, request), floor) in subjects.iter_mut().zip(&requests).zip(FLOORS) {
+        if let Some(floor) = floors.get(floor) {
+            *row = row.clone().over(floor);
+        }
+        row.allocations = count.map(|count| allocations(&mut session, request, count));
+    }
+    Ok(rows)
+}
+
+/// Allocations per request.
+fn allocations(session: &mut LocalSession, request: &[u8], count: CountAllocations) -> f64 {
+    let before = count();
+    for _ in 0..COUNTED {
+        black_box(session.handle(black_box(request)));
+    }
+    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+    let allocations = (count() - before) as f64;
+    allocations / f64::from(COUNTED)
+}
+
+fn check_write(session: &mut LocalSession) -> Result<(), BenchError> {
+    let request = session.write_message();
+    let response: WriteResponse = subject::decode(session.handle(&request))
+        .map_err(BenchError::round_trip("Write in this process"))?;
+    match response.results.as_slice() {
+        [status] if status.is_good() => Ok(()),
+        results => Err(BenchError::RoundTrip {
+            what: "Write in this process".to_owned(),
+            reason: format!("answered with {results:?}"),
+        }),
+    }
+}
+
+/// What the program that counts allocations does: measures as its arguments say (batches and rounds) and prints one row a line as
+/// JSON. Gives its exit code.
+pub fn main(
+    arguments: impl IntoIterator<Item = String>,
+    count: CountAllocations,
+) -> std::process::ExitCode {
+    let numbers: Option<Vec<u64>> = arguments
+        .into_iter()
+        .map(|argument| argument.parse().ok())
+        .collect();
+    let (batches, rounds) = match numbers.as_deref() {
+        Some(&[batches, rounds]) if batches > 0 && rounds > 0 => (batches, rounds),
+        _ => {
+            eprintln!(
+                "usage: {PROGRAM} BATCHES ROUNDS: for `takt bench transport`, which reads what it prints"
+            );
+            return std::process::ExitCode::from(2);
+        }
+    };
+    let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+    let rows = match measure(batches, rounds, Some(count), &AtomicBool::new(false)) {
+        Ok(rows) => rows,
+        Err(error) => {
+            eprintln!("{error}");
+            return std::process::ExitCode::FAILURE;
+        }
+    };
+    for row in rows {
+        match serde_json::to_string(&row) {
+            Ok(line) => println!("{line}"),
+            Err(error) => {
+                eprintln!("{error}");
+                return std::process::ExitCode::FAILURE;
+            }
+        }
+    }
+    std::process::ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floors_and_subjects_side_by_side() {
+        let rows = measure(4, 2, None, &AtomicBool::new(false)).unwrap();
+        let labels: Vec<String> = rows.iter().map(Row::label).collect();
+        assert_eq!(
+            labels,
+            [
+                "floor system call getppid 0 none none",
+                "floor clock read 0 none none",
+                "floor memory memcpy 4096 none none",
+                "takt in-process Read 4 none none",
+                "takt in-process Read 4096 none none",
+                "takt in-process Write 4 none none",
+            ]
+        );
+        for row in &rows {
+            assert!(row.percentiles.p50 > 0.0, "{row}");
+            assert_eq!(row.percentiles.samples, 4, "{row}");
+            assert_eq!(row.ratio_to_floor.is_some(), row.peer == "takt", "{row}");
+            assert_eq!(row.allocations, None, "{row}");
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_it() {
+        let interrupted = AtomicBool::new(true);
+        assert!(matches!(
+            measure(4, 2, None, &interrupted),
+            Err(BenchError::Interrupted)
+        ));
+    }
+}

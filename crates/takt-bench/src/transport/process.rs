@@ -1,0 +1,170 @@
+//! Servers in processes of their own.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use super::error::BenchError;
+
+/// How long a server may take to begin.
+const START: Duration = Duration::from_secs(10);
+/// How long it may take to end by itself.
+const END: Duration = Duration::from_secs(2);
+
+/// The line that a server prints when it can be reached; the foreign peers print the same.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ready {
+    ready: bool,
+    /// Where.
+    #[serde(default)]
+    pub(super) endpoint: String,
+    /// The namespace of its Variables.
+    #[serde(default)]
+    pub(super) namespace: u16,
+    #[serde(default)]
+    error: String,
+}
+
+impl Ready {
+    /// A server in this process.
+    #[cfg(test)]
+    pub(super) fn at(endpoint: String) -> Self {
+        Self {
+            ready: true,
+            endpoint,
+            namespace: 1,
+            error: String::new(),
+        }
+    }
+}
+
+/// A server process. It ends when its standard input does, and so when this is dropped, or when this process is gone, in whatever
+/// way; one that does not is killed.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    ready: Ready,
+}
+
+impl Process {
+    /// Starts `command` and waits until it is ready. `what` is for errors.
+    pub(super) fn start(what: &str, command: &mut Command) -> Result<Self, BenchError> {
+        let fault = |reason: String| BenchError::Process {
+            what: what.to_owned(),
+            reason,
+        };
+        // Ctrl-C on the terminal is for this process, which ends the others in order.
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| fault(format!("cannot be started: {error}")))?;
+        let input = child.stdin.take();
+        let output = child.stdout.take();
+        // From here on it is ended whatever happens.
+        let mut process = Self {
+            child,
+            input,
+            ready: Ready {
+                ready: false,
+                endpoint: String::new(),
+                namespace: 0,
+                error: String::new(),
+            },
+        };
+        let (sender, line) = mpsc::channel();
+        if let Some(output) = output {
+            // A pipe cannot be read with a timeout. The thread ends with the line, or with the process.
+            std::thread::spawn(move || {
+                let mut line = String::new();
+                let read = BufReader::new(output).read_line(&mut line);
+                let _ = sender.send(read.map(|_| line));
+            });
+        }
+        let line = match line.recv_timeout(START) {
+            Ok(Ok(line)) if !line.is_empty() => line,
+            Ok(Ok(_)) => return Err(fault("ended before it was ready".to_owned())),
+            Ok(Err(error)) => return Err(fault(format!("cannot be heard: {error}"))),
+            Err(_) => return Err(fault(format!("was not ready after {} s", START.as_secs()))),
+        };
+        let ready: Ready = serde_json::from_str(&line)
+            .map_err(|error| fault(format!("printed {:?}: {error}", line.trim_end())))?;
+        if !ready.ready {
+            return Err(fault(format!("cannot serve: {}", ready.error)));
+        }
+        process.ready = ready;
+        Ok(process)
+    }
+
+    /// Where it is reached.
+    pub(super) fn ready(&self) -> &Ready {
+        &self.ready
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let deadline = Instant::now() + END;
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                // Ended, or not ours to wait for.
+                Ok(Some(_)) | Err(_) => return,
+            }
+        }
+        // If it is gone by now, there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn is_there(id: u32) -> bool {
+        std::path::Path::new(&format!("/proc/{id}")).exists()
+    }
+
+    #[test]
+    fn a_server_is_ended_by_the_end_of_its_input() {
+        let ready = r#"echo '{"ready":true,"endpoint":"here","namespace":2}'; exec cat"#;
+        let process = Process::start("a test", &mut shell(ready)).unwrap();
+        assert_eq!(process.ready().endpoint, "here");
+        assert_eq!(process.ready().namespace, 2);
+        let id = process.child.id();
+        assert!(is_there(id));
+        drop(process);
+        assert!(!is_there(id));
+    }
+
+    #[test]
+    fn servers_that_do_not_come_up_are_told_apart() {
+        for (script, said) in [
+            ("exit 1", "ended before"),
+            ("echo hello; exec cat", "printed \"hello\""),
+            (
+                r#"echo '{"ready":false,"error":"no port"}'; exec cat"#,
+                "cannot serve: no port",
+            ),
+        ] {
+            let error = Process::start("a test", &mut shell(script)).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        let error = Process::start("a test", &mut Command::new("/does/not/exist")).unwrap_err();
+        assert!(error.to_string().contains("cannot be started"), "{error}");
+    }
+}

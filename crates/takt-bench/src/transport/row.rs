@@ -1,0 +1,238 @@
+//! One row of the result, as an object for programs and a line for people.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Percentiles, Samples};
+
+/// What was measured, and how long it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Whose software: `takt`, `open62541`, or `floor` for what the machine itself costs.
+    pub peer: String,
+    /// `in-process`, `opc.iox2`, `opc.tcp`, or the mechanism of a floor.
+    pub transport: String,
+    /// What was asked for, for example `Read`.
+    pub service: String,
+    /// Bytes of value in the response.
+    pub payload_bytes: usize,
+    /// `same` or `diff`: both sides pinned to one core, or to two; `none` where there is one side.
+    pub placement: String,
+    /// How both sides wait: `spin`, `adaptive`, `sleep`, `blocking`; `none` where nobody waits.
+    pub wait: String,
+    /// The scheduling policy of the threads that were measured.
+    pub scheduling: String,
+    /// The durations in µs.
+    #[serde(flatten)]
+    pub percentiles: Percentiles,
+    /// Calls of malloc for one request, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<f64>,
+    /// Median over the floor's median of the same run, where there is a floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_to_floor: Option<f64>,
+    /// Which floor that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<String>,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) peer: &'static str,
+    pub(crate) transport: &'static str,
+    pub(crate) service: &'static str,
+    pub(crate) payload_bytes: usize,
+    pub(crate) placement: &'static str,
+    pub(crate) wait: &'static str,
+}
+
+impl Head {
+    /// Of a row of one thread that waits for nobody.
+    pub(crate) const fn new(
+        peer: &'static str,
+        transport: &'static str,
+        service: &'static str,
+        payload_bytes: usize,
+    ) -> Self {
+        Self {
+            peer,
+            transport,
+            service,
+            payload_bytes,
+            placement: "none",
+            wait: "none",
+        }
+    }
+
+    /// See [`Row::label`].
+    pub(crate) fn label(&self) -> String {
+        let bytes = self.payload_bytes.to_string();
+        [
+            self.peer,
+            self.transport,
+            self.service,
+            &bytes,
+            self.placement,
+            self.wait,
+        ]
+        .join(" ")
+    }
+
+    /// A row without floor.
+    pub(crate) fn row(&self, samples: &Samples) -> Row {
+        Row {
+            peer: self.peer.to_owned(),
+            transport: self.transport.to_owned(),
+            service: self.service.to_owned(),
+            payload_bytes: self.payload_bytes,
+            placement: self.placement.to_owned(),
+            wait: self.wait.to_owned(),
+            scheduling: super::seat::policy().to_string(),
+            percentiles: samples.percentiles(),
+            allocations: None,
+            ratio_to_floor: None,
+            floor: None,
+        }
+    }
+}
+
+impl Row {
+    /// Sets the ratio to the median of `floor`.
+    #[must_use]
+    pub(crate) fn over(mut self, floor: &Self) -> Self {
+        self.ratio_to_floor = Some(self.percentiles.p50 / floor.percentiles.p50);
+        self.floor = Some(floor.mechanism());
+        self
+    }
+
+    /// What it is called as a floor.
+    pub(crate) fn mechanism(&self) -> String {
+        format!("{} {}", self.transport, self.service)
+    }
+
+    /// What `--only` is compared with: everything that tells this row from the others, in the order of the columns.
+    #[must_use]
+    pub fn label(&self) -> String {
+        [
+            self.peer.as_str(),
+            &self.transport,
+            &self.service,
+            &self.payload_bytes.to_string(),
+            &self.placement,
+            &self.wait,
+        ]
+        .join(" ")
+    }
+
+    /// The table's head.
+    #[must_use]
+    pub fn head() -> String {
+        format!(
+            "{:<9} {:<13} {:<7} {:>5} {:<5} {:<8} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>6}  {}",
+            "peer",
+            "transport",
+            "service",
+            "bytes",
+            "cores",
+            "wait",
+            "samples",
+            "min µs",
+            "p50 µs",
+            "p99 µs",
+            "p999 µs",
+            "max µs",
+            "malloc",
+            "ratio to floor"
+        )
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let p = &self.percentiles;
+        write!(
+            f,
+            "{:<9} {:<13} {:<7} {:>5} {:<5} {:<8} {:>7} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>9.3} {:>6}",
+            self.peer,
+            self.transport,
+            self.service,
+            self.payload_bytes,
+            self.placement,
+            self.wait,
+            p.samples,
+            p.min,
+            p.p50,
+            p.p99,
+            p.p999,
+            p.max,
+            self.allocations
+                .map_or(String::new(), |count| format!("{count:.2}")),
+        )?;
+        match (&self.ratio_to_floor, &self.floor) {
+            (Some(ratio), Some(floor)) => write!(f, "  {ratio:.2} × {floor}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(nanos: u64) -> Row {
+        let mut samples = Samples::nanos();
+        samples.record(nanos);
+        Head::new("takt", "opc.tcp", "Read", 4).row(&samples)
+    }
+
+    #[test]
+    fn json_has_every_field_that_tools_rely_on() {
+        let row = Row {
+            placement: "diff".to_owned(),
+            wait: "blocking".to_owned(),
+            allocations: Some(0.0),
+            ..row(30_000).over(&row(20_000))
+        };
+        let json = serde_json::to_value(&row).unwrap();
+        for (field, expected) in [
+            ("peer", "takt"),
+            ("transport", "opc.tcp"),
+            ("service", "Read"),
+            ("placement", "diff"),
+            ("wait", "blocking"),
+            ("floor", "opc.tcp Read"),
+        ] {
+            assert_eq!(json[field], expected, "{field}");
+        }
+        for (field, expected) in [("payload_bytes", 4), ("samples", 1)] {
+            assert_eq!(json[field], expected, "{field}");
+        }
+        for field in ["min", "p50", "p99", "p999", "max"] {
+            let micros = json[field].as_f64().unwrap();
+            assert!((micros - 30.0).abs() < 0.1, "{field}: {micros}");
+        }
+        assert!((json["ratio_to_floor"].as_f64().unwrap() - 1.5).abs() < 0.01);
+        assert_eq!(json["allocations"], 0.0);
+        assert_eq!(serde_json::from_value::<Row>(json).unwrap(), row);
+    }
+
+    #[test]
+    fn fields_that_do_not_apply_are_left_out() {
+        let json = serde_json::to_value(row(1)).unwrap();
+        for field in ["allocations", "ratio_to_floor", "floor"] {
+            assert!(json.get(field).is_none(), "{field}");
+        }
+    }
+
+    #[test]
+    fn columns_stand_under_their_heads() {
+        let head = Row::head();
+        let line = row(20_000).over(&row(20_000)).to_string();
+        let column = |text: &str, word: &str| {
+            let at = text.find(word).unwrap();
+            text.get(..at).unwrap().chars().count()
+        };
+        assert_eq!(column(&head, "ratio"), column(&line, "1.00 ×"));
+        assert_eq!(column(&head, "service"), column(&line, "Read"));
+    }
+}

@@ -1,0 +1,142 @@
+//! Where a measured thread runs, and before whom.
+
+use std::sync::OnceLock;
+
+use takt_rt::affinity::{self, AffinityError, Cores};
+use takt_rt::priority::{self, Policy};
+
+/// The policy of every measured thread, where the user may set it.
+const WANTED: Policy = Policy::Fifo(50);
+
+/// Whether this user may run threads with the real-time policy; found out once.
+pub(crate) fn real_time_permitted() -> bool {
+    static PERMITTED: OnceLock<bool> = OnceLock::new();
+    *PERMITTED.get_or_init(|| {
+        let trial = std::thread::Builder::new().spawn(|| priority::set(WANTED).is_ok());
+        trial.is_ok_and(|thread| thread.join().unwrap_or(false))
+    })
+}
+
+/// The policy that measured threads have.
+pub(crate) fn policy() -> Policy {
+    if real_time_permitted() {
+        WANTED
+    } else {
+        Policy::Other
+    }
+}
+
+/// Keeps the calling thread on `core` from now on, with real-time policy where permitted.
+pub(crate) fn take(core: usize) -> Result<(), AffinityError> {
+    affinity::pin(core)?;
+    // It was possible a moment ago; if it is not any more, the figures get worse, not wrong.
+    let _ = priority::set(policy());
+    Ok(())
+}
+
+/// The calling thread sits on a core until this is dropped; then it is as it was.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    before: Cores,
+}
+
+impl Seat {
+    pub(crate) fn take(core: usize) -> Result<Self, AffinityError> {
+        let before = affinity::available()?;
+        take(core)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        // A thread that stays pinned is slower, no more.
+        let _ = priority::set(Policy::Other);
+        let _ = affinity::restrict(&self.before);
+    }
+}
+
+/// Both sides on one core, or each on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// On one core: no wake-up across cores; repeatable.
+    Same,
+    /// On two cores, as applications usually run.
+    Diff,
+}
+
+impl Placement {
+    /// As rows name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Diff => "diff",
+        }
+    }
+}
+
+/// The cores of client and server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CorePair {
+    /// The client's, where it is another one.
+    pub client: usize,
+    /// The server's.
+    pub server: usize,
+}
+
+impl CorePair {
+    /// The first and the last of the cores that this process may use: neighbours may share a physical core.
+    pub(crate) fn choose() -> Result<Self, AffinityError> {
+        let cores = affinity::available()?;
+        match cores.as_slice() {
+            [first, .., last] => Ok(Self {
+                client: *first,
+                server: *last,
+            }),
+            [only] => Ok(Self {
+                client: *only,
+                server: *only,
+            }),
+            [] => Err(AffinityError::Empty),
+        }
+    }
+
+    /// Whether there is more than one core.
+    pub(crate) fn are_two(self) -> bool {
+        self.client != self.server
+    }
+
+    /// The client's core for this placement.
+    pub(crate) fn client_core(self, placement: Placement) -> usize {
+        match placement {
+            Placement::Same => self.server,
+            Placement::Diff => self.client,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_is_left_as_it_was_found() {
+        std::thread::spawn(|| {
+            let before = (affinity::available().unwrap(), priority::get().unwrap());
+            let pair = CorePair::choose().unwrap();
+            {
+                let _seat = Seat::take(pair.server).unwrap();
+                assert_eq!(affinity::available().unwrap().as_slice(), [pair.server]);
+                assert_eq!(priority::get().unwrap(), Some(policy()));
+            }
+            assert_eq!(
+                (affinity::available().unwrap(), priority::get().unwrap()),
+                before
+            );
+            assert_eq!(pair.client_core(Placement::Same), pair.server);
+            assert_eq!(pair.client_core(Placement::Diff), pair.client);
+        })
+        .join()
+        .unwrap();
+    }
+}

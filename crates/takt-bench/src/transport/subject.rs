@@ -1,0 +1,169 @@
+//! What is measured: a server with two Variables, and the requests that are sent to it.
+
+use std::sync::Arc;
+
+use takt_cell::Cell;
+use takt_services::{
+    ClassAttributes, NewReference, NodeDefinition, Server, Value, VariableDefinition, access_level,
+    value_rank,
+};
+use takt_ua::binary::{Decode, Decoder, Encode};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::{
+    ReadRequest, ReadResponse, ReadValueId, RequestHeader, WriteRequest, WriteValue,
+};
+use takt_ua::{DataValue, DateTime, NodeId, NodeIdRef, QualifiedName, Structure, Variant, ids};
+
+use super::error::BenchError;
+use super::payload::Payload;
+
+/// The attribute Value (OPC 10000-6, A.1).
+const VALUE: u32 = 13;
+
+/// A server whose Variables `ns=1;s=UInt32` and `ns=1;s=UInt32Array` are cells: what a real-time thread would set.
+pub(super) fn server() -> Result<Arc<Server>, BenchError> {
+    fn failed<E: std::fmt::Display>(error: E) -> BenchError {
+        BenchError::RoundTrip {
+            what: "the server to be measured".to_owned(),
+            reason: error.to_string(),
+        }
+    }
+    let server = Server::builder("TaktBench", "urn:takt:bench")
+        .build()
+        .map_err(failed)?;
+    let space = server.address_space();
+    for payload in Payload::ALL {
+        let node = node_id(1, payload);
+        let definition = VariableDefinition {
+            data_type: NodeId::numeric(0, ids::UINT32),
+            value_rank: match payload {
+                Payload::Scalar => value_rank::SCALAR,
+                Payload::Array => value_rank::ONE_DIMENSION,
+            },
+            access_level: access_level::CURRENT_READ | access_level::CURRENT_WRITE,
+            ..VariableDefinition::default()
+        };
+        let references = [
+            NewReference::inverse(
+                NodeId::numeric(0, ids::ORGANIZES),
+                NodeId::numeric(0, ids::OBJECTS_FOLDER),
+            ),
+            NewReference::forward(
+                NodeId::numeric(0, ids::HAS_TYPE_DEFINITION),
+                NodeId::numeric(0, ids::BASE_DATA_VARIABLE_TYPE),
+            ),
+        ];
+        let definition = NodeDefinition::new(
+            node.clone(),
+            QualifiedName::new(1, payload.variable()),
+            ClassAttributes::Variable(definition),
+        );
+        space
+            .edit()
+            .add_node(definition, &references)
+            .map_err(failed)?;
+        let cell = Cell::of(&value(payload));
+        space
+            .set_value(&node, Value::Cell(Arc::new(cell)))
+            .map_err(failed)?;
+    }
+    Ok(server)
+}
+
+/// The Variable that has such a value.
+pub(super) fn node_id(namespace: u16, payload: Payload) -> NodeId {
+    NodeId::string(namespace, payload.variable())
+}
+
+fn value(payload: Payload) -> Variant {
+    match payload {
+        Payload::Scalar => Variant::from(42_u32),
+        Payload::Array => Variant::from((0..1024).collect::<Vec<u32>>()),
+    }
+}
+
+/// A message: TypeId and structure (OPC 10000-6, 5.2.9).
+pub(super) fn message<S: Structure + Encode>(structure: &S) -> Vec<u8> {
+    let mut message = NodeId::numeric(0, S::BINARY_ENCODING_ID).encode_to_vec();
+    message.append(&mut structure.encode_to_vec());
+    message
+}
+
+/// A request's header.
+pub(super) fn header(token: &NodeId) -> RequestHeader {
+    RequestHeader {
+        authentication_token: token.clone(),
+        timestamp: DateTime::now(),
+        request_handle: 1,
+        timeout_hint: 1000,
+        ..RequestHeader::default()
+    }
+}
+
+/// The Read of one Value with both timestamps, ready to be sent as often as needed.
+pub(super) fn read_message(token: &NodeId, node: &NodeId) -> Vec<u8> {
+    message(&ReadRequest {
+        request_header: header(token),
+        timestamps_to_return: TimestampsToReturn::Both,
+        nodes_to_read: vec![ReadValueId {
+            node_id: node.clone(),
+            attribute_id: VALUE,
+            ..ReadValueId::default()
+        }],
+        ..ReadRequest::default()
+    })
+}
+
+/// The Write of one UInt32.
+pub(super) fn write_message(token: &NodeId, node: &NodeId) -> Vec<u8> {
+    message(&WriteRequest {
+        request_header: header(token),
+        nodes_to_write: vec![WriteValue {
+            node_id: node.clone(),
+            attribute_id: VALUE,
+            value: DataValue {
+                value: Some(Variant::from(43_u32)),
+                ..DataValue::default()
+            },
+            ..WriteValue::default()
+        }],
+    })
+}
+
+/// Whether `response` is what a Read of `payload` should be answered with: Good, and as many elements as expected.
+pub(super) fn check_read(response: &[u8], payload: Payload) -> Result<(), String> {
+    let response: ReadResponse = decode(response)?;
+    let status = response.response_header.service_result;
+    if status.is_bad() {
+        return Err(format!("the Read was answered with {status}"));
+    }
+    let [result] = response.results.as_slice() else {
+        return Err(format!(
+            "the Read of one value has {} results",
+            response.results.len()
+        ));
+    };
+    if result.status_code().is_bad() {
+        return Err(format!("the value is {}", result.status_code()));
+    }
+    let elements = match (&result.value, payload) {
+        (Some(Variant::UInt32(_)), Payload::Scalar) => 1,
+        (Some(Variant::Array(array)), Payload::Array) => array.elements.len(),
+        _ => 0,
+    };
+    if elements == payload.elements() {
+        Ok(())
+    } else {
+        Err(format!("the value is not {}", payload.variable()))
+    }
+}
+
+/// Decodes a response that has to be an `S`.
+pub(super) fn decode<S: Structure + for<'a> Decode<'a>>(response: &[u8]) -> Result<S, String> {
+    let mut decoder = Decoder::new(response);
+    let type_id = NodeIdRef::decode(&mut decoder).map_err(|error| error.to_string())?;
+    if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
+        return Err(format!("instead of {} came {type_id}", S::NAME));
+    }
+    S::decode(&mut decoder).map_err(|error| error.to_string())
+}
