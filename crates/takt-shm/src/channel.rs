@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use iceoryx2::port::LoanError;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node, ServiceName, ipc};
+use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node, ServiceName};
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::builder::publish_subscribe::Builder;
@@ -17,6 +17,7 @@ use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
+use crate::pooled_ipc::PooledIpc;
 use crate::public::ALIGNMENT;
 use crate::runtime::SHARED_MEMORY_DIRECTORY;
 use crate::unsafe_code::{self, Movable};
@@ -31,9 +32,9 @@ type Payload = [u8];
 
 /// Makes or opens the service of one direction.
 fn builder(
-    node: &Node<ipc::Service>,
+    node: &Node<PooledIpc>,
     name: &str,
-) -> Result<Builder<Payload, (), ipc::Service>, ShmError> {
+) -> Result<Builder<Payload, (), PooledIpc>, ShmError> {
     let name = ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a channel", e))?;
     Ok(node
         .service_builder(&name)
@@ -50,7 +51,7 @@ fn builder(
 
 /// The sending end.
 pub(crate) struct Sender {
-    publisher: Movable<Publisher<ipc::Service, Payload, ()>>,
+    publisher: Movable<Publisher<PooledIpc, Payload, ()>>,
     /// Bytes of the body that the next loan has room for.
     capacity: usize,
     /// The longest body.
@@ -60,15 +61,15 @@ pub(crate) struct Sender {
 }
 
 /// Loaned memory for one message.
-pub(crate) struct Loan(SampleMutUninit<ipc::Service, [MaybeUninit<u8>], ()>);
+pub(crate) struct Loan(SampleMutUninit<PooledIpc, [MaybeUninit<u8>], ()>);
 
 /// The receiving end.
 pub(crate) struct Receiver {
-    subscriber: Movable<Subscriber<ipc::Service, Payload, ()>>,
+    subscriber: Movable<Subscriber<PooledIpc, Payload, ()>>,
 }
 
 /// A received message, to be read once and dropped.
-pub(crate) type Received = Sample<ipc::Service, Payload, ()>;
+pub(crate) type Received = Sample<PooledIpc, Payload, ()>;
 
 /// A message did not get through: the receiver has not received the last [`QUEUE`] ones, or is not there any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +78,7 @@ pub(crate) struct NotDelivered;
 impl Sender {
     /// Makes the service and its sending end (server), or opens it (client).
     pub(crate) fn new(
-        node: &Node<ipc::Service>,
+        node: &Node<PooledIpc>,
         name: &str,
         limit: u32,
         create: bool,
@@ -172,6 +173,14 @@ impl Sender {
         loan.send(header, length)
     }
 
+    /// Sends bytes that need not be a message.
+    #[cfg(test)]
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        let mut loan = self.publisher.loan_slice_uninit(bytes.len()).unwrap();
+        copy(bytes, loan.payload_mut());
+        assert_eq!(unsafe_code::initialised(loan).send(), Ok(1));
+    }
+
     /// The longest body that can be sent.
     pub(crate) fn limit(&self) -> u32 {
         self.limit
@@ -254,11 +263,7 @@ impl Loan {
 
 impl Receiver {
     /// Makes the service and its receiving end (server), or opens it (client).
-    pub(crate) fn new(
-        node: &Node<ipc::Service>,
-        name: &str,
-        create: bool,
-    ) -> Result<Self, ShmError> {
+    pub(crate) fn new(node: &Node<PooledIpc>, name: &str, create: bool) -> Result<Self, ShmError> {
         let operation = "set up the receiving end of a channel";
         let builder = builder(node, name)?;
         let service = if create {

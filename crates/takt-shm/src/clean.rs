@@ -7,11 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use iceoryx2::config::Config;
-use iceoryx2::prelude::{CallbackProgression, Node, NodeState, ipc};
+use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::error::ShmError;
 use crate::handler::CompletionWaker;
 use crate::name_lock;
+use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
 
 /// How long to wait for somebody else to finish removing the same.
@@ -47,7 +48,7 @@ pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmEr
 /// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` for each.
 pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> CleanReport {
     let mut report = CleanReport::default();
-    let listed = Node::<ipc::Service>::list(config, |node| {
+    let listed = Node::<PooledIpc>::list(config, |node| {
         match node {
             NodeState::Dead(dead) => match dead.blocking_remove_stale_resources(patience) {
                 Ok(()) => report.nodes += 1,

@@ -10,7 +10,7 @@ use crate::socket::PeerCredentials;
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exactly one response message was encoded.
+    /// The response was encoded. If nothing was, the client is told that it would have been too large.
     Complete,
     /// The response will come by [`Handler::take_completed`].
     Deferred,

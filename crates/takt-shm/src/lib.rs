@@ -10,6 +10,8 @@ pub mod header;
 mod name_lock;
 pub mod names;
 mod open;
+mod pooled;
+mod pooled_ipc;
 mod public;
 mod runtime;
 mod server;

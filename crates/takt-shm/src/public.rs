@@ -1,9 +1,10 @@
 //! What both sides of the public services agree on.
 
-use iceoryx2::prelude::{Alignment, Node, ServiceName, ipc};
+use iceoryx2::prelude::{Alignment, Node, ServiceName};
 use iceoryx2::service::builder::{event, request_response};
 
 use crate::error::ShmError;
+use crate::pooled_ipc::PooledIpc;
 
 /// How many clients can be connected to one public service at a time. A server's effort for a request grows with it.
 pub(crate) const MAX_CLIENTS: usize = 16;
@@ -15,14 +16,14 @@ const MAX_NODES: usize = 64;
 /// Of messages, so that a value area in them can be aligned.
 pub(crate) const ALIGNMENT: Alignment = Alignment::ALIGN_8;
 
-type Builder = request_response::Builder<[u8], (), [u8], (), ipc::Service>;
+type Builder = request_response::Builder<[u8], (), [u8], (), PooledIpc>;
 
 fn service_name(name: &str) -> Result<ServiceName, ShmError> {
     ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a service", e))
 }
 
 /// A request-response service, with its limits.
-pub(crate) fn request_response(node: &Node<ipc::Service>, name: &str) -> Result<Builder, ShmError> {
+pub(crate) fn request_response(node: &Node<PooledIpc>, name: &str) -> Result<Builder, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
         .request_response::<[u8], [u8]>()
@@ -43,9 +44,9 @@ pub(crate) fn request_response(node: &Node<ipc::Service>, name: &str) -> Result<
 
 /// The event service that says: look for requests.
 pub(crate) fn wake(
-    node: &Node<ipc::Service>,
+    node: &Node<PooledIpc>,
     name: &str,
-) -> Result<event::Builder<ipc::Service>, ShmError> {
+) -> Result<event::Builder<PooledIpc>, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
         .event()

@@ -19,13 +19,14 @@ use std::{env, fs, io};
 use iceoryx2::config::Config;
 use iceoryx2::prelude::{
     FileName, LogLevel, Node, NodeBuilder, NodeName, Path as IoxPath, SemanticString,
-    SignalHandlingMode, ipc, set_log_level,
+    SignalHandlingMode, set_log_level,
 };
 use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
 
 use crate::clean;
 use crate::error::ShmError;
 use crate::name_lock;
+use crate::pooled_ipc::PooledIpc;
 
 /// Where POSIX shared memory objects are visible as files.
 pub(crate) const SHARED_MEMORY_DIRECTORY: &str = "/dev/shm";
@@ -117,7 +118,7 @@ impl Runtime {
     }
 
     /// A node of iceoryx2. Making one cleans up after processes that were killed.
-    pub(crate) fn node(&self, name: &str) -> Result<Node<ipc::Service>, ShmError> {
+    pub(crate) fn node(&self, name: &str) -> Result<Node<PooledIpc>, ShmError> {
         let operation = "create a node";
         clean::remove_dead_nodes(&self.config, clean::PATIENCE);
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
@@ -125,7 +126,7 @@ impl Runtime {
             .name(&name)
             .config(&self.config)
             .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<ipc::Service>()
+            .create::<PooledIpc>()
             .map_err(|e| ShmError::iceoryx(operation, e))
     }
 

@@ -10,34 +10,36 @@ use iceoryx2::port::listener::Listener;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::server::Server;
 use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::prelude::{FileDescriptorBased, ipc};
+use iceoryx2::prelude::FileDescriptorBased;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 
+use crate::pooled_ipc::PooledIpc;
+
 /// Loaned memory as it is, to be sent.
 pub(crate) fn initialised(
-    sample: SampleMutUninit<ipc::Service, [MaybeUninit<u8>], ()>,
-) -> SampleMut<ipc::Service, [u8], ()> {
+    sample: SampleMutUninit<PooledIpc, [MaybeUninit<u8>], ()>,
+) -> SampleMut<PooledIpc, [u8], ()> {
     // SAFETY: the memory belongs to a shared memory object. The kernel hands out its pages filled with zeros, and whatever was
     // written since then was bytes: there is no uninitialised byte, and every byte is a valid `u8`.
     unsafe { sample.assume_init() }
 }
 
 /// The descriptor of a listener, to wait for it.
-pub(crate) fn descriptor(listener: &Listener<ipc::Service>) -> BorrowedFd<'_> {
+pub(crate) fn descriptor(listener: &Listener<PooledIpc>) -> BorrowedFd<'_> {
     // SAFETY: the descriptor is open for as long as the listener lives, which the borrow outlasts.
     unsafe { BorrowedFd::borrow_raw(listener.file_descriptor().native_handle()) }
 }
 
-/// What counts its owners without atomic operations and is therefore not `Send`: a port of `ipc::Service`, which is counted by
+/// What counts its owners without atomic operations and is therefore not `Send`: a port of `PooledIpc`, which is counted by
 /// itself and by each sample, request and response that came from it.
 pub(crate) trait Counted {}
 
-impl Counted for Listener<ipc::Service> {}
-impl Counted for Publisher<ipc::Service, [u8], ()> {}
-impl Counted for Subscriber<ipc::Service, [u8], ()> {}
-impl Counted for Server<ipc::Service, [u8], (), [u8], ()> {}
-impl Counted for ActiveRequest<ipc::Service, [u8], (), [u8], ()> {}
+impl Counted for Listener<PooledIpc> {}
+impl Counted for Publisher<PooledIpc, [u8], ()> {}
+impl Counted for Subscriber<PooledIpc, [u8], ()> {}
+impl Counted for Server<PooledIpc, [u8], (), [u8], ()> {}
+impl Counted for ActiveRequest<PooledIpc, [u8], (), [u8], ()> {}
 
 /// A port of iceoryx2 that may move to another thread, with everything that came from it.
 ///

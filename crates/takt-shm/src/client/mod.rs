@@ -3,19 +3,22 @@
 mod connect;
 pub(crate) mod public;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use iceoryx2::prelude::{Node, ipc};
+use iceoryx2::prelude::Node;
 use takt_rt::readiness::Waker;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::channel::{NotDelivered, Receiver, Sender};
 use crate::error::ShmError;
 use crate::header::{FLAG_WAKE, MessageHeader};
+use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
 use crate::socket;
 use crate::wait::WaitPolicy;
@@ -49,7 +52,7 @@ pub struct ShmClient {
     // The order matters when the client is dropped: ports before the node, and goodbye when nothing is left to clean up.
     sender: Sender,
     receiver: Receiver,
-    _node: Node<ipc::Service>,
+    _node: Node<PooledIpc>,
     socket: Connected,
     /// The server sleeps on it; `None` if it spins.
     server: Option<Waker>,

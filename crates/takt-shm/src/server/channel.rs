@@ -1,6 +1,6 @@
 //! The server's end of a channel.
 
-use iceoryx2::prelude::{Node, ipc};
+use iceoryx2::prelude::Node;
 use takt_rt::readiness::Waker;
 use takt_ua::StatusCode;
 
@@ -10,6 +10,7 @@ use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
 use crate::header::{FLAG_WAKE, MessageHeader};
 use crate::names::{channel_request_name, channel_response_name};
+use crate::pooled_ipc::PooledIpc;
 
 /// A client's channel, and what the handler keeps for it.
 pub(super) struct Channel<C> {
@@ -22,7 +23,7 @@ pub(super) struct Channel<C> {
 impl<C> Channel<C> {
     /// Makes the two services of the channel.
     pub(super) fn new(
-        node: &Node<ipc::Service>,
+        node: &Node<PooledIpc>,
         name: &ApplicationName,
         id: u64,
         max_request: u32,
@@ -73,10 +74,18 @@ impl<C> Channel<C> {
             ..MessageHeader::default()
         };
         let connection = &mut self.connection;
+        let mut outcome = Outcome::Deferred;
         let sent = self.sender.send_once(response, |encoder| {
-            handler.handle(connection, id, scratch, encoder) == Outcome::Complete
+            outcome = handler.handle(connection, id, scratch, encoder);
+            outcome == Outcome::Complete && encoder.position() > 0
         });
-        if self.settle(id, sent)? && header.flags & FLAG_WAKE != 0 {
+        let mut sent = self.settle(id, sent)?;
+        if !sent && outcome == Outcome::Complete {
+            // Not even a ServiceFault had room.
+            self.refuse(id, StatusCode::BadResponseTooLarge)?;
+            sent = true;
+        }
+        if sent && header.flags & FLAG_WAKE != 0 {
             client.wake();
         }
         Ok(true)

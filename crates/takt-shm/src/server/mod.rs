@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iceoryx2::prelude::{Node, ipc};
+use iceoryx2::prelude::Node;
 use takt_rt::readiness::{Interest, Readiness, Waker, key_id, tagged_key};
 use takt_ua::StatusCode;
 
@@ -20,6 +20,7 @@ use crate::error::ShmError;
 use crate::handler::{CompletionWaker, Handler};
 use crate::name_lock::NameLock;
 use crate::open::{OpenRequest, OpenResponse, WaitCode};
+use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
 use crate::server::channel::Channel;
 use crate::server::connections::{Connections, Event, Slot};
@@ -73,7 +74,7 @@ pub struct ShmServer<H: Handler> {
     // The order matters when the server is dropped: ports before the node, the node before the name and the directory.
     connections: Connections<H::Connection>,
     public: Option<Public<H::Connection>>,
-    node: Node<ipc::Service>,
+    node: Node<PooledIpc>,
     name: ApplicationName,
     _name_lock: NameLock,
     cleaner: Cleaner,
@@ -369,7 +370,7 @@ impl<H: Handler> Drop for ShmServer<H> {
 
 /// What making a channel needs of a server.
 struct Opening<'a> {
-    node: &'a Node<ipc::Service>,
+    node: &'a Node<PooledIpc>,
     name: &'a ApplicationName,
     config: &'a ServerConfig,
     completed: &'a Completed,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use iceoryx2::active_request::ActiveRequest;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::server::Server;
-use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node, ipc};
+use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 
@@ -17,11 +17,12 @@ use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::names::{PUBLIC_SERVICES, PublicService, channel_open_name, wake_name};
 use crate::open::{OpenRequest, OpenResponse};
+use crate::pooled_ipc::PooledIpc;
 use crate::public::{self, MAX_CLIENTS};
 use crate::unsafe_code::{self, Movable};
 
-type Port = Server<ipc::Service, [u8], (), [u8], ()>;
-type Request = ActiveRequest<ipc::Service, [u8], (), [u8], ()>;
+type Port = Server<PooledIpc, [u8], (), [u8], ()>;
+type Request = ActiveRequest<PooledIpc, [u8], (), [u8], ()>;
 
 /// What the first responses have room for; iceoryx2 reserves more when it is needed.
 const FIRST_LOAN: usize = 1024;
@@ -37,7 +38,7 @@ struct Deferred {
 
 /// All public services of an application.
 pub(super) struct Public<C> {
-    listener: Movable<Listener<ipc::Service>>,
+    listener: Movable<Listener<PooledIpc>>,
     open: Movable<Port>,
     services: Vec<(&'static PublicService, Movable<Port>)>,
     connection: C,
@@ -51,7 +52,7 @@ pub(super) struct Public<C> {
 impl<C> Public<C> {
     /// Offers the services; only `Channel/Open` if `all` is not set.
     pub(super) fn new(
-        node: &Node<ipc::Service>,
+        node: &Node<PooledIpc>,
         name: &ApplicationName,
         all: bool,
         max_request: u32,
@@ -164,7 +165,12 @@ impl<C> Public<C> {
         begin(&mut self.response);
         let mut encoder = Encoder::growing(&mut self.response, self.max_response as usize);
         match handler.handle(&mut self.connection, id, scratch, &mut encoder) {
-            Outcome::Complete => respond(&request, header.request_id, &mut self.response),
+            Outcome::Complete if self.response.len() > HEADER_LENGTH => {
+                respond(&request, header.request_id, &mut self.response);
+            }
+            Outcome::Complete => {
+                refuse(&request, header.request_id, StatusCode::BadResponseTooLarge);
+            }
             Outcome::Deferred => {
                 let timeout = match header.timeout_nanos {
                     0 => DEFAULT_TIMEOUT,
@@ -196,7 +202,7 @@ impl<C> Public<C> {
     }
 }
 
-fn offer(node: &Node<ipc::Service>, name: &str) -> Result<Movable<Port>, ShmError> {
+fn offer(node: &Node<PooledIpc>, name: &str) -> Result<Movable<Port>, ShmError> {
     let service = public::request_response(node, name)?
         .open_or_create()
         .map_err(|e| ShmError::iceoryx("offer a public service", e))?;

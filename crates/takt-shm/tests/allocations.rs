@@ -1,0 +1,33 @@
+//! A request allocates nothing: neither in the client, nor in the server, nor in what lies below them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::*;
+use takt_shm::{ShmClient, WaitPolicy};
+
+#[test]
+fn requests_allocate_nothing() {
+    for wait in [WaitPolicy::ADAPTIVE, WaitPolicy::Sleep, WaitPolicy::Spin] {
+        let directory = RuntimeDirectory::new();
+        let server = ServerThread::start("Echo", server_config(directory.path(), wait));
+        let _server = server.unwrap();
+        let config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+        for (size, count) in [(4, 10_000), (4200, 1000), (50_000, 1000)] {
+            let body = vec![1; size];
+            let mut requests = |count: usize| {
+                for _ in 0..count {
+                    let response = client
+                        .request(|encoder| encoder.bytes(&body), TIMEOUT)
+                        .unwrap();
+                    assert_eq!(response.len(), size);
+                }
+            };
+            // The first ones find out how much memory is needed.
+            requests(10);
+            let ((), counted) = takt_malloc::count(|| requests(count));
+            assert_eq!(counted, 0, "{wait:?}, {size} bytes");
+        }
+    }
+}
