@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use takt_ua::binary::Encode;
+use takt_ua::binary::{Encode, Limits};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::Shape;
@@ -155,6 +155,15 @@ impl Cell {
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.control.generation()
+    }
+
+    /// Lengths in a value that fits the cell have no other limit.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            max_string_length: self.capacity,
+            max_array_length: self.capacity,
+            ..Limits::DEFAULT
+        }
     }
 
     #[inline]

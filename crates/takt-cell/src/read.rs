@@ -1,6 +1,6 @@
 //! Reading a cell.
 
-use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder, Limits};
+use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
@@ -50,13 +50,7 @@ impl Cell {
             Encoder::growing(&mut heap, self.capacity)
         };
         let reading = self.encode_value(&mut encoder)?;
-        // Values come in by way of typed setters or are checked when they are set. Their length has no limit but the cell's.
-        let limits = Limits {
-            max_string_length: self.capacity,
-            max_array_length: self.capacity,
-            ..Limits::DEFAULT
-        };
-        let value = Variant::decode(&mut Decoder::with_limits(encoder.written(), limits))?;
+        let value = Variant::decode(&mut Decoder::with_limits(encoder.written(), self.limits()))?;
         Ok(DataValue {
             value: (value != Variant::Empty && !reading.status.is_bad()).then_some(value),
             status: Some(reading.status),
@@ -113,10 +107,7 @@ impl Cell {
                 return Err(full(length * T::SIZE, available * T::SIZE));
             };
             let words = view.value.get(1..).unwrap_or_default();
-            T::from_words(
-                words.iter().map(|word| word.load(Ordering::Relaxed)),
-                target,
-            );
+            copy_elements(words, target);
             Ok(Some(length))
         })?;
         outcome.map(|length| (length, reading))
@@ -159,11 +150,7 @@ impl Cell {
             if !source {
                 view.time = DateTime::MIN;
             }
-            if view.length <= SMALL {
-                small_data_value(&view, server_timestamp, encoder)
-            } else {
-                data_value(&view, server_timestamp, encoder)
-            }
+            data_value(&view, server_timestamp, encoder)
         })
     }
 
@@ -233,9 +220,6 @@ const HAS_STATUS: u8 = 0x02;
 const HAS_SOURCE_TIMESTAMP: u8 = 0x04;
 const HAS_SERVER_TIMESTAMP: u8 = 0x08;
 
-/// Up to here a value lies in its first two words: every type but Guid that has a fixed size.
-const SMALL: usize = 16 - PADDING;
-
 fn mask(view: &View<'_>, server_timestamp: DateTime) -> u8 {
     let bit = |present: bool, bit: u8| if present { bit } else { 0 };
     bit(view.length > 0, HAS_VALUE)
@@ -244,29 +228,9 @@ fn mask(view: &View<'_>, server_timestamp: DateTime) -> u8 {
         | bit(!server_timestamp.is_null(), HAS_SERVER_TIMESTAMP)
 }
 
+/// The mask, the parts that it announces, and shortcuts for the most frequent sizes: numbers of 4 and 8 bytes.
 #[inline]
 fn data_value(
-    view: &View<'_>,
-    server_timestamp: DateTime,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
-    encoder.u8(mask(view, server_timestamp))?;
-    append(view.value, view.length, encoder)?;
-    if view.status != StatusCode::Good {
-        encoder.u32(view.status.0)?;
-    }
-    if !view.time.is_null() {
-        encoder.i64(view.time.0)?;
-    }
-    if !server_timestamp.is_null() {
-        encoder.i64(server_timestamp.0)?;
-    }
-    Ok(())
-}
-
-/// The same for the most frequent sizes, 4 and 8 bytes: without a loop, and without a call to copy a few bytes.
-#[inline]
-fn small_data_value(
     view: &View<'_>,
     server_timestamp: DateTime,
     encoder: &mut Encoder<'_>,
@@ -326,4 +290,31 @@ fn full(needed: usize, available: usize) -> CellError {
         needed: bytes(needed),
         available: bytes(available),
     })
+}
+
+/// Copies elements from the words that they fill, as many as there are places.
+#[inline]
+fn copy_elements<T: Element>(words: &[AtomicU64], target: &mut [T]) {
+    let Some(bytes) = T::as_bytes_mut(target) else {
+        for (elements, word) in target.chunks_mut(8 / T::SIZE).zip(words) {
+            let word = word.load(Ordering::Relaxed);
+            for (place, element) in elements.iter_mut().enumerate() {
+                *element = T::from_word(word >> (8 * T::SIZE * place));
+            }
+        }
+        return;
+    };
+    let (chunks, tail) = bytes.as_chunks_mut::<8>();
+    let (whole, last) = words.split_at(chunks.len().min(words.len()));
+    for (chunk, word) in chunks.iter_mut().zip(whole) {
+        *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+    }
+    if let Some(word) = last.first() {
+        for (byte, value) in tail
+            .iter_mut()
+            .zip(word.load(Ordering::Relaxed).to_le_bytes())
+        {
+            *byte = value;
+        }
+    }
 }

@@ -24,8 +24,8 @@ pub trait Scalar: Copy + sealed::Sealed {
 pub trait Element: Scalar {
     /// The encoded elements: borrowed, except on big-endian machines.
     fn to_bytes(elements: &[Self]) -> Cow<'_, [u8]>;
-    /// Fills a slice with elements from encoded words, as many as both sides have.
-    fn from_words(words: impl ExactSizeIterator<Item = u64>, elements: &mut [Self]);
+    /// The slice as room for encoded elements, if any bytes are elements as they are.
+    fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
 }
 
 macro_rules! scalars {
@@ -68,7 +68,7 @@ scalars! {
 }
 
 macro_rules! elements {
-    ($($type:ty),*) => {$(
+    ($($type:ty, $as_bytes_mut:ident;)*) => {$(
         impl Element for $type {
             #[inline]
             fn to_bytes(elements: &[Self]) -> Cow<'_, [u8]> {
@@ -81,26 +81,25 @@ macro_rules! elements {
             }
 
             #[inline]
-            fn from_words(mut words: impl ExactSizeIterator<Item = u64>, elements: &mut [Self]) {
-                const PER_WORD: usize = 8 / size_of::<$type>();
-                // Twice half a word, because a whole one cannot be shifted out.
-                let shift = |word: u64| word >> (32 / PER_WORD) >> (32 / PER_WORD);
-                let fill = |mut word: u64, elements: &mut [Self]| {
-                    for element in elements {
-                        *element = Self::from_word(word);
-                        word = shift(word);
-                    }
-                };
-                let (chunks, tail) = elements.as_chunks_mut::<PER_WORD>();
-                for (chunk, word) in chunks.iter_mut().zip(words.by_ref()) {
-                    fill(word, chunk);
-                }
-                if let Some(word) = words.next() {
-                    fill(word, tail);
-                }
+            fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+                $as_bytes_mut(elements)
             }
         }
     )*};
 }
 
-elements!(bool, i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
+elements! {
+    bool, checked; i8, any_bytes; u8, any_bytes; i16, any_bytes; u16, any_bytes; i32, any_bytes; u32, any_bytes;
+    i64, any_bytes; u64, any_bytes; f32, any_bytes; f64, any_bytes;
+}
+
+#[inline]
+fn any_bytes<T: bytemuck::Pod>(elements: &mut [T]) -> Option<&mut [u8]> {
+    cfg!(target_endian = "little").then(|| bytemuck::cast_slice_mut(elements))
+}
+
+/// A byte other than 0 and 1 is no `bool`.
+#[inline]
+fn checked(_: &mut [bool]) -> Option<&mut [u8]> {
+    None
+}

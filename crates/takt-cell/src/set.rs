@@ -104,7 +104,13 @@ impl Cell {
         status: StatusCode,
         source_timestamp: DateTime,
     ) -> Result<(), CellError> {
-        let mut decoder = Decoder::new(encoded);
+        if encoded.len() > self.capacity {
+            return Err(CellError::TooLarge {
+                needed: encoded.len(),
+                capacity: self.capacity,
+            });
+        }
+        let mut decoder = Decoder::with_limits(encoded, self.limits());
         VariantRef::decode(&mut decoder)?;
         if decoder.remaining() > 0 {
             let kind = DecodeErrorKind::InvalidValue("more bytes than one Variant");
