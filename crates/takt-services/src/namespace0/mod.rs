@@ -56,6 +56,8 @@ mod node;
 mod table;
 
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod tests;
 
 pub use node::{StandardNode, StandardReference};
