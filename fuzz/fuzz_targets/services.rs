@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
-use takt_services::{
-    Connection, EverybodyManages, Outcome, Peer, Server, ServerLimits, StoredValue, Transport, Value,
-};
+use takt_services::{Connection, EverybodyManages, Outcome, Peer, Server, ServerLimits, StoredValue, Transport, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, CreateSessionRequest, CreateSessionResponse, RequestHeader, ServiceFault,
@@ -41,14 +39,18 @@ fn server() -> Arc<Server> {
         .namespace("urn:takt:fuzz:nodes")
         .build()
         .expect("a server can be built");
-    for (number, value) in [(1, Variant::from(42_u32)), (2, Variant::from(vec![1_u32, 2, 3])), (3, "text".into())] {
+    for (number, value) in [
+        (1, Variant::from(42_u32)),
+        (2, Variant::from(vec![1_u32, 2, 3])),
+        (3, "text".into()),
+    ] {
         server
             .address_space()
             .add_variable(takt_ua::QualifiedName::from(format!("V{number}").as_str()))
             .node_id(NodeId::numeric(2, number))
             .component_of(NodeId::numeric(0, ids::OBJECTS_FOLDER))
             .writable()
-            .value(Value::Stored(Arc::new(StoredValue::new(value))))
+            .value(Value::Stored(Arc::new(StoredValue::new(&value))))
             .add()
             .expect("a Variable can be added");
     }
@@ -79,20 +81,28 @@ fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> 
 
 /// A Session's token.
 fn session(server: &Arc<Server>, connection: &mut Connection) -> NodeId {
-    let response = handle(server, connection, &message(&CreateSessionRequest {
-        requested_session_timeout: 60_000.0,
-        ..CreateSessionRequest::default()
-    }));
+    let response = handle(
+        server,
+        connection,
+        &message(&CreateSessionRequest {
+            requested_session_timeout: 60_000.0,
+            ..CreateSessionRequest::default()
+        }),
+    );
     let mut decoder = Decoder::new(&response);
     let _ = NodeId::decode(&mut decoder);
     let Ok(created) = CreateSessionResponse::decode(&mut decoder) else {
         return NodeId::NULL;
     };
     let token = created.authentication_token;
-    handle(server, connection, &message(&ActivateSessionRequest {
-        request_header: header(&token),
-        ..ActivateSessionRequest::default()
-    }));
+    handle(
+        server,
+        connection,
+        &message(&ActivateSessionRequest {
+            request_header: header(&token),
+            ..ActivateSessionRequest::default()
+        }),
+    );
     token
 }
 

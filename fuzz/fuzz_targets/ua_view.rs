@@ -13,7 +13,10 @@ macro_rules! both {
     ($bytes:expr, $owned:ty, $borrowed:ty, $list:ident) => {{
         let owned = decode::<$owned>($bytes).ok();
         let borrowed = decode::<$borrowed>($bytes).ok();
-        assert_eq!(owned.map(|message| message.$list.len()), borrowed.map(|message| message.$list.iter().count()));
+        assert_eq!(
+            owned.map(|message| message.$list.len()),
+            borrowed.map(|message| message.$list.iter().count())
+        );
     }};
 }
 
