@@ -210,6 +210,12 @@ impl Transports {
         let server = Services(Arc::clone(&self.server));
         let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
         let url = tcp.url().clone();
+        if !tcp.address().ip().is_loopback() {
+            tracing::warn!(
+                endpoint = %url,
+                "reachable from the network without security: whoever is there can read, write and call"
+            );
+        }
         self.announce(Endpoint::Tcp(url), TCP_PROFILE);
         self.tcp.push(tcp);
         Ok(())
