@@ -50,6 +50,7 @@ async def browse(client, request):
     references = list(result.References or [])
     while result.ContinuationPoint:
         following = ua.BrowseNextParameters()
+        following.ReleaseContinuationPoints = False
         following.ContinuationPoints = [result.ContinuationPoint]
         result = (await client.uaclient.browse_next(following))[0]
         result.StatusCode.check()

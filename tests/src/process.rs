@@ -4,13 +4,16 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 /// How long a process that is dropped may take to end in an orderly way.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How long the rest of its output is waited for after its end.
+const REST: Duration = Duration::from_secs(1);
 
 /// A child process with its standard input, output and error output in our hands.
 #[derive(Debug)]
@@ -21,6 +24,7 @@ pub struct Process {
     lines: Receiver<String>,
     seen: Vec<String>,
     errors: Arc<Mutex<String>>,
+    error_collector: JoinHandle<()>,
     exit: Option<ExitStatus>,
 }
 
@@ -62,7 +66,7 @@ impl Process {
         });
         let errors = Arc::new(Mutex::new(String::new()));
         let collected = Arc::clone(&errors);
-        thread::spawn(move || collect(stderr, &collected));
+        let error_collector = thread::spawn(move || collect(stderr, &collected));
         Self {
             name: name.to_owned(),
             stdin: child.stdin.take(),
@@ -70,6 +74,7 @@ impl Process {
             lines,
             seen: Vec::new(),
             errors,
+            error_collector,
             exit: None,
         }
     }
@@ -193,9 +198,13 @@ impl Process {
     pub fn finish(mut self, within: Duration) -> Finished {
         self.close_input();
         let status = self.wait(within);
-        // The output may be open in grandchildren; what was written before the end arrives at once.
-        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(1)) {
+        // What was written before the end arrives at once, but grandchildren may keep both open.
+        while let Ok(line) = self.lines.recv_timeout(REST) {
             self.seen.push(line);
+        }
+        let deadline = Instant::now() + REST;
+        while !self.error_collector.is_finished() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
         }
         Finished {
             status,

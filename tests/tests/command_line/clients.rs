@@ -1,0 +1,235 @@
+//! `takt browse`, `read`, `write`, `call` and `watch` against all endpoints of a registry and a Provider.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use takt_tests::Process;
+
+use crate::{Plant, good};
+
+#[test]
+fn every_command_works_at_every_endpoint() {
+    let plant = Plant::start();
+    for (endpoint, prefix) in plant.endpoints() {
+        reads_and_writes(&plant, &endpoint, &prefix);
+        calls(&plant, &endpoint, &prefix);
+        watches(&plant, &endpoint, &prefix);
+    }
+    browses(&plant);
+}
+
+fn reads_and_writes(plant: &Plant, endpoint: &str, prefix: &str) {
+    let sandbox = &plant.sandbox;
+    let path = format!("{prefix}Spindle/SpeedSetpoint");
+    let text = sandbox.run(&["read", endpoint, &path]).expect_success();
+    assert!(text.starts_with("6000"), "{endpoint}: {text}");
+    // By NodeId: its own namespace has index 1 at the Provider, which knows the registry's index as well.
+    let found = sandbox.rows(&["browse", &plant.registry.endpoint, &plant.machine.name]);
+    let node = found
+        .iter()
+        .find(|row| row["displayName"] == "SpeedSetpoint")
+        .unwrap_or_else(|| panic!("no SpeedSetpoint: {found:#?}"));
+    let node = node["nodeId"].as_str().unwrap();
+    let rows = sandbox.rows(&["read", endpoint, &path, node, "i=2259"]);
+    assert_eq!(rows.len(), 3);
+    for row in &rows {
+        assert!(good(row), "{endpoint}: {row}");
+        for key in [
+            "node",
+            "value",
+            "type",
+            "sourceTimestamp",
+            "serverTimestamp",
+        ] {
+            assert!(!row[key].is_null(), "{endpoint}: {key} of {row}");
+        }
+    }
+    assert_eq!(rows[0]["value"], json!(6000.0));
+    assert_eq!(rows[0]["type"], "Double");
+    assert_eq!(rows[1]["value"], json!(6000.0));
+    assert_eq!(rows[2]["value"], 0);
+    let lines = sandbox
+        .run(&["read", endpoint, &path, "i=2259"])
+        .expect_success();
+    assert!(lines.contains(&format!("{path} = 6000")), "{lines}");
+    let kind = sandbox.rows(&["read", endpoint, &path, "--attribute", "datatype"]);
+    assert_eq!(kind[0]["value"], "i=11", "{endpoint}");
+
+    let _ = sandbox
+        .run(&["write", endpoint, &path, "5500.5"])
+        .expect_success();
+    let rows = sandbox.rows(&["read", endpoint, &path]);
+    assert_eq!(rows[0]["value"], json!(5500.5), "{endpoint}");
+    let rows = sandbox.rows(&["write", endpoint, &path, "6000"]);
+    assert!(
+        good(&rows[0]) && rows[0]["value"] == json!(6000.0),
+        "{rows:?}"
+    );
+    let boolean = format!("{prefix}DoorClosed");
+    let _ = sandbox
+        .run(&["write", endpoint, &boolean, "true"])
+        .expect_success();
+    let negative = sandbox.run(&["write", endpoint, &path, "-1"]);
+    assert!(
+        negative.expect_failure().contains("BadOutOfRange"),
+        "{endpoint}"
+    );
+}
+
+fn calls(plant: &Plant, endpoint: &str, prefix: &str) {
+    let run = |method: &str, json: &[&str]| {
+        let method = format!("{prefix}{method}");
+        let mut arguments = vec!["call", endpoint, &method];
+        arguments.extend(json);
+        plant.sandbox.run(&arguments)
+    };
+    assert_eq!(run("Start", &[]).expect_success(), "Good", "{endpoint}");
+    let refused = run("Start", &[]).expect_failure();
+    assert!(refused.contains("Bad"), "{endpoint}: {refused}");
+    let stopped = run("Stop", &["--json"]).expect_success();
+    let row: serde_json::Value = serde_json::from_str(&stopped).unwrap();
+    assert!(good(&row) && row["outputs"] == json!([]), "{row}");
+    // It runs out, and may then be started again.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while run("Start", &[]).status.code() != Some(0) {
+        assert!(Instant::now() < deadline, "{endpoint}: it never stops");
+        let _ = run("Stop", &[]);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let _ = run("Stop", &[]);
+    std::thread::sleep(Duration::from_millis(200));
+    while plant
+        .sandbox
+        .rows(&["read", endpoint, &format!("{prefix}Spindle/Speed")])[0]["value"]
+        .as_f64()
+        .is_none_or(|speed| speed > 0.0)
+    {
+        assert!(
+            Instant::now() < deadline,
+            "{endpoint}: it never stands still"
+        );
+    }
+}
+
+fn watches(plant: &Plant, endpoint: &str, prefix: &str) {
+    let path = format!("{prefix}Spindle/SpeedSetpoint");
+    let mut watch = Process::spawn(
+        "takt watch",
+        &mut plant
+            .sandbox
+            .takt(&["watch", endpoint, &path, "--interval", "10ms", "--json"]),
+    );
+    let row = |watch: &mut Process| -> serde_json::Value {
+        let line = watch.next_line(Duration::from_secs(10));
+        serde_json::from_str(&line).unwrap()
+    };
+    assert_eq!(row(&mut watch)["value"], json!(6000.0));
+    for value in ["5000", "6000"] {
+        let _ = plant
+            .sandbox
+            .run(&["write", endpoint, &path, value])
+            .expect_success();
+        let expected: f64 = value.parse().unwrap();
+        assert_eq!(row(&mut watch)["value"], json!(expected));
+    }
+    watch.signal(rustix::process::Signal::INT);
+    assert!(watch.wait(Duration::from_secs(5)).success());
+    let started = Instant::now();
+    let rows = plant.sandbox.rows(&[
+        "watch",
+        endpoint,
+        "i=2258",
+        "--for",
+        "500ms",
+        "--interval",
+        "50ms",
+    ]);
+    assert!(
+        rows.len() >= 2,
+        "{endpoint}: the time stands still: {rows:?}"
+    );
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+fn browses(plant: &Plant) {
+    let sandbox = &plant.sandbox;
+    for endpoint in [&plant.registry.endpoint, &plant.registry.shared_memory()] {
+        let tree = sandbox
+            .run(&["browse", endpoint, "--depth", "3"])
+            .expect_success();
+        for part in [&plant.machine.name, "Spindle", "Speed", "ServerEndpoint"] {
+            assert!(tree.contains(part), "{part} is missing:\n{tree}");
+        }
+        let rows = sandbox.rows(&["browse", endpoint, &plant.machine.name, "--references"]);
+        assert!(
+            rows.iter()
+                .any(|row| row["nodeId"] == "i=85" && row["isForward"] == false),
+            "{rows:#?}"
+        );
+        let rows = sandbox.rows(&["browse", endpoint, "i=85", "--depth", "1"]);
+        for key in [
+            "nodeId",
+            "browseName",
+            "nodeClass",
+            "referenceType",
+            "parent",
+        ] {
+            assert!(
+                rows.iter().all(|row| row[key].is_string()),
+                "{key}: {rows:#?}"
+            );
+        }
+    }
+    // At the Provider it says where the model lives.
+    for endpoint in [&plant.machine.endpoint, &plant.machine.shared_memory()] {
+        let tree = sandbox.run(&["browse", endpoint]).expect_success();
+        assert!(tree.contains("SemanticRegistry"), "{tree}");
+        let path = format!("{}/SemanticRegistry", plant.machine.name);
+        let pointer = sandbox.rows(&["read", endpoint, &path]);
+        assert_eq!(pointer[0]["value"], plant.registry.shared_memory());
+    }
+}
+
+#[test]
+fn completions_are_generated_and_help_has_examples() {
+    let sandbox = takt_tests::Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = sandbox.run(&["completions", shell]).expect_success();
+        for word in ["browse", "registry", "--timeout"] {
+            let word = word.trim_start_matches('-');
+            assert!(script.contains(word), "{shell}: {word} is missing");
+        }
+        // The shell that is here can read its own.
+        if let Ok(found) = std::process::Command::new(shell).arg("--version").output() {
+            assert!(found.status.success());
+            let file = sandbox.data_directory().join(shell);
+            std::fs::write(&file, &script).unwrap();
+            let check = std::process::Command::new(shell)
+                .arg("-n")
+                .arg(&file)
+                .output()
+                .unwrap();
+            assert!(check.status.success(), "{shell}: {check:?}");
+        }
+    }
+    for command in [
+        "demo", "registry", "provider", "browse", "read", "write", "call", "watch",
+    ] {
+        let help = sandbox.run(&[command, "--help"]).expect_success();
+        assert!(help.contains("Examples:"), "{command}: {help}");
+        assert!(
+            help.contains(&format!("takt {command}")),
+            "{command}: {help}"
+        );
+    }
+    assert!(
+        sandbox
+            .run(&["--version"])
+            .expect_success()
+            .starts_with("takt ")
+    );
+    // Without a command: what there is, and not success.
+    let nothing = sandbox.run(&[]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(format!("{}{}", nothing.stdout, nothing.stderr).contains("browse"));
+}

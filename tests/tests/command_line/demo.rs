@@ -1,0 +1,169 @@
+//! `takt demo`: what it shows without a terminal, and that nothing is left of it, however it ends.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use takt_tests::{Process, Sandbox, binary, process};
+
+/// How long the demonstration may take to begin and to end on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn start(sandbox: &Sandbox, arguments: &[&str]) -> Process {
+    // Its processes are found by their name, which is this test's own.
+    let own = own_takt(sandbox);
+    let mut command = std::process::Command::new(own);
+    sandbox
+        .confine(&mut command)
+        .args(["demo", "--endpoint", "opc.tcp://127.0.0.1:0"])
+        .args(arguments);
+    Process::spawn("takt demo", &mut command)
+}
+
+/// The command line under a path that no other test uses: the demonstration starts itself again by it.
+fn own_takt(sandbox: &Sandbox) -> PathBuf {
+    let own = sandbox.data_directory().join("takt");
+    if !own.exists() && std::fs::hard_link(binary::takt(), &own).is_err() {
+        std::fs::copy(binary::takt(), &own).unwrap();
+    }
+    own
+}
+
+/// The command lines of this sandbox's processes that run now.
+fn running(sandbox: &Sandbox) -> Vec<String> {
+    let own = own_takt(sandbox);
+    let own = own.to_string_lossy();
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.starts_with(&*own))
+        .collect()
+}
+
+fn wait_until_none_runs(sandbox: &Sandbox, within: Duration) {
+    let started = Instant::now();
+    loop {
+        let running = running(sandbox);
+        if running.is_empty() {
+            return;
+        }
+        assert!(
+            started.elapsed() < within,
+            "still running after {within:?}: {running:#?}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn nothing_is_left(sandbox: &Sandbox, when: &str) {
+    wait_until_none_runs(sandbox, Duration::ZERO);
+    let left = sandbox.left_behind();
+    assert!(left.is_empty(), "left behind, {when}: {left:#?}");
+}
+
+#[test]
+fn it_shows_the_tree_and_latencies_in_plain_lines() {
+    let sandbox = Sandbox::new();
+    let finished = start(&sandbox, &["--for", "3s"]).finish(PATIENCE);
+    nothing_is_left(&sandbox, "after --for 3s");
+    let stderr = finished.stderr.clone();
+    let out = finished.expect_success();
+    assert!(
+        !out.contains('\x1b'),
+        "no terminal, no control characters:\n{out}"
+    );
+    for part in [
+        "HostTelemetry",
+        "Machine",
+        "Spindle",
+        "SpeedSetpoint",
+        "Cpu",
+        "Memory",
+        "SetSamplingInterval",
+        "opc.iox2://Machine",
+        "opc.tcp://127.0.0.1:",
+        "BadOutOfRange",
+        "min",
+        "median",
+        "p99",
+        "max",
+    ] {
+        assert!(out.contains(part), "no `{part}` in:\n{out}");
+    }
+    // Latencies are numbers, for both ways.
+    for scheme in ["opc.iox2 ", "opc.tcp "] {
+        let line = out
+            .lines()
+            .find(|line| line.trim_start().starts_with(scheme))
+            .unwrap_or_else(|| panic!("no latency by {scheme}:\n{out}"));
+        let numbers = line.split_whitespace().skip(1);
+        let numbers: Vec<f64> = numbers.map(|text| text.parse().unwrap()).collect();
+        assert_eq!(numbers.len(), 4, "{line}");
+        assert!(numbers.is_sorted() && numbers[0] > 0.0, "{line}");
+    }
+    assert_eq!(stderr, "", "nothing goes wrong");
+}
+
+#[test]
+fn an_interrupt_at_any_moment_leaves_nothing() {
+    for after in [0, 50, 150, 400, 800, 1_500, 3_000, 5_000] {
+        let sandbox = Sandbox::new();
+        let mut demo = start(&sandbox, &[]);
+        std::thread::sleep(Duration::from_millis(after));
+        demo.signal(Signal::INT);
+        let finished = demo.finish(PATIENCE);
+        let when = format!("after an interrupt at {after} ms");
+        // The first moments are before anybody can listen to the signal.
+        wait_until_none_runs(&sandbox, Duration::from_secs(3));
+        nothing_is_left(&sandbox, &when);
+        assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn sigterm_ends_it_as_an_interrupt_does() {
+    let sandbox = Sandbox::new();
+    let mut demo = start(&sandbox, &[]);
+    demo.wait_for("live values", PATIENCE, |line| line.contains("median"));
+    demo.signal(Signal::TERM);
+    let finished = demo.finish(PATIENCE);
+    assert!(finished.status.success(), "{finished:?}");
+    nothing_is_left(&sandbox, "after SIGTERM");
+}
+
+#[test]
+fn its_processes_end_when_it_is_killed() {
+    for moment in ["serves", "Spindle", "median"] {
+        let sandbox = Sandbox::new();
+        let mut demo = start(&sandbox, &[]);
+        demo.wait_for(moment, PATIENCE, |line| line.contains(moment));
+        demo.kill();
+        wait_until_none_runs(&sandbox, Duration::from_secs(5));
+        // Only what the killed process had itself may still lie there: the next one that starts takes it away.
+        let _ = start(&sandbox, &["--for", "1s"])
+            .finish(PATIENCE)
+            .expect_success();
+        let left = sandbox.left_behind();
+        assert!(
+            left.iter().all(|path| path.ends_with("registry.redb")),
+            "left behind, killed at `{moment}`: {left:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_second_one_says_that_the_first_runs() {
+    let sandbox = Sandbox::new();
+    let mut first = start(&sandbox, &[]);
+    first.wait_for("live values", PATIENCE, |line| line.contains("median"));
+    let second = process::run(
+        "takt demo",
+        &mut sandbox.takt(&["demo", "--endpoint", "opc.tcp://127.0.0.1:0"]),
+        PATIENCE,
+    );
+    let said = crate::plain(&second.expect_failure());
+    assert!(said.contains("SemanticRegistryServer"), "{said}");
+    assert!(!first.has_ended(), "the second ended the first");
+    first.wait_for("live values", PATIENCE, |line| line.contains("median"));
+}

@@ -1,0 +1,214 @@
+//! A full disk under the registry's database: registrations are refused, and work again when there is room.
+//!
+//! The disk is a small tmpfs in a mount namespace of its own, which takes root. The test starts itself again in there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use takt_app::{Client, ClientOptions, Identity, model};
+use takt_tests::{Registry, Sandbox, process};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::*;
+use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, StatusCode, ids};
+
+/// Where the small disk is, for the test in the namespace.
+const DISK: &str = "TAKT_TEST_DISK";
+
+#[test]
+fn a_full_disk_refuses_registrations_until_there_is_room() {
+    if let Some(disk) = std::env::var_os(DISK) {
+        return on_a_small_disk(&PathBuf::from(disk));
+    }
+    let sandbox = Sandbox::new();
+    let disk = sandbox.data_directory().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=8m tmpfs '{0}' || exit 77; exec '{1}' --exact --nocapture \
+         disk::a_full_disk_refuses_registrations_until_there_is_room",
+        disk.display(),
+        std::env::current_exe().unwrap().display(),
+    );
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+        .env(DISK, &disk);
+    let ran = process::run("unshare", &mut command, Duration::from_secs(120));
+    let cannot = ran.stderr.contains("Operation not permitted") || ran.status.code() == Some(77);
+    if cannot {
+        println!("skipped: mounting a small disk takes root: {}", ran.stderr);
+        return;
+    }
+    let _ = ran.expect_success();
+}
+
+/// Registers nodes in the name of a Provider.
+struct Owner {
+    client: Client,
+    name: String,
+}
+
+impl Owner {
+    fn new(sandbox: &Sandbox, registry: &Registry, name: &str) -> Self {
+        let options = ClientOptions {
+            application_uri: model::provider_uri(name),
+            identity: Identity::Anonymous,
+            runtime_directory: Some(sandbox.runtime_directory()),
+            timeout: Duration::from_secs(10),
+            ..ClientOptions::named(name)
+        };
+        let endpoint = registry.shared_memory().parse().unwrap();
+        Self {
+            client: Client::new(&endpoint, options),
+            name: name.to_owned(),
+        }
+    }
+
+    fn add(&mut self, items: Vec<AddNodesItem>) -> Vec<StatusCode> {
+        let response = self.client.call(AddNodesRequest {
+            nodes_to_add: items,
+            ..AddNodesRequest::default()
+        });
+        let results = response.unwrap().results;
+        results.iter().map(|result| result.status_code).collect()
+    }
+
+    fn register(&mut self) -> StatusCode {
+        let index = self.client.namespace_index(model::NAMESPACE_URI);
+        let index = index.unwrap().unwrap();
+        let object = AddNodesItem {
+            parent_node_id: NodeId::from(ids::OBJECTS_FOLDER).into(),
+            reference_type_id: NodeId::from(ids::ORGANIZES),
+            requested_new_node_id: ExpandedNodeId {
+                node_id: NodeId::numeric(0, model::provider::OBJECT),
+                namespace_uri: model::provider_uri(&self.name).as_str().into(),
+                server_index: 0,
+            },
+            browse_name: QualifiedName::new(index, self.name.as_str()),
+            node_class: NodeClass::Object,
+            node_attributes: ExtensionObject::from_structure(&ObjectAttributes::default()),
+            type_definition: NodeId::numeric(index, model::PROVIDER_TYPE).into(),
+        };
+        self.add(vec![object])[0]
+    }
+
+    fn namespace(&mut self) -> u16 {
+        let uri = model::provider_uri(&self.name);
+        self.client.namespace_index(&uri).unwrap().unwrap()
+    }
+
+    fn node(&mut self, name: &str) -> NodeId {
+        NodeId::string(self.namespace(), name)
+    }
+
+    /// Objects with a long text each, so that they need room.
+    fn fill(&mut self, names: &[String]) -> Vec<StatusCode> {
+        let namespace = self.namespace();
+        let items = names.iter().map(|name| AddNodesItem {
+            parent_node_id: NodeId::numeric(namespace, model::provider::OBJECT).into(),
+            reference_type_id: NodeId::from(ids::HAS_COMPONENT),
+            requested_new_node_id: NodeId::string(namespace, name).into(),
+            browse_name: QualifiedName::new(namespace, name.as_str()),
+            node_class: NodeClass::Object,
+            node_attributes: ExtensionObject::from_structure(&ObjectAttributes {
+                specified_attributes: 32,
+                description: "long ".repeat(400).as_str().into(),
+                ..ObjectAttributes::default()
+            }),
+            type_definition: NodeId::from(ids::BASE_OBJECT_TYPE).into(),
+        });
+        self.add(items.collect())
+    }
+
+    fn exists(&mut self, name: &str) -> bool {
+        let node = self.node(name);
+        let read = self
+            .client
+            .read_attribute(&node, takt_app::Attribute::NodeClass)
+            .unwrap();
+        read.status_code() == StatusCode::Good
+    }
+}
+
+fn names(round: usize) -> Vec<String> {
+    (0..20).map(|number| format!("R{round}N{number}")).collect()
+}
+
+fn on_a_small_disk(disk: &Path) {
+    let sandbox = Sandbox::new();
+    let data = disk.join("data");
+    let mut registry = start(&sandbox, "opc.tcp://127.0.0.1:0", &data);
+    let mut owner = Owner::new(&sandbox, &registry, "Full");
+    assert_eq!(owner.register(), StatusCode::Good);
+
+    // What else lies on the disk leaves little room, which registrations then use up.
+    let ballast = disk.join("ballast");
+    let mut size = 7 << 20;
+    while std::fs::write(&ballast, vec![1_u8; size]).is_err() {
+        size -= 64 << 10;
+    }
+    let mut kept = Vec::new();
+    let mut refused = Vec::new();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    for round in 0.. {
+        assert!(Instant::now() < deadline, "the disk is never full");
+        let names = names(round);
+        let statuses = owner.fill(&names);
+        for (name, status) in names.into_iter().zip(statuses) {
+            match status {
+                StatusCode::Good => kept.push(name),
+                status => {
+                    assert!(status.is_bad());
+                    refused.push(name);
+                }
+            }
+        }
+        if !refused.is_empty() {
+            break;
+        }
+    }
+    println!("{} nodes kept, {} refused", kept.len(), refused.len());
+    // What was refused is not there, the registry serves, and refuses a newcomer as well.
+    for name in &refused {
+        assert!(!owner.exists(name), "{name} was refused and is there");
+    }
+    for name in &kept {
+        assert!(owner.exists(name), "{name} was kept and is gone");
+    }
+    let mut newcomer = Owner::new(&sandbox, &registry, "Newcomer");
+    let status = newcomer.register();
+    println!("a newcomer gets {status}");
+    assert!(!registry.process.has_ended());
+
+    // With room again, everything works, and what it said it kept is there after kill -9.
+    std::fs::remove_file(&ballast).unwrap();
+    let statuses = owner.fill(&refused);
+    assert!(
+        statuses.iter().all(|status| status.is_good()),
+        "{statuses:?}"
+    );
+    if status.is_bad() {
+        assert_eq!(newcomer.register(), StatusCode::Good);
+    }
+    registry.process.kill();
+    let endpoint = registry.endpoint.clone();
+    let registry = start(&sandbox, &endpoint, &data);
+    let mut owner = Owner::new(&sandbox, &registry, "Full");
+    for name in kept.iter().chain(&refused) {
+        assert!(
+            owner.exists(name),
+            "{name} was kept and is gone after a restart"
+        );
+    }
+}
+
+fn start(sandbox: &Sandbox, endpoint: &str, data: &Path) -> Registry {
+    // The last --data counts, but the command line takes it only once: the sandbox's own is a link to the disk.
+    let own = sandbox.data_directory();
+    if !own.is_symlink() {
+        std::fs::remove_dir(&own).unwrap();
+        std::fs::create_dir_all(data).unwrap();
+        std::os::unix::fs::symlink(data, &own).unwrap();
+    }
+    Registry::start_at(sandbox, endpoint, &[])
+}

@@ -1,0 +1,80 @@
+//! The command line as its user has it: every command against registry and Provider, over both transports, what it says when
+//! something is wrong, and the demonstration, however it ends.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod clients;
+mod demo;
+mod disk;
+mod mistakes;
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use takt_tests::{Provider, Registry, Sandbox};
+
+/// A registry and the demonstration's Machine, registered.
+struct Plant {
+    sandbox: Sandbox,
+    registry: Registry,
+    machine: Provider,
+}
+
+impl Plant {
+    fn start() -> Self {
+        let sandbox = Sandbox::new();
+        let registry = Registry::start(&sandbox, &[]);
+        let machine = Provider::start(&sandbox, &registry, "machine");
+        let plant = Self {
+            sandbox,
+            registry,
+            machine,
+        };
+        plant.wait_until_available();
+        plant
+    }
+
+    fn wait_until_available(&self) {
+        let path = format!("{}/Available", self.machine.name);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let read = self
+                .sandbox
+                .run(&["read", &self.registry.shared_memory(), &path]);
+            if read.stdout.starts_with("true") {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{read:?}");
+        }
+    }
+
+    /// All four endpoints, and how a path of the Machine is written there.
+    fn endpoints(&self) -> [(String, String); 4] {
+        let prefix = format!("{}/", self.machine.name);
+        [
+            (self.registry.shared_memory(), prefix.clone()),
+            (self.registry.endpoint.clone(), prefix),
+            (self.machine.shared_memory(), String::new()),
+            (self.machine.endpoint.clone(), String::new()),
+        ]
+    }
+}
+
+/// What an error says, without the frame and the line breaks that it is printed with.
+fn plain(error: &str) -> String {
+    let words: Vec<&str> = error
+        .split(|c: char| c.is_whitespace() || "│╰╭─▶×".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+fn good(row: &Value) -> bool {
+    row["status"]
+        .as_str()
+        .is_some_and(|status| status.starts_with("Good"))
+}

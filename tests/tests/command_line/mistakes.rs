@@ -1,0 +1,290 @@
+//! What the user gets wrong is said in words that help, with an exit status that a script can see.
+
+use takt_tests::{Process, Sandbox};
+
+use crate::{Plant, plain};
+
+/// Runs a command that must fail, and whose message must have all these parts.
+fn fails(sandbox: &Sandbox, arguments: &[&str], parts: &[&str]) {
+    let finished = sandbox.run(arguments);
+    let said = plain(&format!("{} {}", finished.stdout, finished.stderr));
+    let _ = finished.expect_failure();
+    for part in parts {
+        assert!(said.contains(part), "{arguments:?}: no `{part}` in: {said}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn wrong_values_and_nodes_are_explained() {
+    let plant = Plant::start();
+    let sandbox = &plant.sandbox;
+    for (endpoint, prefix) in plant.endpoints() {
+        let at = |path: &str| format!("{prefix}{path}");
+        let setpoint = at("Spindle/SpeedSetpoint");
+        let endpoint = endpoint.as_str();
+        for wrong in ["fast", "true", "[1, 2]", "1e400", ""] {
+            fails(
+                sandbox,
+                &["write", endpoint, &setpoint, wrong],
+                &[wrong, "Double"],
+            );
+        }
+        fails(
+            sandbox,
+            &["write", endpoint, &at("DoorClosed"), "7"],
+            &["7", "Boolean"],
+        );
+        fails(
+            sandbox,
+            &["write", endpoint, &at("Spindle/Speed"), "7"],
+            &["BadNotWritable", "not writable"],
+        );
+        fails(
+            sandbox,
+            &["write", endpoint, &setpoint, "99999"],
+            &["BadOutOfRange"],
+        );
+        fails(
+            sandbox,
+            &["read", endpoint, "ns=1;s=Nobody"],
+            &["BadNodeIdUnknown"],
+        );
+        fails(
+            sandbox,
+            &["write", endpoint, "ns=1;s=Nobody", "1"],
+            &["BadNodeIdUnknown", "takt browse"],
+        );
+        fails(
+            sandbox,
+            &["browse", endpoint, "i=999999"],
+            &["BadNodeIdUnknown", "takt browse"],
+        );
+        fails(
+            sandbox,
+            &["read", endpoint, &at("Nobody")],
+            &["Nobody", "Bad"],
+        );
+        fails(sandbox, &["call", endpoint, &at("Nobody")], &["Bad"]);
+        fails(sandbox, &["call", endpoint, &setpoint], &["Bad"]);
+        fails(
+            sandbox,
+            &["call", endpoint, &at("Start"), "1"],
+            &["rgument"],
+        );
+        fails(
+            sandbox,
+            &["read", endpoint, &setpoint, "--attribute", "Colour"],
+            &["Colour", "DataType"],
+        );
+        // One bad node of several: the good ones are printed, and the exit status tells.
+        let finished = sandbox.run(&["read", endpoint, &setpoint, "ns=1;s=Nobody", "--json"]);
+        assert_eq!(finished.stdout.lines().count(), 2, "{finished:?}");
+        let _ = finished.expect_failure();
+    }
+    let host = takt_tests::Provider::start(sandbox, &plant.registry, "host");
+    let method = "SetSamplingInterval";
+    fails(
+        sandbox,
+        &["call", &host.endpoint, method, "fast"],
+        &["fast"],
+    );
+}
+
+#[test]
+fn unreachable_endpoints_are_explained() {
+    let sandbox = Sandbox::new();
+    let quick = ["--timeout", "300ms"];
+    for (endpoint, parts) in [
+        (
+            "opc.tcp://127.0.0.1:9",
+            &["127.0.0.1:9", "server running"][..],
+        ),
+        (
+            "opc.tcp://no-such-host.invalid:4840",
+            &["no-such-host.invalid"],
+        ),
+        ("opc.iox2://Nobody", &["Nobody", "application running"]),
+        ("opc.iox2://../etc/passwd", &["../etc/passwd"]),
+        ("opc.iox2://a/b", &["a/b"]),
+        ("opc.iox2://", &["opc.iox2://"]),
+        ("http://127.0.0.1", &["opc.tcp://"]),
+        ("opc.tcp://", &["opc.tcp://"]),
+        ("opc.tcp://127.0.0.1:99999", &["99999"]),
+        ("127.0.0.1:4840", &["opc.tcp://"]),
+    ] {
+        for command in [&["browse", endpoint][..], &["read", endpoint, "i=2258"]] {
+            fails(&sandbox, &[command, &quick].concat(), parts);
+        }
+    }
+    for arguments in [
+        &["read", "opc.tcp://127.0.0.1:9"][..],
+        &["write", "opc.tcp://127.0.0.1:9", "i=1"],
+        &["watch", "opc.tcp://127.0.0.1:9", "i=1", "--interval", "10"],
+        &["no-such-command"],
+        &["completions", "no-such-shell"],
+        &["provider", "no-such-provider"],
+    ] {
+        fails(&sandbox, arguments, &["error"]);
+    }
+    assert!(
+        sandbox.left_behind().is_empty(),
+        "{:?}",
+        sandbox.left_behind()
+    );
+}
+
+#[test]
+fn a_port_in_use_and_names_that_cannot_be_are_explained() {
+    let plant = Plant::start();
+    let sandbox = &plant.sandbox;
+    let address = plant.registry.shared_memory();
+    let other = sandbox.data_directory().join("other");
+    let other = other.to_str().unwrap();
+    let port = plant
+        .registry
+        .endpoint
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .to_owned();
+    let twin = sandbox.application("Twin");
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "--endpoint",
+            &plant.registry.endpoint,
+            "--name",
+            &twin,
+            "--data",
+            other,
+        ],
+        &[&port, "--endpoint", "port 0"],
+    );
+    fails(
+        sandbox,
+        &[
+            "provider",
+            "machine",
+            "--endpoint",
+            &plant.registry.endpoint,
+            "--name",
+            &twin,
+            "--registry",
+            &address,
+        ],
+        &[&port, "--endpoint"],
+    );
+    let any = "opc.tcp://127.0.0.1:0";
+    // Two registries of one name, and two with one database.
+    let name = plant.registry.name.as_str();
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "--endpoint",
+            any,
+            "--name",
+            name,
+            "--data",
+            other,
+        ],
+        &[name, "--name"],
+    );
+    let data = sandbox.data_directory();
+    let data = data.to_str().unwrap();
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "--endpoint",
+            any,
+            "--name",
+            &twin,
+            "--data",
+            data,
+        ],
+        &["in use", "--data"],
+    );
+    let too_long = "x".repeat(300);
+    for name in [
+        "../x", "a/b", "/tmp/x", ".", "..", "", " ", "a\nb", "a\\b", "ä*?", &too_long,
+    ] {
+        fails(
+            sandbox,
+            &[
+                "provider",
+                "machine",
+                "--name",
+                name,
+                "--registry",
+                &address,
+            ],
+            &["opc.iox2://"],
+        );
+        fails(
+            sandbox,
+            &[
+                "registry",
+                "--name",
+                name,
+                "--endpoint",
+                any,
+                "--data",
+                other,
+            ],
+            &["opc.iox2://"],
+        );
+    }
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "--nodeset",
+            "/no/such/file",
+            "--endpoint",
+            any,
+            "--name",
+            &twin,
+            "--data",
+            other,
+        ],
+        &["/no/such/file"],
+    );
+    let broken = sandbox.data_directory().join("Broken.NodeSet2.xml");
+    std::fs::write(&broken, "<UANodeSet>\n<UAObject NodeId='x'>\n</UANodeSet>").unwrap();
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "--nodeset",
+            broken.to_str().unwrap(),
+            "--endpoint",
+            any,
+            "--name",
+            &twin,
+            "--data",
+            other,
+        ],
+        &["Broken.NodeSet2.xml", "3"],
+    );
+    // The registry that all this was done to did not notice.
+    let path = format!("{}/Available", plant.machine.name);
+    assert_eq!(sandbox.rows(&["read", &address, &path])[0]["value"], true);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_watch_in_silence() {
+    let plant = Plant::start();
+    let mut shell = std::process::Command::new("sh");
+    let command = format!(
+        "'{}' watch {} i=2258 --interval 1ms | head -n 3",
+        takt_tests::binary::takt().display(),
+        plant.registry.endpoint
+    );
+    plant.sandbox.confine(&mut shell).args(["-c", &command]);
+    let finished = Process::spawn("sh", &mut shell).finish(std::time::Duration::from_secs(20));
+    assert_eq!(finished.stdout.lines().count(), 3);
+    assert_eq!(finished.stderr, "");
+}

@@ -1,0 +1,146 @@
+//! Clients that know nothing of `InteractionVia` use the Providers' data at the registry.
+
+use std::time::Duration;
+
+use takt_app::ClientError;
+use takt_tests::{Provider, Registry, Sandbox};
+use takt_ua::structures::{ReadRequest, ReadValueId};
+use takt_ua::{NodeId, StatusCode, Variant};
+
+use crate::{SOON, available, client, consumer, eventually, tank, wait_until_available};
+
+fn status<T: std::fmt::Debug>(result: Result<T, ClientError>) -> StatusCode {
+    result.unwrap_err().status_code()
+}
+
+#[test]
+fn reads_writes_and_calls_are_forwarded() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let name = sandbox.application("Tank");
+    let _tank = tank(&sandbox, &name, &registry.shared_memory()).unwrap();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &name);
+
+    for endpoint in [registry.endpoint.clone(), registry.shared_memory()] {
+        let mut client = client(&sandbox, &endpoint);
+        let mut find = |path: &str| {
+            let found = client.find(&format!("{name}/{path}")).unwrap();
+            found.node_id.node_id
+        };
+        let (object, level, pressure, double) = (
+            find(""),
+            find("Level"),
+            find("Cell/Pressure"),
+            find("Double"),
+        );
+        client.write(&level, 41.0.into()).unwrap();
+        let read = client.read(&level).unwrap();
+        assert_eq!(read.value, Some(41.0.into()));
+        assert_eq!(read.status_code(), StatusCode::Good);
+        assert!(read.source_timestamp.is_some());
+        let outputs = client.call_method(&object, &double, vec![21.0.into()]);
+        assert_eq!(outputs.unwrap(), [Variant::Double(42.0)]);
+
+        // One request for the registry's own nodes and the Provider's.
+        let item = |node_id: &NodeId, range: &str| ReadValueId {
+            node_id: node_id.clone(),
+            attribute_id: 13,
+            index_range: range.into(),
+            ..ReadValueId::default()
+        };
+        let state = NodeId::from(takt_ua::ids::SERVER_SERVER_STATUS_STATE);
+        let response = client
+            .call(ReadRequest {
+                nodes_to_read: vec![
+                    item(&level, ""),
+                    item(&state, ""),
+                    item(&pressure, "1:2"),
+                    item(&pressure, "7"),
+                    item(&NodeId::numeric(1, 99_999), ""),
+                ],
+                ..ReadRequest::default()
+            })
+            .unwrap();
+        let results = response.results;
+        assert_eq!(results[0].value, Some(41.0.into()));
+        assert_eq!(results[1].value, Some(Variant::Int32(0)));
+        assert_eq!(results[2].value, Some(vec![2_u32, 3].into()));
+        assert_eq!(results[3].status_code(), StatusCode::BadIndexRangeNoData);
+        assert_eq!(results[4].status_code(), StatusCode::BadNodeIdUnknown);
+
+        // What the Provider would refuse is refused here too.
+        assert_eq!(
+            status(client.write(&level, "full".into())),
+            StatusCode::BadTypeMismatch
+        );
+        assert_eq!(
+            status(client.write(&pressure, vec![1_u32].into())),
+            StatusCode::BadNotWritable
+        );
+        assert_eq!(
+            status(client.call_method(&object, &double, Vec::new())),
+            StatusCode::BadArgumentsMissing
+        );
+        assert_eq!(
+            status(client.call_method(&object, &double, vec!["x".into()])),
+            StatusCode::BadTypeMismatch
+        );
+    }
+}
+
+#[test]
+fn a_dead_provider_is_noticed_within_a_second_and_recognised_when_it_returns() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let mut machine = Provider::start(&sandbox, &registry, "machine");
+    let name = machine.name.clone();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &name);
+    let mut client = client(&sandbox, &registry.endpoint);
+    let mut find = |path: &str| {
+        let found = client.find(&format!("{name}/{path}")).unwrap();
+        found.node_id.node_id
+    };
+    let (object, setpoint, temperature, start) = (
+        find(""),
+        find("Spindle/SpeedSetpoint"),
+        find("Spindle/Temperature"),
+        find("Start"),
+    );
+    assert_eq!(client.read_good(&setpoint).unwrap(), 6_000.0.into());
+    let before = crate::node_ids(&mut consumer, &name);
+
+    machine.process.kill();
+    eventually("not available", Duration::from_secs(1), || {
+        available(&mut consumer, &name) == Some(false)
+    });
+    let last = client.read(&setpoint).unwrap();
+    assert_eq!(last.status_code(), StatusCode::UncertainLastUsableValue);
+    assert_eq!(last.value, Some(6_000.0.into()));
+    let never = client.read(&temperature).unwrap();
+    assert_eq!(never.status_code(), StatusCode::BadNoCommunication);
+    assert_eq!(never.value, None);
+    assert_eq!(
+        status(client.write(&setpoint, 1.0.into())),
+        StatusCode::BadNoCommunication
+    );
+    assert_eq!(
+        status(client.call_method(&object, &start, Vec::new())),
+        StatusCode::BadNoCommunication
+    );
+    // Its nodes stay, and so does what the registry itself knows of them.
+    assert_eq!(crate::node_ids(&mut consumer, &name), before);
+
+    let machine = Provider::start(&sandbox, &registry, "machine");
+    assert_eq!(machine.name, name);
+    eventually("good values again", SOON, || {
+        let read = client.read(&setpoint).unwrap();
+        read.status_code() == StatusCode::Good
+    });
+    assert_eq!(available(&mut consumer, &name), Some(true));
+    assert_eq!(crate::node_ids(&mut consumer, &name), before);
+    // The port is another one: the registry forwards to where the Provider is now.
+    assert!(client.call_method(&object, &start, Vec::new()).is_ok());
+    assert_eq!(consumer.providers().unwrap().len(), 1);
+}

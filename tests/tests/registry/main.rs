@@ -1,0 +1,118 @@
+//! The registry with its Providers: what it shows of them, what it forwards, what it keeps, and whom it lets do what.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod forwarding;
+mod life;
+mod model;
+mod ownership;
+
+use std::time::{Duration, Instant};
+
+use takt_app::serve::ServeOptions;
+use takt_app::{Client, ClientOptions, Consumer, Identity, Method, Provider, Unit, Variable};
+use takt_tests::{Registry, Sandbox};
+use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
+
+/// How soon a change of a Provider or of the registry is seen.
+const SOON: Duration = Duration::from_secs(2);
+
+/// How long what needs a new process may take on a busy machine.
+const START: Duration = Duration::from_secs(10);
+
+/// A client that may say of itself what it likes.
+fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -> Client {
+    let options = ClientOptions {
+        application_uri: uri.to_owned(),
+        identity,
+        runtime_directory: Some(sandbox.runtime_directory()),
+        ..ClientOptions::named("Client")
+    };
+    Client::new(&endpoint.parse().unwrap(), options)
+}
+
+/// A client like any product's.
+fn client(sandbox: &Sandbox, endpoint: &str) -> Client {
+    client_as(sandbox, endpoint, "", Identity::Anonymous)
+}
+
+fn consumer(sandbox: &Sandbox, registry: &Registry) -> Consumer {
+    let options = ClientOptions {
+        runtime_directory: Some(sandbox.runtime_directory()),
+        ..ClientOptions::named("Consumer")
+    };
+    Consumer::connect(&registry.shared_memory(), options).unwrap()
+}
+
+/// A Provider in this process: `Level`, `Cell/Pressure` and the Method `Double`.
+fn tank(
+    sandbox: &Sandbox,
+    name: &str,
+    registry: &str,
+) -> Result<Provider, takt_app::ProviderError> {
+    let double = |inputs: &[Variant]| match inputs {
+        [Variant::Double(value)] => Ok(vec![Variant::Double(2.0 * value)]),
+        _ => Err(StatusCode::BadInvalidArgument),
+    };
+    Provider::builder(name)
+        .registry(registry)
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .state_directory(sandbox.data_directory().join("state"))
+        .serve(ServeOptions {
+            runtime_directory: Some(sandbox.runtime_directory()),
+            ..ServeOptions::default()
+        })
+        .variable(
+            Variable::stored("Level", 40.0)
+                .writable()
+                .unit(Unit::PERCENT)
+                .range(0.0..100.0),
+        )
+        .variable(Variable::stored("Cell/Pressure", vec![1_u32, 2, 3]))
+        .method(
+            Method::new("Double", double)
+                .input("Value", BuiltInType::Double)
+                .output("Twice", BuiltInType::Double),
+        )
+        .start()
+}
+
+/// Waits until something is so.
+fn eventually(what: &str, within: Duration, mut so: impl FnMut() -> bool) -> Duration {
+    let started = Instant::now();
+    while !so() {
+        assert!(started.elapsed() < within, "not within {within:?}: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    started.elapsed()
+}
+
+/// Whether the registry shows a Provider as available; `None` if it does not know it.
+fn available(consumer: &mut Consumer, name: &str) -> Option<bool> {
+    let providers = consumer.providers().ok()?;
+    let provider = providers.iter().find(|provider| provider.name == name)?;
+    Some(provider.available)
+}
+
+fn wait_until_available(consumer: &mut Consumer, name: &str) {
+    eventually(&format!("{name} is available"), START, || {
+        available(consumer, name) == Some(true)
+    });
+}
+
+/// All items of a Provider with their NodeIds at the registry, by path.
+fn node_ids(consumer: &mut Consumer, name: &str) -> Vec<(String, NodeId)> {
+    let providers = consumer.providers().unwrap();
+    let provider = providers.iter().find(|provider| provider.name == name);
+    let items = consumer.items(provider.unwrap()).unwrap();
+    let mut found: Vec<_> = items
+        .into_iter()
+        .map(|item| (item.path, item.node_id))
+        .collect();
+    found.sort();
+    found
+}
