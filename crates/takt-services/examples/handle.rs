@@ -59,7 +59,10 @@ impl Bench {
 
     /// Prints the median over the rounds of the time per request.
     fn measure<T: Structure>(&mut self, name: &str, request: &T) {
-        if std::env::args().nth(1).is_some_and(|wanted| !name.contains(&wanted)) {
+        if std::env::args()
+            .nth(1)
+            .is_some_and(|wanted| !name.contains(&wanted))
+        {
             return;
         }
         let request = message(request);

@@ -18,7 +18,11 @@ pub struct StoredValue {
 }
 
 /// What is stored was checked when it came.
-const NO_LIMITS: Limits = Limits { max_string_length: usize::MAX, max_array_length: usize::MAX, ..Limits::DEFAULT };
+const NO_LIMITS: Limits = Limits {
+    max_string_length: usize::MAX,
+    max_array_length: usize::MAX,
+    ..Limits::DEFAULT
+};
 
 /// The value before the current one.
 type Spare = Option<Arc<Content>>;
@@ -38,8 +42,15 @@ impl StoredValue {
 
     /// A value with a StatusCode, as of now.
     pub fn with_status(value: &Variant, status: StatusCode) -> Self {
-        let content = Content { encoded: value.encode_to_vec(), status, time: DateTime::now() };
-        Self { content: ArcSwap::from_pointee(content), setting: Mutex::new(None) }
+        let content = Content {
+            encoded: value.encode_to_vec(),
+            status,
+            time: DateTime::now(),
+        };
+        Self {
+            content: ArcSwap::from_pointee(content),
+            setting: Mutex::new(None),
+        }
     }
 
     /// The value.
@@ -49,12 +60,20 @@ impl StoredValue {
 
     /// Sets a Good value, as of now.
     pub fn set(&self, value: impl Into<Variant>) {
-        self.set_encoded(&value.into().encode_to_vec(), StatusCode::Good, DateTime::now());
+        self.set_encoded(
+            &value.into().encode_to_vec(),
+            StatusCode::Good,
+            DateTime::now(),
+        );
     }
 
     /// Sets value, StatusCode and source timestamp. Missing ones are null, Good and now.
     pub fn set_data_value(&self, value: &DataValue) {
-        let encoded = value.value.as_ref().unwrap_or(&Variant::Empty).encode_to_vec();
+        let encoded = value
+            .value
+            .as_ref()
+            .unwrap_or(&Variant::Empty)
+            .encode_to_vec();
         let time = value.source_timestamp.unwrap_or_else(DateTime::now);
         self.set_encoded(&encoded, value.status_code(), time);
     }
@@ -87,7 +106,11 @@ impl StoredValue {
     }
 
     fn replace(&self, spare: &mut Spare, encoded: &[u8], status: StatusCode, time: DateTime) {
-        let fresh = || Content { encoded: encoded.to_vec(), status, time };
+        let fresh = || Content {
+            encoded: encoded.to_vec(),
+            status,
+            time,
+        };
         let mut next = spare.take().unwrap_or_else(|| Arc::new(fresh()));
         match Arc::get_mut(&mut next) {
             Some(content) => {
@@ -115,14 +138,19 @@ impl StoredValue {
 
 impl std::fmt::Debug for StoredValue {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("StoredValue").field(&self.get()).finish()
+        formatter
+            .debug_tuple("StoredValue")
+            .field(&self.get())
+            .finish()
     }
 }
 
 impl Content {
     fn data_value(&self) -> DataValue {
         // With a Bad status there is no value (OPC 10000-4, 7.11). What is stored was checked before.
-        let value = || Variant::decode(&mut Decoder::with_limits(&self.encoded, NO_LIMITS)).unwrap_or_default();
+        let value = || {
+            Variant::decode(&mut Decoder::with_limits(&self.encoded, NO_LIMITS)).unwrap_or_default()
+        };
         DataValue {
             value: (!self.status.is_bad()).then(value),
             status: Some(self.status),
@@ -139,8 +167,14 @@ impl Content {
         timestamps: TimestampsToReturn,
         now: DateTime,
     ) -> Result<(), EncodeError> {
-        let source = matches!(timestamps, TimestampsToReturn::Source | TimestampsToReturn::Both);
-        let server = matches!(timestamps, TimestampsToReturn::Server | TimestampsToReturn::Both);
+        let source = matches!(
+            timestamps,
+            TimestampsToReturn::Source | TimestampsToReturn::Both
+        );
+        let server = matches!(
+            timestamps,
+            TimestampsToReturn::Server | TimestampsToReturn::Both
+        );
         let source = source && self.time != DateTime::MIN;
         let has_value = !self.status.is_bad();
         let has_status = self.status != StatusCode::Good;

@@ -1,4 +1,10 @@
 //! Read, Write and Call of cells and stored values allocate nothing, counted at malloc level.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is a test"
+)]
 
 mod common;
 

@@ -197,9 +197,7 @@ impl View<'_> {
     pub(crate) fn declared_value(&self, node_id: &NodeId) -> Option<Variant> {
         let node = self.node(node_id)?;
         match node.value() {
-            Some(Value::Stored(stored)) => {
-                stored.get().value.filter(|value| !value.is_empty())
-            }
+            Some(Value::Stored(stored)) => stored.get().value.filter(|value| !value.is_empty()),
             Some(_) => None,
             None => decode(node.standard()?.value()?),
         }

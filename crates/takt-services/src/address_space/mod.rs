@@ -36,14 +36,13 @@ pub use node::{NodeRef, VariableRef};
 pub use node_builder::NodeBuilder;
 pub use reference::{ReferenceView, TargetRef};
 pub use references::References;
-pub(crate) use types::Expected;
 
 use crate::method::MethodHandler;
 use crate::namespace0::Namespace0;
 use crate::value::Value;
 pub(crate) use hierarchy::TypeFilter;
 pub(crate) use node::{Binding, Inner, MethodBinding, Node};
-pub(crate) use types::Fit;
+pub(crate) use types::{Expected, Fit};
 
 /// Deeper type hierarchies do not exist; longer walks are loops.
 pub(crate) const MAX_TYPE_DEPTH: usize = 64;
@@ -185,7 +184,9 @@ impl View<'_> {
     /// The node with this NodeId, if it is one in memory: all that have a value of their own are.
     #[inline]
     pub(crate) fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
-        self.nodes.get(node_id).or_else(|| self.in_aliased_namespace(node_id))
+        self.nodes
+            .get(node_id)
+            .or_else(|| self.in_aliased_namespace(node_id))
     }
 
     fn in_aliased_namespace(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
@@ -194,16 +195,25 @@ impl View<'_> {
             return None;
         }
         let namespace = self.space.namespaces.resolve_alias(node_id.namespace)?;
-        self.nodes.get(&NodeIdRef { namespace, ..*node_id })
+        self.nodes.get(&NodeIdRef {
+            namespace,
+            ..*node_id
+        })
     }
 
     fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
         let types = &self.space.types;
         // These first: they include those of the standard's table to which something was added.
         if let Some(node) = self.in_memory(&node_id) {
-            return Some(NodeRef { inner: Inner::Node(node), types });
+            return Some(NodeRef {
+                inner: Inner::Node(node),
+                types,
+            });
         }
         let standard = Namespace0::get(node_id.standard_id()?)?;
-        Some(NodeRef { inner: Inner::Standard(standard), types })
+        Some(NodeRef {
+            inner: Inner::Standard(standard),
+            types,
+        })
     }
 }

@@ -66,7 +66,9 @@ impl Binding {
 impl Node {
     pub(crate) fn new(base: Base) -> Self {
         let access_level = match &base {
-            Base::Standard(node) if node.node_class() == NodeClass::Variable => Some(u32::from(node.access_level())),
+            Base::Standard(node) if node.node_class() == NodeClass::Variable => {
+                Some(u32::from(node.access_level()))
+            }
             Base::Standard(_) => None,
             Base::Added(definition) => match &definition.attributes {
                 ClassAttributes::Variable(variable) => Some(variable.access_level),

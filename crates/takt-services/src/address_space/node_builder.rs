@@ -58,6 +58,8 @@ impl AddressSpace {
             handler: None,
             inputs: Vec::new(),
             outputs: Vec::new(),
+            has_data_type: false,
+            has_value_rank: false,
         }
     }
 }
@@ -74,6 +76,8 @@ pub struct NodeBuilder<'a> {
     handler: Option<MethodHandler>,
     inputs: Vec<Argument>,
     outputs: Vec<Argument>,
+    has_data_type: bool,
+    has_value_rank: bool,
 }
 
 impl NodeBuilder<'_> {
@@ -120,13 +124,15 @@ impl NodeBuilder<'_> {
     }
 
     /// DataType of a Variable; by default that of a stored value or cell, else BaseDataType.
-    pub fn data_type(self, data_type: impl Into<NodeId>) -> Self {
+    pub fn data_type(mut self, data_type: impl Into<NodeId>) -> Self {
+        self.has_data_type = true;
         let data_type = data_type.into();
         self.variable(|variable| variable.data_type = data_type)
     }
 
     /// A Variable that is an array of one dimension with at most `length` elements; 0: any number.
-    pub fn array(self, length: u32) -> Self {
+    pub fn array(mut self, length: u32) -> Self {
+        self.has_value_rank = true;
         self.variable(|variable| {
             variable.value_rank = value_rank::ONE_DIMENSION;
             variable.array_dimensions = vec![length];
@@ -134,7 +140,8 @@ impl NodeBuilder<'_> {
     }
 
     /// ValueRank and ArrayDimensions of a Variable.
-    pub fn value_rank(self, value_rank: i32, array_dimensions: &[u32]) -> Self {
+    pub fn value_rank(mut self, value_rank: i32, array_dimensions: &[u32]) -> Self {
+        self.has_value_rank = true;
         self.variable(|variable| {
             variable.value_rank = value_rank;
             variable.array_dimensions = array_dimensions.to_vec();
@@ -155,17 +162,24 @@ impl NodeBuilder<'_> {
 
     /// Where the Variable's value comes from.
     pub fn value(mut self, value: Value) -> Self {
-        if let Some((built_in_type, is_array)) = value.shape() {
-            self = self.variable(|variable| {
-                if variable.data_type == VariableDefinition::default().data_type {
-                    variable.data_type = NodeId::from(u32::from(built_in_type as u8));
-                }
-                if is_array && variable.value_rank == value_rank::SCALAR {
-                    variable.value_rank = value_rank::ONE_DIMENSION;
-                }
-            });
-        }
         self.value = Some(value);
+        self
+    }
+
+    /// DataType and ValueRank follow the value where they were not given.
+    fn follow_value(mut self) -> Self {
+        let Some((built_in_type, is_array)) = self.value.as_ref().and_then(Value::shape) else {
+            return self;
+        };
+        let (has_data_type, has_value_rank) = (self.has_data_type, self.has_value_rank);
+        self = self.variable(|variable| {
+            if !has_data_type {
+                variable.data_type = NodeId::from(u32::from(built_in_type as u8));
+            }
+            if is_array && !has_value_rank {
+                variable.value_rank = value_rank::ONE_DIMENSION;
+            }
+        });
         self
     }
 
@@ -201,6 +215,10 @@ impl NodeBuilder<'_> {
     /// # Errors
     /// The parent does not exist, or the NodeId cannot be used.
     pub fn add(self) -> Result<NodeId, AddressSpaceError> {
+        self.follow_value().add_now()
+    }
+
+    fn add_now(self) -> Result<NodeId, AddressSpaceError> {
         let mut edit = self.space.edit();
         let mut definition = self.definition;
         if edit.view().node(&self.parent).is_none() {

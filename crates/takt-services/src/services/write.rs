@@ -286,7 +286,7 @@ fn write_encoded(
                 cell.set_encoded(encoded, status, time)
             };
             set.map_err(|error| error.status_code())
-        },
+        }
         Value::Stored(stored) => {
             stored.set_encoded(encoded, status, time);
             Ok(())

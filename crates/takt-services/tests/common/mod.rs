@@ -1,5 +1,6 @@
 //! A server and a client without a transport between them.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "this is a test")]
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};

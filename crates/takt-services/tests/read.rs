@@ -1,0 +1,553 @@
+//! Read (OPC 10000-4, 5.11.2): attributes, timestamps, index ranges, data encodings.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is a test"
+)]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::{Client, VALUE, read_id, server};
+use takt_cell::Cell;
+use takt_services::{Value, access_level};
+use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
+use takt_ua::structures::{
+    BuildInfo, EnumDefinition, Range, ReadRequest, ReadResponse, ReadValueId, ServerStatusDataType,
+    StructureDefinition,
+};
+use takt_ua::{
+    Array, BuiltInType, DataValue, DateTime, Elements, ExtensionObject, LocalizedText, NodeId,
+    QualifiedName, StatusCode, Structure, Variant, ids,
+};
+
+fn ranged(node: &NodeId, range: &str) -> ReadValueId {
+    ReadValueId {
+        index_range: range.into(),
+        ..read_id(node.clone(), VALUE)
+    }
+}
+
+fn encoded(node: &NodeId, encoding: &str) -> ReadValueId {
+    ReadValueId {
+        data_encoding: QualifiedName::new(0, encoding),
+        ..read_id(node.clone(), VALUE)
+    }
+}
+
+fn one(client: &mut Client, item: ReadValueId) -> DataValue {
+    client.read(vec![item]).unwrap().remove(0)
+}
+
+fn with_timestamps(
+    client: &mut Client,
+    timestamps_to_return: TimestampsToReturn,
+    nodes_to_read: Vec<ReadValueId>,
+) -> Result<Vec<DataValue>, StatusCode> {
+    let request_header = client.header();
+    let read = ReadRequest {
+        request_header,
+        timestamps_to_return,
+        nodes_to_read,
+        ..ReadRequest::default()
+    };
+    client
+        .call::<_, ReadResponse>(read)
+        .map(|response| response.results)
+}
+
+#[test]
+fn values_of_every_kind() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let cell = Arc::new(Cell::of(&Variant::from(1.5_f64)));
+    let from_cell = space
+        .add_variable("cell")
+        .value(Value::Cell(Arc::clone(&cell)))
+        .add()
+        .unwrap();
+    let stored = space
+        .add_variable("stored")
+        .value(Value::stored("text"))
+        .add()
+        .unwrap();
+    let calls = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&calls);
+    let read = move || DataValue::good(counter.fetch_add(1, Ordering::Relaxed));
+    let callback = space
+        .add_variable("callback")
+        .value(Value::callback(read))
+        .add()
+        .unwrap();
+    let unset = space.add_variable("unset").add().unwrap();
+
+    assert_eq!(
+        client.read_value(from_cell.clone()).value,
+        Some(Variant::from(1.5_f64))
+    );
+    cell.set_f64(2.5, StatusCode::UncertainLastUsableValue, DateTime(42))
+        .unwrap();
+    let value = client.read_value(from_cell);
+    assert_eq!(value.value, Some(Variant::from(2.5_f64)));
+    assert_eq!(value.status, Some(StatusCode::UncertainLastUsableValue));
+    assert_eq!(value.source_timestamp, Some(DateTime(42)));
+    assert_eq!(client.read_value(stored).value, Some(Variant::from("text")));
+    assert_eq!(
+        client.read_value(callback.clone()).value,
+        Some(Variant::from(0_u32))
+    );
+    let again = client.read_value(callback);
+    assert_eq!(again.value, Some(Variant::from(1_u32)));
+    assert_eq!(
+        again.source_timestamp, again.server_timestamp,
+        "it was read just now"
+    );
+    let unset = client.read_value(unset);
+    assert_eq!(
+        (unset.value, unset.status),
+        (None, Some(StatusCode::BadWaitingForInitialData))
+    );
+}
+
+#[test]
+fn timestamps_are_those_that_the_client_wants() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let items: Vec<ReadValueId> = [
+        Value::Cell(Arc::new(Cell::of(&Variant::from(1_u32)))),
+        Value::stored(1_u32),
+        Value::callback(|| DataValue::good(1_u32)),
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(number, value)| {
+        let node = space
+            .add_variable(format!("V{number}").as_str())
+            .value(value)
+            .add()
+            .unwrap();
+        read_id(node, VALUE)
+    })
+    .collect();
+    for (timestamps, source, server) in [
+        (TimestampsToReturn::Source, true, false),
+        (TimestampsToReturn::Server, false, true),
+        (TimestampsToReturn::Both, true, true),
+        (TimestampsToReturn::Neither, false, false),
+    ] {
+        for value in with_timestamps(&mut client, timestamps, items.clone()).unwrap() {
+            assert_eq!(value.value, Some(Variant::from(1_u32)));
+            assert_eq!(value.source_timestamp.is_some(), source, "{timestamps:?}");
+            assert_eq!(value.server_timestamp.is_some(), server, "{timestamps:?}");
+        }
+        let name = read_id(ids::SERVER, 3);
+        let name = with_timestamps(&mut client, timestamps, vec![name])
+            .unwrap()
+            .remove(0);
+        assert_eq!(name.source_timestamp, None, "only values have one");
+        assert_eq!(name.server_timestamp.is_some(), server);
+    }
+    for timestamps in [
+        TimestampsToReturn::Invalid,
+        TimestampsToReturn(-1),
+        TimestampsToReturn(9),
+    ] {
+        let refused = with_timestamps(&mut client, timestamps, items.clone());
+        assert_eq!(
+            refused.unwrap_err(),
+            StatusCode::BadTimestampsToReturnInvalid
+        );
+    }
+}
+
+#[test]
+fn a_negative_max_age_is_refused() {
+    let mut client = Client::new(&server());
+    for (max_age, result) in [
+        (-1.0, Some(StatusCode::BadMaxAgeInvalid)),
+        (f64::NAN, Some(StatusCode::BadMaxAgeInvalid)),
+        (0.0, None),
+        (1e9, None),
+    ] {
+        let request_header = client.header();
+        let read = ReadRequest {
+            request_header,
+            max_age,
+            nodes_to_read: vec![read_id(ids::SERVER_SERVICE_LEVEL, VALUE)],
+            ..ReadRequest::default()
+        };
+        assert_eq!(
+            client.call::<_, ReadResponse>(read).err(),
+            result,
+            "{max_age}"
+        );
+    }
+}
+
+#[test]
+fn index_ranges_select_parts() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let numbers: Vec<u32> = (0..10).collect();
+    let array = space
+        .add_variable("array")
+        .value(Value::stored(numbers.clone()))
+        .add()
+        .unwrap();
+    let cell = Value::Cell(Arc::new(Cell::of(&Variant::from(numbers))));
+    let in_cell = space.add_variable("cell").value(cell).add().unwrap();
+    let text = space
+        .add_variable("text")
+        .value(Value::stored("abcdef"))
+        .add()
+        .unwrap();
+    let matrix = Array::matrix(vec![1_i16, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
+    let matrix = space
+        .add_variable("matrix")
+        .value(Value::stored(matrix))
+        .value_rank(2, &[0, 0])
+        .add()
+        .unwrap();
+    for node in [&array, &in_cell] {
+        let part = one(&mut client, ranged(node, "2:4"));
+        assert_eq!(part.value, Some(Variant::from(vec![2_u32, 3, 4])));
+        assert!(part.source_timestamp.is_some());
+        assert_eq!(
+            one(&mut client, ranged(node, "9")).value,
+            Some(Variant::from(vec![9_u32]))
+        );
+        let end = one(&mut client, ranged(node, "8:20"));
+        assert_eq!(end.value, Some(Variant::from(vec![8_u32, 9])));
+    }
+    assert_eq!(
+        one(&mut client, ranged(&text, "1:2")).value,
+        Some(Variant::from("bc"))
+    );
+    let column = one(&mut client, ranged(&matrix, "0:1,1")).value.unwrap();
+    let expected = Array::matrix(vec![2_i16, 5], &[2, 1]).unwrap();
+    assert_eq!(column, Variant::from(expected));
+
+    for (node, range, status) in [
+        (&array, "10:12", StatusCode::BadIndexRangeNoData),
+        (&array, "1,1", StatusCode::BadIndexRangeNoData),
+        (&array, "4:2", StatusCode::BadIndexRangeInvalid),
+        (&array, "x", StatusCode::BadIndexRangeInvalid),
+        (&array, "-1", StatusCode::BadIndexRangeInvalid),
+    ] {
+        assert_eq!(
+            one(&mut client, ranged(node, range)).status,
+            Some(status),
+            "{range}"
+        );
+    }
+    let scalar = ranged(&NodeId::from(ids::SERVER_SERVICE_LEVEL), "0");
+    assert_eq!(
+        one(&mut client, scalar).status,
+        Some(StatusCode::BadIndexRangeNoData)
+    );
+}
+
+#[test]
+fn data_encodings_are_for_structures() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let range = ExtensionObject::from_structure(&Range {
+        low: 0.0,
+        high: 1.0,
+    });
+    let range = space
+        .add_variable("range")
+        .value(Value::stored(range))
+        .add()
+        .unwrap();
+    let number = space
+        .add_variable("number")
+        .value(Value::stored(1_u32))
+        .add()
+        .unwrap();
+    assert!(
+        one(&mut client, encoded(&range, "Default Binary"))
+            .value
+            .is_some()
+    );
+    for (node, encoding, status) in [
+        (
+            &range,
+            "Default XML",
+            StatusCode::BadDataEncodingUnsupported,
+        ),
+        (
+            &range,
+            "Default JSON",
+            StatusCode::BadDataEncodingUnsupported,
+        ),
+        (&range, "Default Morse", StatusCode::BadDataEncodingInvalid),
+        (
+            &number,
+            "Default Binary",
+            StatusCode::BadDataEncodingInvalid,
+        ),
+    ] {
+        assert_eq!(
+            one(&mut client, encoded(node, encoding)).status,
+            Some(status),
+            "{encoding}"
+        );
+    }
+    let name = ReadValueId {
+        data_encoding: QualifiedName::new(0, "Default Binary"),
+        ..read_id(ids::SERVER, 3)
+    };
+    assert_eq!(
+        one(&mut client, name).status,
+        Some(StatusCode::BadDataEncodingInvalid)
+    );
+}
+
+#[test]
+fn every_attribute_of_every_standard_node_can_be_asked_for() {
+    let mut client = Client::new(&server());
+    let mandatory = |class: NodeClass| -> &[u32] {
+        match class {
+            NodeClass::Object => &[1, 2, 3, 4, 6, 7, 12],
+            NodeClass::Variable => &[1, 2, 3, 4, 14, 15, 17, 18, 20],
+            NodeClass::Method => &[1, 2, 3, 4, 21, 22],
+            NodeClass::ObjectType | NodeClass::DataType => &[1, 2, 3, 4, 8],
+            NodeClass::VariableType => &[1, 2, 3, 4, 8, 14, 15],
+            NodeClass::ReferenceType => &[1, 2, 3, 4, 8, 9],
+            _ => &[1, 2, 3, 4],
+        }
+    };
+    for node in takt_services::namespace0::Namespace0::nodes() {
+        let items = (0..=28)
+            .map(|attribute| read_id(node.id(), attribute))
+            .collect();
+        let results = client.read(items).unwrap();
+        for attribute in mandatory(node.node_class()) {
+            let result = &results[*attribute as usize];
+            assert!(
+                result.value.is_some(),
+                "attribute {attribute} of {}: {result:?}",
+                node.id()
+            );
+        }
+        for attribute in [0, 24, 25, 26, 28] {
+            assert_eq!(
+                results[attribute].status,
+                Some(StatusCode::BadAttributeIdInvalid)
+            );
+        }
+        let invalid = results[VALUE as usize].status == Some(StatusCode::BadAttributeIdInvalid);
+        match node.node_class() {
+            NodeClass::Variable => assert!(!invalid, "{}", node.id()),
+            // A default value is optional.
+            NodeClass::VariableType => {}
+            _ => assert!(invalid, "{}", node.id()),
+        }
+    }
+}
+
+#[test]
+fn attributes_of_the_standard() {
+    let mut client = Client::new(&server());
+    let mut read = |id: u32, attribute| client.read_attribute(id, attribute).value;
+    assert_eq!(
+        read(ids::SERVER, 3),
+        Some(Variant::from(QualifiedName::new(0, "Server")))
+    );
+    assert_eq!(
+        read(ids::SERVER, 4),
+        Some(Variant::from(LocalizedText::from("Server")))
+    );
+    assert_eq!(read(ids::SERVER, 2), Some(Variant::from(1_i32)));
+    assert_eq!(read(ids::SERVER, 12), Some(Variant::from(1_u8)));
+    assert_eq!(
+        read(ids::ORGANIZES, 10),
+        Some(Variant::from(LocalizedText::from("OrganizedBy")))
+    );
+    assert_eq!(read(ids::ORGANIZES, 9), Some(Variant::from(false)));
+    assert_eq!(read(ids::BASE_DATA_TYPE, 8), Some(Variant::from(true)));
+    assert_eq!(
+        read(ids::SERVER_SERVER_STATUS, 14),
+        Some(Variant::from(NodeId::from(862_u32)))
+    );
+    assert_eq!(
+        read(ids::SERVER_NAMESPACE_ARRAY, 15),
+        Some(Variant::from(1_i32))
+    );
+    assert_eq!(
+        read(ids::SERVER_NAMESPACE_ARRAY, 16),
+        Some(Variant::from(vec![0_u32]))
+    );
+    assert_eq!(
+        read(ids::SERVER_GET_MONITORED_ITEMS, 21),
+        Some(Variant::from(false)),
+        "nothing is behind it"
+    );
+
+    fn definition<T: Structure>(value: Option<Variant>) -> T {
+        match value {
+            Some(Variant::ExtensionObject(object)) => object.decode_as().unwrap(),
+            other => panic!("no definition: {other:?}"),
+        }
+    }
+    let structure: StructureDefinition = definition(read(ids::ARGUMENT, 23));
+    assert_eq!(structure.fields.len(), 5);
+    let enumeration: EnumDefinition = definition(read(ids::NODE_CLASS, 23));
+    assert_eq!(enumeration.fields.len(), 9);
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let write_only = space
+        .add_variable("write only")
+        .value(Value::stored(1_u32))
+        .access_level(access_level::CURRENT_WRITE)
+        .add()
+        .unwrap();
+    for (node, attribute, status) in [
+        (NodeId::NULL, VALUE, StatusCode::BadNodeIdInvalid),
+        (
+            NodeId::numeric(0, 999_999),
+            VALUE,
+            StatusCode::BadNodeIdUnknown,
+        ),
+        (NodeId::string(7, "?"), 1, StatusCode::BadNodeIdUnknown),
+        (
+            NodeId::from(ids::SERVER),
+            VALUE,
+            StatusCode::BadAttributeIdInvalid,
+        ),
+        (
+            NodeId::from(ids::SERVER),
+            0,
+            StatusCode::BadAttributeIdInvalid,
+        ),
+        (
+            NodeId::from(ids::SERVER),
+            u32::MAX,
+            StatusCode::BadAttributeIdInvalid,
+        ),
+        (write_only, VALUE, StatusCode::BadNotReadable),
+        (
+            NodeId::from(ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY),
+            VALUE,
+            StatusCode::BadNotSupported,
+        ),
+    ] {
+        let result = client.read_attribute(node.clone(), attribute);
+        assert_eq!(
+            (result.value, result.status),
+            (None, Some(status)),
+            "{node} {attribute}"
+        );
+    }
+}
+
+#[test]
+fn values_of_the_standard() {
+    let mut client = Client::new(&server());
+    let value = client.read_value(ids::NODE_CLASS_ENUM_VALUES);
+    assert!(value.value.is_some_and(|value| value.is_array()));
+    // A declaration within a type has no value, which is nothing bad.
+    let declaration = client.read_value(ids::SERVER_TYPE_SERVER_ARRAY);
+    assert_eq!(
+        (declaration.value, declaration.status),
+        (Some(Variant::Empty), None)
+    );
+}
+
+#[test]
+fn the_server_object_is_alive() {
+    let before = DateTime::now();
+    let server = server();
+    let mut client = Client::new(&server);
+    let status = |client: &mut Client| -> ServerStatusDataType {
+        match client.read_value(ids::SERVER_SERVER_STATUS).value {
+            Some(Variant::ExtensionObject(object)) => object.decode_as().unwrap(),
+            other => panic!("no ServerStatus: {other:?}"),
+        }
+    };
+    let first = status(&mut client);
+    assert!(first.start_time >= before && first.current_time >= first.start_time);
+    assert_eq!(first.build_info.manufacturer_name, "Takt");
+    assert!(status(&mut client).current_time > first.current_time);
+    let read = |client: &mut Client, id: u32| client.read_value(id).value.unwrap();
+    assert_eq!(
+        read(&mut client, ids::SERVER_SERVER_STATUS_STATE),
+        Variant::from(0_i32)
+    );
+    assert_eq!(
+        read(&mut client, ids::SERVER_SERVER_STATUS_START_TIME),
+        Variant::from(first.start_time)
+    );
+    let build_info = read(&mut client, ids::SERVER_SERVER_STATUS_BUILD_INFO);
+    let Variant::ExtensionObject(build_info) = build_info else {
+        panic!("no BuildInfo")
+    };
+    assert_eq!(
+        build_info.decode_as::<BuildInfo>().unwrap(),
+        first.build_info
+    );
+    assert_eq!(
+        read(&mut client, ids::SERVER_SERVICE_LEVEL),
+        Variant::from(255_u8)
+    );
+    assert_eq!(
+        read(&mut client, ids::SERVER_SERVER_DIAGNOSTICS_ENABLED_FLAG),
+        Variant::from(false)
+    );
+
+    let namespaces =
+        |client: &mut Client| match client.read_value(ids::SERVER_NAMESPACE_ARRAY).value {
+            Some(Variant::Array(array)) => match array.elements {
+                Elements::String(uris) => uris
+                    .iter()
+                    .map(|uri| uri.as_str().to_owned())
+                    .collect::<Vec<_>>(),
+                other => panic!("no strings: {other:?}"),
+            },
+            other => panic!("no NamespaceArray: {other:?}"),
+        };
+    assert_eq!(
+        namespaces(&mut client),
+        ["http://opcfoundation.org/UA/", "urn:test:server"]
+    );
+    server
+        .address_space()
+        .namespaces()
+        .register("urn:later")
+        .unwrap();
+    assert_eq!(namespaces(&mut client)[2], "urn:later");
+
+    server.announce_shutdown(DateTime(DateTime::now().0 + 50_000_000), "maintenance");
+    let last = status(&mut client);
+    assert_eq!(last.state.0, 4);
+    assert!((3..=5).contains(&last.seconds_till_shutdown));
+    assert_eq!(last.shutdown_reason.text, "maintenance");
+}
+
+#[test]
+fn the_type_of_a_builder_follows_the_value() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let node = space
+        .add_variable("texts")
+        .value(Value::stored(vec!["a".to_owned()]))
+        .add()
+        .unwrap();
+    let data_type = client.read_attribute(node.clone(), 14).value;
+    assert_eq!(
+        data_type,
+        Some(Variant::from(NodeId::from(BuiltInType::String as u32)))
+    );
+    assert_eq!(
+        client.read_attribute(node, 15).value,
+        Some(Variant::from(1_i32))
+    );
+}

@@ -1,0 +1,303 @@
+//! Sessions (OPC 10000-4, 5.7): who may use one, for how long, and as whom.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is a test"
+)]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::{Client, VALUE, builder, decode, message, read_id, server};
+use takt_services::{Authenticator, Peer, ServerLimits, UserIdentity};
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
+    CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
+    CreateSessionResponse, UserNameIdentityToken,
+};
+use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, Structure, ids};
+
+fn read(client: &mut Client) -> Result<(), StatusCode> {
+    client
+        .read(vec![read_id(ids::SERVER_SERVICE_LEVEL, VALUE)])
+        .map(|_| ())
+}
+
+fn close(client: &mut Client) -> Result<CloseSessionResponse, StatusCode> {
+    let request_header = client.header();
+    client.call(CloseSessionRequest {
+        request_header,
+        delete_subscriptions: true,
+    })
+}
+
+fn activate_with<T: Structure>(
+    client: &mut Client,
+    token: &T,
+) -> Result<ActivateSessionResponse, StatusCode> {
+    let request_header = client.header();
+    client.call(ActivateSessionRequest {
+        request_header,
+        user_identity_token: ExtensionObject::from_structure(token),
+        ..ActivateSessionRequest::default()
+    })
+}
+
+#[test]
+fn the_life_of_a_session() {
+    let mut client = Client::connect(&server());
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionIdInvalid));
+    let created = client.create().unwrap();
+    assert_eq!(created.revised_session_timeout, 60_000.0);
+    assert_eq!(created.server_nonce.as_bytes().len(), 32);
+    assert!(!created.session_id.is_null() && !created.authentication_token.is_null());
+    assert_ne!(created.session_id, created.authentication_token);
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionNotActivated));
+    let activated = client.activate().unwrap();
+    assert_eq!(activated.server_nonce.as_bytes().len(), 32);
+    assert_ne!(activated.server_nonce, created.server_nonce);
+    assert_eq!(read(&mut client), Ok(()));
+    close(&mut client).unwrap();
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionIdInvalid));
+    assert_eq!(client.server.session_count(), 0);
+}
+
+#[test]
+fn tokens_are_random() {
+    let mut client = Client::connect(&server());
+    let tokens: Vec<NodeId> = (0..100)
+        .map(|_| client.create().unwrap().authentication_token)
+        .collect();
+    for (index, token) in tokens.iter().enumerate() {
+        assert!(!tokens[index + 1..].contains(token));
+    }
+}
+
+#[test]
+fn one_channel_may_have_several_sessions() {
+    let mut client = Client::new(&server());
+    let first = client.token.clone();
+    client.create().unwrap();
+    client.activate().unwrap();
+    let second = std::mem::replace(&mut client.token, first);
+    assert_eq!(read(&mut client), Ok(()));
+    client.token = second;
+    assert_eq!(read(&mut client), Ok(()));
+    close(&mut client).unwrap();
+    assert_eq!(client.server.session_count(), 1);
+}
+
+#[test]
+fn a_session_belongs_to_its_channel_and_moves_only_with_its_user() {
+    let server = server();
+    let mut first = Client::new(&server);
+    let mut second = Client::connect(&server);
+    second.token = first.token.clone();
+    assert_eq!(
+        read(&mut second),
+        Err(StatusCode::BadSecureChannelIdInvalid)
+    );
+    // Another Unix user cannot take it over, whatever token it has learned.
+    let mut stranger = Client::connect_as(&server, Some(1001));
+    stranger.token = first.token.clone();
+    assert_eq!(
+        stranger.activate().unwrap_err(),
+        StatusCode::BadUserAccessDenied
+    );
+    assert_eq!(read(&mut first), Ok(()));
+    // The same user goes on with it on a new channel, and only there.
+    second.activate().unwrap();
+    assert_eq!(read(&mut second), Ok(()));
+    assert_eq!(read(&mut first), Err(StatusCode::BadSecureChannelIdInvalid));
+}
+
+#[test]
+fn a_session_that_was_not_activated_is_of_no_use_to_another_channel() {
+    let server = server();
+    let mut first = Client::connect(&server);
+    first.create().unwrap();
+    let mut second = Client::connect(&server);
+    second.token = first.token.clone();
+    assert_eq!(
+        second.activate().unwrap_err(),
+        StatusCode::BadSecureChannelIdInvalid
+    );
+    assert_eq!(
+        close(&mut second).unwrap_err(),
+        StatusCode::BadSessionNotActivated
+    );
+    // It goes with its channel.
+    server.disconnect(first.connection);
+    assert_eq!(server.session_count(), 0);
+}
+
+#[test]
+fn an_activated_session_outlives_its_channel() {
+    let server = server();
+    let first = Client::new(&server);
+    let token = first.token.clone();
+    server.disconnect(first.connection);
+    assert_eq!(server.session_count(), 1);
+    let mut second = Client::connect(&server);
+    second.token = token;
+    second.activate().unwrap();
+    assert_eq!(read(&mut second), Ok(()));
+}
+
+#[test]
+fn an_inactive_session_times_out() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let start = Instant::now();
+    let deadline = server.next_deadline().unwrap();
+    assert!(deadline > start && deadline <= start + Duration::from_secs(60));
+    server.tick(start + Duration::from_secs(40));
+    assert_eq!(read(&mut client), Ok(()));
+    server.tick(start + Duration::from_secs(80));
+    assert_eq!(read(&mut client), Ok(()));
+    server.tick(start + Duration::from_secs(120));
+    server.tick(start + Duration::from_secs(181));
+    assert_eq!(server.session_count(), 0);
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionIdInvalid));
+    assert_eq!(server.next_deadline(), None);
+}
+
+#[test]
+fn there_are_only_so_many_sessions() {
+    let limits = ServerLimits {
+        max_sessions: 2,
+        ..ServerLimits::default()
+    };
+    let server = builder().limits(limits).build().unwrap();
+    let mut first = Client::new(&server);
+    let mut idle = Client::connect(&server);
+    idle.create().unwrap();
+    // A Session that was never activated makes room.
+    let mut second = Client::new(&server);
+    assert_eq!(
+        idle.activate().unwrap_err(),
+        StatusCode::BadSessionIdInvalid
+    );
+    let mut third = Client::connect(&server);
+    assert_eq!(third.create().unwrap_err(), StatusCode::BadTooManySessions);
+    assert_eq!(read(&mut first), Ok(()));
+    close(&mut second).unwrap();
+    third.create().unwrap();
+}
+
+#[test]
+fn a_session_for_another_server_is_refused() {
+    let mut client = Client::connect(&server());
+    for (uri, result) in [
+        ("urn:somebody:else", Some(StatusCode::BadServerUriInvalid)),
+        ("urn:test:server", None),
+        ("", None),
+    ] {
+        let created: Result<CreateSessionResponse, _> = client.call(CreateSessionRequest {
+            server_uri: uri.into(),
+            ..CreateSessionRequest::default()
+        });
+        assert_eq!(created.err(), result, "{uri}");
+    }
+}
+
+#[test]
+fn what_a_client_hears_of_a_session_that_does_not_fit_the_response() {
+    let mut client = Client::connect(&server());
+    let request = message(&CreateSessionRequest::default());
+    let mut buffer = [0; 64];
+    let mut response = takt_ua::binary::Encoder::fixed(&mut buffer);
+    let server = Arc::clone(&client.server);
+    server.handle(&mut client.connection, 1, &request, &mut response);
+    let written = response.written().to_vec();
+    assert_eq!(
+        decode::<CreateSessionResponse>(&written).unwrap_err(),
+        StatusCode::BadResponseTooLarge
+    );
+    assert_eq!(server.session_count(), 0, "nobody could use it");
+}
+
+struct Doorman;
+
+impl Authenticator for Doorman {
+    fn allows_anonymous(&self) -> bool {
+        false
+    }
+
+    fn allows_user_names(&self) -> bool {
+        true
+    }
+
+    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserIdentity, StatusCode> {
+        match (name, password) {
+            ("operator", b"secret") => Ok(UserIdentity::UserName {
+                name: name.to_owned(),
+            }),
+            _ => Err(StatusCode::BadUserAccessDenied),
+        }
+    }
+}
+
+fn user(name: &str, password: &str) -> UserNameIdentityToken {
+    UserNameIdentityToken {
+        policy_id: "username".into(),
+        user_name: name.into(),
+        password: ByteString::from(password.as_bytes()),
+        ..UserNameIdentityToken::default()
+    }
+}
+
+#[test]
+fn without_an_authenticator_everybody_is_anonymous() {
+    let mut client = Client::connect(&server());
+    client.create().unwrap();
+    let anonymous = |policy: &str| AnonymousIdentityToken {
+        policy_id: policy.into(),
+    };
+    assert!(activate_with(&mut client, &anonymous("anonymous")).is_ok());
+    assert!(activate_with(&mut client, &anonymous("")).is_ok());
+    let wrong = activate_with(&mut client, &anonymous("0"));
+    assert_eq!(wrong.unwrap_err(), StatusCode::BadIdentityTokenInvalid);
+    let rejected = activate_with(&mut client, &user("operator", "secret"));
+    assert_eq!(rejected.unwrap_err(), StatusCode::BadIdentityTokenRejected);
+    let nonsense = activate_with(&mut client, &CancelRequest::default());
+    assert_eq!(nonsense.unwrap_err(), StatusCode::BadIdentityTokenInvalid);
+}
+
+#[test]
+fn an_authenticator_decides_about_users() {
+    let server = builder().authenticator(Arc::new(Doorman)).build().unwrap();
+    let mut client = Client::connect(&server);
+    client.create().unwrap();
+    assert_eq!(
+        client.activate().unwrap_err(),
+        StatusCode::BadIdentityTokenRejected
+    );
+    let refused = activate_with(&mut client, &user("operator", "guess"));
+    assert_eq!(refused.unwrap_err(), StatusCode::BadUserAccessDenied);
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionNotActivated));
+    let encrypted = UserNameIdentityToken {
+        encryption_algorithm: "rsa".into(),
+        ..user("operator", "secret")
+    };
+    let encrypted = activate_with(&mut client, &encrypted);
+    assert_eq!(encrypted.unwrap_err(), StatusCode::BadIdentityTokenInvalid);
+    activate_with(&mut client, &user("operator", "secret")).unwrap();
+    assert_eq!(read(&mut client), Ok(()));
+}
+
+#[test]
+fn there_may_be_nothing_to_cancel() {
+    let mut client = Client::new(&server());
+    let request_header = client.header();
+    let cancelled: CancelResponse = client
+        .call(CancelRequest {
+            request_header,
+            request_handle: 17,
+        })
+        .unwrap();
+    assert_eq!(cancelled.cancel_count, 0);
+}

@@ -1,0 +1,42 @@
+//! What a server costs before it does anything: time, and private memory for namespace 0.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is a test"
+)]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Client, builder};
+use takt_ua::ids;
+
+/// Memory in KiB that belongs to this process alone: not mapped from a file, or no longer as it is there.
+fn private_memory() -> u64 {
+    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
+    let line = rollup
+        .lines()
+        .find(|line| line.starts_with("Anonymous:"))
+        .unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_server_is_ready_at_once_and_small() {
+    let before = private_memory();
+    let start = Instant::now();
+    let server = builder().build().unwrap();
+    let ready = start.elapsed();
+    let mut client = Client::new(&server);
+    assert!(client.read_value(ids::SERVER_SERVER_STATUS).value.is_some());
+    let after = private_memory();
+    // Built without optimisation, and on a machine that may be busy.
+    assert!(ready < Duration::from_millis(50), "ready after {ready:?}");
+    assert!(after - before < 1024, "{} KiB", after - before);
+    println!(
+        "ready after {ready:?}, {} KiB of private memory",
+        after - before
+    );
+}
