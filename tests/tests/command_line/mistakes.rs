@@ -139,8 +139,11 @@ fn a_port_in_use_and_names_that_cannot_be_are_explained() {
     let plant = Plant::start();
     let sandbox = &plant.sandbox;
     let address = plant.registry.shared_memory();
-    let other = sandbox.data_directory().join("other");
-    let other = other.to_str().unwrap();
+    let [other, third] = ["other", "third"].map(|name| {
+        let folder = sandbox.data_directory().join(name);
+        folder.to_str().unwrap().to_owned()
+    });
+    let (other, third) = (other.as_str(), third.as_str());
     let port = plant
         .registry
         .endpoint
@@ -188,7 +191,7 @@ fn a_port_in_use_and_names_that_cannot_be_are_explained() {
             "--name",
             name,
             "--data",
-            other,
+            third,
         ],
         &[name, "--name"],
     );
