@@ -33,7 +33,8 @@ pub mod provider {
     pub const OBJECT: u32 = 1;
     /// The Property `Available`, which the registry adds and serves itself.
     pub const AVAILABLE: u32 = 2;
-    /// The Property `Revision`: a digest of everything that was registered.
+    /// The Property `Revision`: a digest of everything that was registered. The Provider adds it last and removes it first:
+    /// it counts as available only while it is there.
     pub const REVISION: u32 = 3;
     /// At the Provider's own endpoints: the Property `SemanticRegistry`, where its model lives.
     pub const SEMANTIC_REGISTRY: u32 = 4;

@@ -20,6 +20,8 @@ pub(crate) struct ProviderState {
     pub(crate) gateway: Arc<Gateway>,
     /// What its Property `Available` shows.
     pub(crate) available: Arc<Cell>,
+    /// Whether it has registered all that it offers: its Property `Revision` says so.
+    complete: bool,
     /// The sessions that speak for it now.
     sessions: HashSet<NodeId>,
     /// The session that registered it first over `opc.tcp`: it may fetch the secret, once, and act without it.
@@ -41,14 +43,21 @@ impl ProviderState {
             available: Arc::new(Cell::of(&Variant::Boolean(false))),
             record,
             namespace,
+            complete: false,
             sessions: HashSet::new(),
             first_session: None,
             secret: None,
         }
     }
 
-    pub(crate) fn is_available(&self) -> bool {
+    /// Whether it is here.
+    pub(crate) fn is_connected(&self) -> bool {
         !self.sessions.is_empty()
+    }
+
+    /// Whether it is here, with all that it offers.
+    fn is_available(&self) -> bool {
+        self.complete && self.is_connected()
     }
 
     /// Whether `caller` may speak for this Provider.
@@ -163,9 +172,21 @@ impl Providers {
         };
         if let Some(state) = self.lock().get_mut(name) {
             if state.is_spoken_for_by(caller) && state.sessions.insert(caller.session_id.clone()) {
-                tracing::info!(provider = name, "available");
+                tracing::info!(provider = name, "connected");
                 state.show_available();
             }
+        }
+    }
+
+    /// The Provider whose namespace has this index has registered all that it offers, or begins to change it.
+    pub(crate) fn set_complete(&self, namespace: u16, complete: bool) {
+        let mut providers = self.lock();
+        let state = providers
+            .values_mut()
+            .find(|state| state.namespace == namespace);
+        if let Some(state) = state {
+            state.complete = complete;
+            state.show_available();
         }
     }
 
@@ -177,8 +198,8 @@ impl Providers {
                     state.first_session = None;
                     state.secret = None;
                 }
-                if !state.is_available() {
-                    tracing::info!(provider = %state.record.name, "not available");
+                if !state.is_connected() {
+                    tracing::info!(provider = %state.record.name, "not connected");
                 }
                 state.show_available();
             }

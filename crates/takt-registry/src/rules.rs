@@ -105,6 +105,9 @@ impl Rules {
         if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
             warn_on_error(node, space.set_value(node, Value::Cell(available)));
         }
+        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
+            self.providers.set_complete(node.namespace, true);
+        }
         if let Some(endpoint) = server_endpoint(item) {
             // The registry forwards over shared memory where it can.
             if endpoint.is_shared_memory() || !gateway.has_shared_memory() {
@@ -155,6 +158,9 @@ impl Rules {
 
     /// A Provider without its Object is none: its record and whatever it left go as well.
     fn node_deleted(&self, space: &AddressSpace, node: &NodeId) {
+        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
+            self.providers.set_complete(node.namespace, false);
+        }
         if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
             return;
         }
@@ -183,13 +189,13 @@ impl Rules {
         Ok(())
     }
 
-    /// Removes a Provider and all its nodes; only while it is not available.
+    /// Removes a Provider and all its nodes; only while it is not connected.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
-        let (namespace, available) = self
+        let (namespace, connected) = self
             .providers
-            .with(name, |state| (state.namespace, state.is_available()))
+            .with(name, |state| (state.namespace, state.is_connected()))
             .ok_or(StatusCode::BadNotFound)?;
-        if available {
+        if connected {
             return Err(StatusCode::BadInvalidState);
         }
         let space = self.space().ok_or(StatusCode::BadShutdown)?;

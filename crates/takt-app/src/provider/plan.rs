@@ -32,6 +32,8 @@ pub(super) struct Plan {
     pub(super) references: Vec<AddReferencesItem>,
     /// Differs when anything above does.
     pub(super) revision: u64,
+    /// The Property that holds it. It comes last: where it is, everything else is.
+    pub(super) revision_node: AddNodesItem,
 }
 
 /// The indexes that a registry has for the namespaces that the plan needs.
@@ -74,11 +76,12 @@ impl Plan {
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
         let revision = revision(&builder.nodes, &references);
-        builder.revision(revision);
+        let revision_node = builder.revision(revision);
         Self {
             nodes: builder.nodes,
             references,
             revision,
+            revision_node,
         }
     }
 }
@@ -143,11 +146,11 @@ impl Builder {
         nodes
     }
 
-    fn revision(&mut self, revision: u64) {
+    fn revision(&self, revision: u64) -> AddNodesItem {
         let parent = self.numeric(provider::OBJECT);
         let node = self.numeric(provider::REVISION);
         let name = self.name("Revision");
-        self.property(parent, node, name, ids::UINT64, -1, revision.into());
+        property(parent, node, name, ids::UINT64, -1, revision.into())
     }
 
     fn variable(&mut self, variable: &Variable) {
@@ -274,36 +277,8 @@ impl Builder {
         value_rank: i32,
         value: Variant,
     ) {
-        let array_dimensions = if value_rank == 1 {
-            value.array_dimensions().unwrap_or_default()
-        } else {
-            Vec::new()
-        };
-        self.nodes.push(AddNodesItem {
-            parent_node_id: parent,
-            reference_type_id: NodeId::numeric(0, ids::HAS_PROPERTY),
-            requested_new_node_id: node,
-            node_class: NodeClass::Variable,
-            node_attributes: ExtensionObject::from_structure(&VariableAttributes {
-                specified_attributes: mask::ACCESS_LEVEL
-                    | mask::USER_ACCESS_LEVEL
-                    | mask::ARRAY_DIMENSIONS
-                    | mask::DATA_TYPE
-                    | mask::DISPLAY_NAME
-                    | mask::VALUE
-                    | mask::VALUE_RANK,
-                display_name: LocalizedText::from(browse_name.name.as_str()),
-                data_type: NodeId::numeric(0, data_type),
-                value_rank,
-                array_dimensions,
-                value,
-                access_level: 0b01,
-                user_access_level: 0b01,
-                ..VariableAttributes::default()
-            }),
-            browse_name,
-            type_definition: NodeId::numeric(0, ids::PROPERTY_TYPE).into(),
-        });
+        let item = property(parent, node, browse_name, data_type, value_rank, value);
+        self.nodes.push(item);
     }
 
     fn interaction_via(&self, path: &str, endpoints: &[ExpandedNodeId]) -> Vec<AddReferencesItem> {
@@ -335,6 +310,47 @@ fn structure<S: Structure + Encode>(value: &S) -> Variant {
 
 fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A Property that holds its value at the registry.
+fn property(
+    parent: ExpandedNodeId,
+    node: ExpandedNodeId,
+    browse_name: QualifiedName,
+    data_type: u32,
+    value_rank: i32,
+    value: Variant,
+) -> AddNodesItem {
+    let array_dimensions = if value_rank == 1 {
+        value.array_dimensions().unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    AddNodesItem {
+        parent_node_id: parent,
+        reference_type_id: NodeId::numeric(0, ids::HAS_PROPERTY),
+        requested_new_node_id: node,
+        node_class: NodeClass::Variable,
+        node_attributes: ExtensionObject::from_structure(&VariableAttributes {
+            specified_attributes: mask::ACCESS_LEVEL
+                | mask::USER_ACCESS_LEVEL
+                | mask::ARRAY_DIMENSIONS
+                | mask::DATA_TYPE
+                | mask::DISPLAY_NAME
+                | mask::VALUE
+                | mask::VALUE_RANK,
+            display_name: LocalizedText::from(browse_name.name.as_str()),
+            data_type: NodeId::numeric(0, data_type),
+            value_rank,
+            array_dimensions,
+            value,
+            access_level: 0b01,
+            user_access_level: 0b01,
+            ..VariableAttributes::default()
+        }),
+        browse_name,
+        type_definition: NodeId::numeric(0, ids::PROPERTY_TYPE).into(),
+    }
 }
 
 /// FNV-1a over the encoded plan: the same on every host and in every version of the compiler.

@@ -119,6 +119,7 @@ impl Registration {
             remove_previous(client, namespaces)?;
             add_nodes(client, &plan.nodes)?;
             add_references(client, &plan.references)?;
+            add_nodes(client, &[plan.revision_node])?;
         }
         if first && !self.registry.is_shared_memory() {
             self.keep_secret(client, model)?;
@@ -205,12 +206,15 @@ fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Resul
         reference_type: NodeId::numeric(namespaces.model, model::CREATED_BY),
         direction: BrowseDirection::Inverse,
     };
-    let nodes: Vec<NodeId> = client
+    let mut nodes: Vec<NodeId> = client
         .browse(&object, &created)?
         .into_iter()
         .map(|reference| reference.node_id.node_id)
         .filter(|node| *node != object && *node != available)
         .collect();
+    // First what says that the rest is complete.
+    let revision = NodeId::numeric(namespaces.own, provider::REVISION);
+    nodes.sort_by_key(|node| *node != revision);
     delete_nodes(client, &nodes)
 }
 

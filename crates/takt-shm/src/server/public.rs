@@ -12,6 +12,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 
 use crate::address::ApplicationName;
+use crate::clean;
 use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
@@ -28,6 +29,10 @@ type Request = ActiveRequest<PooledIpc, [u8], (), [u8], ()>;
 const FIRST_LOAN: usize = 1024;
 /// How long an answer is kept for a client that did not say how long it waits.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a killed process of the same name may be in the way while others clean up after it.
+const PREDECESSOR: Duration = Duration::from_secs(2);
+const PREDECESSOR_PAUSE: Duration = Duration::from_millis(5);
 
 /// A request that is answered later.
 struct Deferred {
@@ -49,6 +54,34 @@ pub(super) struct Public<C> {
     max_response: u32,
 }
 
+/// What iceoryx2 has of the public services.
+struct Ports {
+    listener: Listener<PooledIpc>,
+    open: Movable<Port>,
+    services: Vec<(&'static PublicService, Movable<Port>)>,
+}
+
+impl Ports {
+    fn offer(node: &Node<PooledIpc>, name: &ApplicationName, all: bool) -> Result<Self, ShmError> {
+        let listener = public::wake(node, &wake_name(name))?
+            .open_or_create()
+            .map_err(|e| ShmError::iceoryx("offer the wake-up service", e))?
+            .listener_builder()
+            .create()
+            .map_err(|e| ShmError::iceoryx("listen for wake-ups", e))?;
+        let services = if all { &PUBLIC_SERVICES[..] } else { &[] };
+        let services = services
+            .iter()
+            .map(|service| Ok((service, offer(node, &service.name(name))?)))
+            .collect::<Result<_, ShmError>>()?;
+        Ok(Self {
+            listener,
+            open: offer(node, &channel_open_name(name))?,
+            services,
+        })
+    }
+}
+
 impl<C> Public<C> {
     /// Offers the services; only `Channel/Open` if `all` is not set.
     pub(super) fn new(
@@ -59,22 +92,22 @@ impl<C> Public<C> {
         max_response: u32,
         connection: C,
     ) -> Result<Self, ShmError> {
-        let wake = public::wake(node, &wake_name(name))?
-            .open_or_create()
-            .map_err(|e| ShmError::iceoryx("offer the wake-up service", e))?;
-        let listener = wake
-            .listener_builder()
-            .create()
-            .map_err(|e| ShmError::iceoryx("listen for wake-ups", e))?;
-        let services = if all { &PUBLIC_SERVICES[..] } else { &[] };
-        let services = services
-            .iter()
-            .map(|service| Ok((service, offer(node, &service.name(name))?)))
-            .collect::<Result<_, ShmError>>()?;
+        let give_up = Instant::now() + PREDECESSOR;
+        let ports = loop {
+            match Ports::offer(node, name, all) {
+                Ok(ports) => break ports,
+                // Whoever has the name is alone: what is in the way was a killed process's, and somebody is removing it.
+                Err(ShmError::Iceoryx { .. }) if Instant::now() < give_up => {
+                    clean::remove_dead_nodes(node.config(), clean::PATIENCE);
+                    std::thread::sleep(PREDECESSOR_PAUSE);
+                }
+                Err(error) => return Err(error),
+            }
+        };
         Ok(Self {
-            listener: Movable::new(listener),
-            open: offer(node, &channel_open_name(name))?,
-            services,
+            listener: Movable::new(ports.listener),
+            open: ports.open,
+            services: ports.services,
             connection,
             deferred: HashMap::new(),
             next_id: 0,
