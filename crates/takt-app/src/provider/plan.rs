@@ -149,7 +149,7 @@ impl Builder {
     fn revision(&self, revision: u64) -> AddNodesItem {
         let parent = self.numeric(provider::OBJECT);
         let node = self.numeric(provider::REVISION);
-        let name = self.name("Revision");
+        let name = QualifiedName::new(self.namespaces.model, "Revision");
         property(parent, node, name, ids::UINT64, -1, revision.into())
     }
 
