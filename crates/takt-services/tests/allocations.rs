@@ -6,6 +6,7 @@
     reason = "this is a test"
 )]
 
+#[path = "services/common.rs"]
 mod common;
 
 use std::sync::Arc;

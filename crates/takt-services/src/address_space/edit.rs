@@ -1,17 +1,13 @@
 //! Changing nodes and references, one step at a time and without the rules for clients.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
-use takt_ua::enumerations::NodeClass;
-use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
+use takt_ua::{ExpandedNodeId, NodeId};
 
-use super::node::{Base, Binding, Inner, MethodBinding, Node};
-use super::reference::{Reference, Target};
+use super::links::{push_new, remove};
+use super::node::{Base, Binding, Inner, Node};
 use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
-use crate::method::MethodHandler;
 use crate::namespace0::Namespace0;
-use crate::value::Value;
 
 /// What is known only to whoever changes the address space.
 #[derive(Debug, Default)]
@@ -21,7 +17,7 @@ pub(crate) struct Counters {
     /// The last number given out, for NodeIds that the server chooses.
     last_id: u32,
     /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
-    dangling: bool,
+    pub(super) dangling: bool,
 }
 
 /// The right to change nodes and references, until it is dropped.
@@ -29,8 +25,8 @@ pub(crate) struct Counters {
 /// The model's rules are not checked here: that is for [`AddressSpace::apply`] and for the NodeManagement services.
 #[derive(Debug)]
 pub struct Edit<'a> {
-    space: &'a AddressSpace,
-    counters: MutexGuard<'a, Counters>,
+    pub(super) space: &'a AddressSpace,
+    pub(super) counters: MutexGuard<'a, Counters>,
 }
 
 /// The end of a reference that a new node brings along.
@@ -251,66 +247,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Sets where a Variable's value comes from.
-    ///
-    /// # Errors
-    /// There is no such node, or it is no Variable.
-    pub fn set_value(&mut self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
-        self.set_binding(node_id, NodeClass::Variable, Binding::Value(value))
-    }
-
-    /// Sets what runs when a Method is called. Its InputArguments are read now.
-    ///
-    /// # Errors
-    /// There is no such node, or it is no Method.
-    pub fn set_method(
-        &mut self,
-        node_id: &NodeId,
-        handler: MethodHandler,
-    ) -> Result<(), AddressSpaceError> {
-        let inputs = self.space.view().input_arguments(node_id);
-        self.set_binding(
-            node_id,
-            NodeClass::Method,
-            Binding::Method(MethodBinding { handler, inputs }),
-        )
-    }
-
-    fn set_binding(
-        &mut self,
-        node_id: &NodeId,
-        node_class: NodeClass,
-        binding: Binding,
-    ) -> Result<(), AddressSpaceError> {
-        match self.space.view().node(node_id) {
-            None => return Err(AddressSpaceError::NodeIdUnknown(node_id.clone())),
-            Some(node) if node.node_class() != node_class => {
-                return Err(AddressSpaceError::NoBinding(node_id.clone()));
-            }
-            Some(_) => {}
-        }
-        if let Some(node) = self.editable(node_id) {
-            self.rebind(&node, Some(binding));
-        }
-        Ok(())
-    }
-
-    /// Binds a node and keeps count of the bindings that may block. The count never is too low for a reader.
-    fn rebind(&self, node: &Node, binding: Option<Binding>) {
-        let remotes = &self.space.remotes;
-        if binding.as_ref().is_some_and(Binding::may_block) {
-            remotes.fetch_add(1, Ordering::Relaxed);
-        }
-        if node
-            .bind(binding)
-            .is_some_and(|binding| binding.may_block())
-        {
-            remotes.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
     /// The node, as something that can be changed: one of the standard's table gets an entry of its own.
-    fn editable(&self, node_id: &NodeId) -> Option<Arc<Node>> {
+    pub(super) fn editable(&self, node_id: &NodeId) -> Option<Arc<Node>> {
         let nodes = self.space.nodes.pin();
         if let Some(node) = nodes.get(node_id) {
             return Some(Arc::clone(node));
@@ -320,132 +258,4 @@ impl<'a> Edit<'a> {
         nodes.insert(node_id.clone(), Arc::clone(&node));
         Some(node)
     }
-
-    fn stored(
-        &self,
-        reference_type: NodeIdRef<'_>,
-        is_forward: bool,
-        target: &ExpandedNodeId,
-    ) -> Result<Reference, AddressSpaceError> {
-        let index =
-            self.space.types.index(reference_type).ok_or_else(|| {
-                AddressSpaceError::ReferenceTypeIdInvalid(reference_type.to_owned())
-            })?;
-        Ok(Reference {
-            reference_type: index,
-            is_forward,
-            target: self.stored_target(target),
-        })
-    }
-
-    fn stored_target(&self, target: &ExpandedNodeId) -> Target {
-        if target.server_index != 0 {
-            return Target::Remote(Box::new(target.clone()));
-        }
-        if target.namespace_uri.is_null() {
-            return Target::Local(target.node_id.clone());
-        }
-        match self
-            .space
-            .namespaces
-            .index_of(target.namespace_uri.as_str())
-        {
-            Some(namespace) => Target::Local(NodeId {
-                namespace,
-                identifier: target.node_id.identifier.clone(),
-            }),
-            None => Target::Remote(Box::new(target.clone())),
-        }
-    }
-
-    fn add_other_end(&mut self, source: &NodeId, reference: &Reference) {
-        let Target::Local(target) = &reference.target else {
-            return;
-        };
-        match self.editable(target) {
-            Some(node) => push_new(&node, &other_end(source, reference), self.counters.dangling),
-            None => self.counters.dangling = true,
-        }
-    }
-
-    fn remove_other_end(&mut self, source: &NodeId, reference: &Reference) {
-        let Target::Local(target) = &reference.target else {
-            return;
-        };
-        if let Some(node) = self.space.nodes.pin().get(target) {
-            remove(node, &other_end(source, reference));
-        }
-    }
-
-    /// Whether this reference is there.
-    pub(crate) fn has_reference(
-        &self,
-        source: &NodeId,
-        reference_type: &NodeId,
-        is_forward: bool,
-        target: &NodeId,
-    ) -> bool {
-        let view = self.space.view();
-        let has = |node: &NodeId, is_forward: bool, other: &NodeId| {
-            view.node(node).is_some_and(|node| {
-                node.references()
-                    .targets(reference_type, is_forward)
-                    .any(|known| known == *other)
-            })
-        };
-        let count = |node: &NodeId| view.node(node).map_or(0, |node| node.references().len());
-        // Both ends have it, unless one is missing: then the source decides.
-        if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
-            return has(target, !is_forward, source);
-        }
-        has(source, is_forward, target)
-    }
-
-    /// Whether the reference exists completely. Looks at the end with fewer references where both must have it.
-    fn has_both_ends(&self, source: &NodeId, node: &Arc<Node>, reference: &Reference) -> bool {
-        let types = self.space.types.snapshot();
-        let here = || node.has(reference, &types);
-        let Target::Local(target) = &reference.target else {
-            return here();
-        };
-        let Some(target) = self.editable(target) else {
-            return here();
-        };
-        let other_end = other_end(source, reference);
-        let there = || target.has(&other_end, &types);
-        if self.counters.dangling {
-            return here() && there();
-        }
-        if target.references().len() < node.references().len() {
-            there()
-        } else {
-            here()
-        }
-    }
-}
-
-fn other_end(source: &NodeId, reference: &Reference) -> Reference {
-    Reference {
-        reference_type: reference.reference_type,
-        is_forward: !reference.is_forward,
-        target: Target::Local(source.clone()),
-    }
-}
-
-/// Appends a reference; where one end may be there without the other, only if it is missing.
-fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
-    node.change_references(|references| {
-        if !may_exist || !references.contains(reference) {
-            references.push(reference.clone());
-        }
-    });
-}
-
-fn remove(node: &Node, reference: &Reference) -> bool {
-    node.change_references(|references| {
-        let position = references.iter().position(|known| known == reference);
-        position
-            .map(|position| references.remove(position))
-            .is_some()
-    })
 }

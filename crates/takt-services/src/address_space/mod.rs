@@ -4,6 +4,7 @@
 //! map that is read without a lock. Changes go through one lock of their own, so that each is checked against what it
 //! changes; readers never wait for it.
 
+mod binding;
 mod change;
 mod definition;
 mod edit;
@@ -11,9 +12,12 @@ mod error;
 mod hierarchy;
 mod instantiate;
 mod items;
+mod links;
 mod namespaces;
 mod node;
 mod node_builder;
+mod plan;
+mod plan_node;
 mod reference;
 mod references;
 mod rules;

@@ -6,7 +6,7 @@ use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::BrowseNextRequest;
 use takt_ua::{StatusCode, ids};
 
-use super::browse::Pages;
+use super::pages::Pages;
 use super::{Handled, Request, check_count, decode};
 use crate::session::Session;
 

@@ -8,13 +8,16 @@ mod browse;
 mod browse_next;
 mod call;
 pub(crate) mod continuation;
+mod data_value;
 mod deferred;
 mod discovery;
 mod node_management;
+mod pages;
 mod read;
 mod register_nodes;
 mod session;
 mod translate;
+mod walk;
 mod write;
 
 use std::sync::Arc;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use takt_cell::CellError;
-use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant, VariantRef, ids};
+use takt_ua::{DataValue, NumericRange, StatusCode, Variant, VariantRef, ids};
 
 use super::attributes::{self, VALUE, attribute};
+use super::data_value::Results;
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
@@ -76,17 +77,20 @@ pub(crate) fn respond(
     let mut read = Read {
         view: &view,
         request,
-        timestamps: parameters.timestamps,
-        response,
+        results: Results {
+            response,
+            timestamps: parameters.timestamps,
+            now: request.now,
+        },
     };
     for index in 0..parameters.count {
         let item = ReadValueIdRef::decode(&mut body)?;
         match remote.and_then(|remote| remote.read(index)) {
-            Some(value) => read.data_value(value)?,
+            Some(value) => read.results.data_value(value)?,
             None => read.item(&item)?,
         }
     }
-    response.array_length(None)?;
+    read.results.response.array_length(None)?;
     Ok(())
 }
 
@@ -130,8 +134,7 @@ fn remote_reads(
 struct Read<'r, 'e, 'b> {
     view: &'r View<'r>,
     request: &'r Request<'r>,
-    timestamps: TimestampsToReturn,
-    response: &'e mut Encoder<'b>,
+    results: Results<'e, 'b>,
 }
 
 impl Read<'_, '_, '_> {
@@ -157,14 +160,14 @@ impl Read<'_, '_, '_> {
             } else {
                 StatusCode::BadNodeIdUnknown
             };
-            return self.status(unknown);
+            return self.results.status(unknown);
         };
         if item.attribute_id != VALUE {
             return self.attribute(&node, item);
         }
         match node.access_level() {
             Some(level) if attributes::is_readable(level) => {}
-            Some(_) => return self.status(StatusCode::BadNotReadable),
+            Some(_) => return self.results.status(StatusCode::BadNotReadable),
             None => return self.default_value(&node, item),
         }
         if !is_plain(item) {
@@ -182,31 +185,31 @@ impl Read<'_, '_, '_> {
         let now = self.request.now;
         match binding {
             Binding::Value(Value::Cell(cell)) => {
-                match cell.encode_data_value(self.response, self.timestamps, now) {
+                match cell.encode_data_value(self.results.response, self.results.timestamps, now) {
                     Ok(_) => Ok(()),
                     Err(CellError::Encode(error)) => Err(error),
-                    Err(error) => self.status(error.status_code()),
+                    Err(error) => self.results.status(error.status_code()),
                 }
             }
             Binding::Value(Value::Stored(stored)) => {
-                stored.encode_data_value(self.response, self.timestamps, now)
+                stored.encode_data_value(self.results.response, self.results.timestamps, now)
             }
             Binding::Value(Value::Callback(source)) => {
                 let mut value = source.read();
                 value.source_timestamp = value.source_timestamp.or(Some(now));
-                self.data_value(&value)
+                self.results.data_value(&value)
             }
             // Its source came while the request was under way, or there was no room for the request in its queue.
-            Binding::Value(Value::Remote(_)) => self.status(StatusCode::BadNoCommunication),
+            Binding::Value(Value::Remote(_)) => self.results.status(StatusCode::BadNoCommunication),
             // Only Variables come here, and they have no handler.
-            Binding::Method(_) => self.status(StatusCode::BadInternalError),
+            Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
         }
     }
 
     /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
     fn standard_value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
         match self.unbound_value(node) {
-            Err(status) => self.status(status),
+            Err(status) => self.results.status(status),
             Ok(encoded) => {
                 let start_time = self.request.server.status.start_time;
                 let value = match encoded {
@@ -214,7 +217,8 @@ impl Read<'_, '_, '_> {
                     None => None,
                 };
                 let value = value.unwrap_or(VariantRef::Empty);
-                self.encode(Some(&value), StatusCode::Good, Some(start_time))
+                self.results
+                    .encode(Some(&value), StatusCode::Good, Some(start_time))
             }
         }
     }
@@ -239,12 +243,12 @@ impl Read<'_, '_, '_> {
     fn part(&mut self, node: &NodeRef<'_>, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         let range = match NumericRange::of_request(item.index_range) {
             Ok(range) => range,
-            Err(status) => return self.status(status),
+            Err(status) => return self.results.status(status),
         };
         let value = match node.value() {
             Some(Value::Cell(cell)) => match cell.get() {
                 Ok(value) => value,
-                Err(_) => return self.status(StatusCode::BadResourceUnavailable),
+                Err(_) => return self.results.status(StatusCode::BadResourceUnavailable),
             },
             Some(Value::Stored(stored)) => stored.get(),
             Some(Value::Callback(source)) => {
@@ -252,7 +256,7 @@ impl Read<'_, '_, '_> {
                 value.source_timestamp = value.source_timestamp.or(Some(self.request.now));
                 value
             }
-            Some(Value::Remote(_)) => return self.status(StatusCode::BadNoCommunication),
+            Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
             None => match self.unbound_value(node) {
                 Ok(encoded) => DataValue::good(
                     encoded
@@ -260,7 +264,7 @@ impl Read<'_, '_, '_> {
                         .unwrap_or_default(),
                 )
                 .with_source_timestamp(self.request.server.status.start_time),
-                Err(status) => return self.status(status),
+                Err(status) => return self.results.status(status),
             },
         };
         self.part_of(value, range, item)
@@ -274,15 +278,15 @@ impl Read<'_, '_, '_> {
     ) -> Result<(), EncodeError> {
         let whole = value.value.as_ref();
         if let Err(status) = check_encoding(item, whole) {
-            return self.status(status);
+            return self.results.status(status);
         }
         if let (Some(range), Some(whole)) = (range, whole) {
             match range.read(whole) {
                 Ok(part) => value.value = Some(part),
-                Err(status) => return self.status(status),
+                Err(status) => return self.results.status(status),
             }
         }
-        self.data_value(&value)
+        self.results.data_value(&value)
     }
 
     /// The Value attribute of a node that is no Variable: only VariableTypes may have one.
@@ -305,8 +309,8 @@ impl Read<'_, '_, '_> {
             }
         };
         match (value, NumericRange::of_request(item.index_range)) {
-            (None, _) => self.status(StatusCode::BadAttributeIdInvalid),
-            (_, Err(status)) => self.status(status),
+            (None, _) => self.results.status(StatusCode::BadAttributeIdInvalid),
+            (_, Err(status)) => self.results.status(status),
             (Some(value), Ok(range)) => {
                 let start_time = self.request.server.status.start_time;
                 self.part_of(
@@ -326,122 +330,20 @@ impl Read<'_, '_, '_> {
     ) -> Result<(), EncodeError> {
         let value = match attribute(node, item.attribute_id) {
             Ok(value) => value,
-            Err(status) => return self.status(status),
+            Err(status) => return self.results.status(status),
         };
         if !item.data_encoding.is_null() {
-            return self.status(StatusCode::BadDataEncodingInvalid);
+            return self.results.status(StatusCode::BadDataEncodingInvalid);
         }
         match NumericRange::of_request(item.index_range) {
-            Ok(None) => self.encode(Some(&value), StatusCode::Good, None),
+            Ok(None) => self.results.encode(Some(&value), StatusCode::Good, None),
             Ok(Some(range)) => match range.read(&value.to_owned()) {
-                Ok(part) => self.data_value(&DataValue::good(part)),
-                Err(status) => self.status(status),
+                Ok(part) => self.results.data_value(&DataValue::good(part)),
+                Err(status) => self.results.status(status),
             },
-            Err(status) => self.status(status),
+            Err(status) => self.results.status(status),
         }
     }
-
-    /// A result that is only a StatusCode.
-    #[inline(never)]
-    fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
-        self.encode(None, status, None)
-    }
-
-    fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
-        let (source, server) = self.wanted();
-        let good = value.status.filter(|status| *status != StatusCode::Good);
-        let server_time = value.server_timestamp.unwrap_or(self.request.now);
-        // Only the parts that the client wants; borrowed, so that the value is not copied.
-        header(
-            self.response,
-            value.value.is_some(),
-            good.is_some(),
-            source && value.source_timestamp.is_some(),
-            server,
-            source && value.source_picoseconds.is_some(),
-        )?;
-        if let Some(value) = &value.value {
-            value.encode(self.response)?;
-        }
-        if let Some(status) = good {
-            status.encode(self.response)?;
-        }
-        if let (true, Some(time)) = (source, value.source_timestamp) {
-            time.encode(self.response)?;
-        }
-        if let (true, Some(picoseconds)) = (source, value.source_picoseconds) {
-            self.response.u16(picoseconds)?;
-        }
-        if server {
-            server_time.encode(self.response)
-        } else {
-            Ok(())
-        }
-    }
-
-    fn encode(
-        &mut self,
-        value: Option<&VariantRef<'_>>,
-        status: StatusCode,
-        source_time: Option<DateTime>,
-    ) -> Result<(), EncodeError> {
-        let (source, server) = self.wanted();
-        let source_time = source_time.filter(|_| source);
-        let is_good = status == StatusCode::Good;
-        header(
-            self.response,
-            value.is_some(),
-            !is_good,
-            source_time.is_some(),
-            server,
-            false,
-        )?;
-        if let Some(value) = value {
-            value.encode(self.response)?;
-        }
-        if !is_good {
-            status.encode(self.response)?;
-        }
-        if let Some(time) = source_time {
-            time.encode(self.response)?;
-        }
-        if server {
-            self.request.now.encode(self.response)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Whether the client wants the source timestamp, and the server timestamp.
-    fn wanted(&self) -> (bool, bool) {
-        let source = matches!(
-            self.timestamps,
-            TimestampsToReturn::Source | TimestampsToReturn::Both
-        );
-        let server = matches!(
-            self.timestamps,
-            TimestampsToReturn::Server | TimestampsToReturn::Both
-        );
-        (source, server)
-    }
-}
-
-/// The encoding mask of a DataValue (OPC 10000-6, 5.2.2.17).
-#[inline]
-fn header(
-    response: &mut Encoder<'_>,
-    value: bool,
-    status: bool,
-    source_time: bool,
-    server_time: bool,
-    source_picoseconds: bool,
-) -> Result<(), EncodeError> {
-    let bit = |present: bool, position: u8| u8::from(present) << position;
-    response.u8(bit(value, 0)
-        | bit(status, 1)
-        | bit(source_time, 2)
-        | bit(server_time, 3)
-        | bit(source_picoseconds, 4))
 }
 
 /// Whether the client wants a Value as it is, and all of it.

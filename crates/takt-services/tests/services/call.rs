@@ -1,16 +1,8 @@
 //! Call (OPC 10000-4, 5.12.2).
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "this is a test"
-)]
-
-mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Client, server};
+use crate::common::{Client, server};
 use takt_services::{
     CallError, Caller, ClassAttributes, MethodHandler, NodeDefinition, Server, Value,
 };

@@ -1,17 +1,9 @@
 //! Sessions (OPC 10000-4, 5.7): who may use one, for how long, and as whom.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "this is a test"
-)]
-
-mod common;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use common::{Client, VALUE, builder, decode, message, read_id, server};
+use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
 use takt_services::{Authenticator, Peer, ServerLimits, UserIdentity};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,

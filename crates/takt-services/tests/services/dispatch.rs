@@ -1,14 +1,6 @@
 //! Requests as a whole: unknown, damaged, too large, or too many operations at once.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "this is a test"
-)]
 
-mod common;
-
-use common::{Client, VALUE, builder, decode, message, read_id, server};
+use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
 use takt_services::{OperationLimits, Outcome, ServerLimits, Value};
 use takt_ua::binary::{Encode, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -78,7 +70,7 @@ fn a_damaged_write_writes_nothing() {
         .writable()
         .add()
         .unwrap();
-    let item = common::write_of(node.clone(), DataValue::good(2_u32));
+    let item = crate::common::write_of(node.clone(), DataValue::good(2_u32));
     let write = WriteRequest {
         request_header: client.header(),
         nodes_to_write: vec![item.clone(), item],

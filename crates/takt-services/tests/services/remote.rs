@@ -1,18 +1,10 @@
 //! Values and Methods of other servers: answered later, grouped by source, bounded.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "this is a test"
-)]
-
-mod common;
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{Client, VALUE, builder, decode, message, read_id, server, write_of};
+use crate::common::{Client, VALUE, builder, decode, message, read_id, server, write_of};
 use takt_services::{
     MethodHandler, Outcome, RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue,
     RemoteWrite, Server, ServerLimits, Value,

@@ -1,0 +1,65 @@
+//! FindServers and GetEndpoints (OPC 10000-4, 5.5).
+
+use crate::common::{Client, server};
+use takt_ua::structures::*;
+
+#[test]
+fn discovery_needs_no_session() {
+    let server = server();
+    let endpoint = takt_services::EndpointConfig::without_security;
+    server.add_endpoint(endpoint(
+        "opc.tcp://127.0.0.1:4840",
+        takt_services::TCP_PROFILE,
+    ));
+    server.add_endpoint(endpoint(
+        "opc.iox2://Test",
+        takt_services::SHARED_MEMORY_PROFILE,
+    ));
+    let mut client = Client::connect(&server);
+    let mut get = |url: &str, profiles: &[&str]| {
+        let get = GetEndpointsRequest {
+            endpoint_url: url.into(),
+            profile_uris: profiles.iter().map(|profile| (*profile).into()).collect(),
+            ..GetEndpointsRequest::default()
+        };
+        client
+            .call::<_, GetEndpointsResponse>(get)
+            .unwrap()
+            .endpoints
+    };
+    let all = get("opc.tcp://localhost:4840", &[]);
+    assert_eq!(all.len(), 2);
+    assert_eq!(
+        all[0].endpoint_url, "opc.tcp://localhost:4840",
+        "the name that the client came by"
+    );
+    assert_eq!(all[0].server.application_uri, "urn:test:server");
+    assert_eq!(all[0].server.discovery_urls.len(), 2);
+    assert_eq!(
+        all[0].security_policy_uri,
+        takt_services::SECURITY_POLICY_NONE
+    );
+    assert_eq!(all[0].user_identity_tokens.len(), 1);
+    assert_eq!(all[1].endpoint_url, "opc.iox2://Test");
+    let tcp = get("", &[takt_services::TCP_PROFILE]);
+    assert_eq!(tcp.len(), 1);
+    assert!(get("", &["urn:unknown"]).is_empty());
+
+    let mut find = |uris: &[&str]| {
+        let find = FindServersRequest {
+            server_uris: uris.iter().map(|uri| (*uri).into()).collect(),
+            ..FindServersRequest::default()
+        };
+        client
+            .call::<_, FindServersResponse>(find)
+            .unwrap()
+            .servers
+            .len()
+    };
+    assert_eq!(
+        (find(&[]), find(&["urn:test:server"]), find(&["urn:other"])),
+        (1, 1, 0)
+    );
+    let created = client.create().unwrap();
+    assert_eq!(created.server_endpoints.len(), 2);
+}

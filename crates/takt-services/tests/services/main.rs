@@ -1,0 +1,26 @@
+//! The services from outside: encoded requests in, encoded responses out, no transport between.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "these are tests"
+)]
+
+mod add_nodes;
+mod attributes;
+mod browse;
+mod browse_next;
+mod call;
+mod common;
+mod discovery;
+mod dispatch;
+mod instances;
+mod node_management;
+mod nodes;
+mod read;
+mod references;
+mod remote;
+mod sessions;
+mod translate;
+mod write;
+mod write_types;
