@@ -1,0 +1,72 @@
+//! Giving Variables their values and Methods their code.
+
+use std::sync::atomic::Ordering;
+
+use takt_ua::NodeId;
+use takt_ua::enumerations::NodeClass;
+
+use super::AddressSpaceError;
+use super::edit::Edit;
+use super::node::{Binding, MethodBinding, Node};
+use crate::method::MethodHandler;
+use crate::value::Value;
+
+impl Edit<'_> {
+    /// Sets where a Variable's value comes from.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Variable.
+    pub fn set_value(&mut self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
+        self.set_binding(node_id, NodeClass::Variable, Binding::Value(value))
+    }
+
+    /// Sets what runs when a Method is called. Its InputArguments are read now.
+    ///
+    /// # Errors
+    /// There is no such node, or it is no Method.
+    pub fn set_method(
+        &mut self,
+        node_id: &NodeId,
+        handler: MethodHandler,
+    ) -> Result<(), AddressSpaceError> {
+        let inputs = self.space.view().input_arguments(node_id);
+        self.set_binding(
+            node_id,
+            NodeClass::Method,
+            Binding::Method(MethodBinding { handler, inputs }),
+        )
+    }
+
+    fn set_binding(
+        &mut self,
+        node_id: &NodeId,
+        node_class: NodeClass,
+        binding: Binding,
+    ) -> Result<(), AddressSpaceError> {
+        match self.space.view().node(node_id) {
+            None => return Err(AddressSpaceError::NodeIdUnknown(node_id.clone())),
+            Some(node) if node.node_class() != node_class => {
+                return Err(AddressSpaceError::NoBinding(node_id.clone()));
+            }
+            Some(_) => {}
+        }
+        if let Some(node) = self.editable(node_id) {
+            self.rebind(&node, Some(binding));
+        }
+        Ok(())
+    }
+
+    /// Binds a node and keeps count of the bindings that may block. The count never is too low for a reader.
+    pub(super) fn rebind(&self, node: &Node, binding: Option<Binding>) {
+        let remotes = &self.space.remotes;
+        if binding.as_ref().is_some_and(Binding::may_block) {
+            remotes.fetch_add(1, Ordering::Relaxed);
+        }
+        if node
+            .bind(binding)
+            .is_some_and(|binding| binding.may_block())
+        {
+            remotes.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The two ends of references. Both nodes of a reference list it, so that it can be followed either way.
+
+use std::sync::Arc;
+
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
+
+use super::AddressSpaceError;
+use super::edit::Edit;
+use super::node::Node;
+use super::reference::{Reference, Target};
+
+impl Edit<'_> {
+    pub(super) fn stored(
+        &self,
+        reference_type: NodeIdRef<'_>,
+        is_forward: bool,
+        target: &ExpandedNodeId,
+    ) -> Result<Reference, AddressSpaceError> {
+        let index =
+            self.space.types.index(reference_type).ok_or_else(|| {
+                AddressSpaceError::ReferenceTypeIdInvalid(reference_type.to_owned())
+            })?;
+        Ok(Reference {
+            reference_type: index,
+            is_forward,
+            target: self.stored_target(target),
+        })
+    }
+
+    pub(super) fn stored_target(&self, target: &ExpandedNodeId) -> Target {
+        if target.server_index != 0 {
+            return Target::Remote(Box::new(target.clone()));
+        }
+        if target.namespace_uri.is_null() {
+            return Target::Local(target.node_id.clone());
+        }
+        match self
+            .space
+            .namespaces
+            .index_of(target.namespace_uri.as_str())
+        {
+            Some(namespace) => Target::Local(NodeId {
+                namespace,
+                identifier: target.node_id.identifier.clone(),
+            }),
+            None => Target::Remote(Box::new(target.clone())),
+        }
+    }
+
+    pub(super) fn add_other_end(&mut self, source: &NodeId, reference: &Reference) {
+        let Target::Local(target) = &reference.target else {
+            return;
+        };
+        match self.editable(target) {
+            Some(node) => push_new(&node, &other_end(source, reference), self.counters.dangling),
+            None => self.counters.dangling = true,
+        }
+    }
+
+    pub(super) fn remove_other_end(&mut self, source: &NodeId, reference: &Reference) {
+        let Target::Local(target) = &reference.target else {
+            return;
+        };
+        if let Some(node) = self.space.nodes.pin().get(target) {
+            remove(node, &other_end(source, reference));
+        }
+    }
+
+    /// Whether this reference is there.
+    pub(crate) fn has_reference(
+        &self,
+        source: &NodeId,
+        reference_type: &NodeId,
+        is_forward: bool,
+        target: &NodeId,
+    ) -> bool {
+        let view = self.space.view();
+        let has = |node: &NodeId, is_forward: bool, other: &NodeId| {
+            view.node(node).is_some_and(|node| {
+                node.references()
+                    .targets(reference_type, is_forward)
+                    .any(|known| known == *other)
+            })
+        };
+        let count = |node: &NodeId| view.node(node).map_or(0, |node| node.references().len());
+        // Both ends have it, unless one is missing: then the source decides.
+        if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
+            return has(target, !is_forward, source);
+        }
+        has(source, is_forward, target)
+    }
+
+    /// Whether the reference exists completely. Looks at the end with fewer references where both must have it.
+    pub(super) fn has_both_ends(
+        &self,
+        source: &NodeId,
+        node: &Arc<Node>,
+        reference: &Reference,
+    ) -> bool {
+        let types = self.space.types.snapshot();
+        let here = || node.has(reference, &types);
+        let Target::Local(target) = &reference.target else {
+            return here();
+        };
+        let Some(target) = self.editable(target) else {
+            return here();
+        };
+        let other_end = other_end(source, reference);
+        let there = || target.has(&other_end, &types);
+        if self.counters.dangling {
+            return here() && there();
+        }
+        if target.references().len() < node.references().len() {
+            there()
+        } else {
+            here()
+        }
+    }
+}
+
+fn other_end(source: &NodeId, reference: &Reference) -> Reference {
+    Reference {
+        reference_type: reference.reference_type,
+        is_forward: !reference.is_forward,
+        target: Target::Local(source.clone()),
+    }
+}
+
+/// Appends a reference; where one end may be there without the other, only if it is missing.
+pub(super) fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
+    node.change_references(|references| {
+        if !may_exist || !references.contains(reference) {
+            references.push(reference.clone());
+        }
+    });
+}
+
+pub(super) fn remove(node: &Node, reference: &Reference) -> bool {
+    node.change_references(|references| {
+        let position = references.iter().position(|known| known == reference);
+        position
+            .map(|position| references.remove(position))
+            .is_some()
+    })
+}

@@ -1,0 +1,155 @@
+//! What the other NodeManagement items come to, if they may be done (OPC 10000-4, 5.8.3 to 5.8.5).
+
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::{AddReferencesItem, DeleteNodesItem, DeleteReferencesItem};
+use takt_ua::{ExpandedNodeId, NodeId, StatusCode, ids};
+
+use super::edit::Edit;
+use super::hierarchy::TypeFilter;
+use super::rules::{self, End};
+use super::{AddressSpaceError, View};
+use crate::node_management::Change;
+
+impl Edit<'_> {
+    /// Checks an AddReferencesItem.
+    pub(crate) fn plan_add_reference(
+        &self,
+        mut item: AddReferencesItem,
+    ) -> Result<Change, AddressSpaceError> {
+        let view = self.view();
+        let source = view.node(&item.source_node_id);
+        let source = source
+            .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(item.source_node_id.clone()))?;
+        rules::check_reference_type(&view, &item.reference_type_id)?;
+        // Of other servers none is in the ServerArray.
+        if !item.target_server_uri.is_empty() {
+            return Err(AddressSpaceError::Refused(StatusCode::BadServerUriInvalid));
+        }
+        let target_id = self.local(&item.target_node_id);
+        let target = target_id.as_ref().and_then(|target| view.node(target));
+        let (Some(target_id), Some(target)) = (&target_id, target) else {
+            return Err(AddressSpaceError::TargetNodeIdInvalid(
+                item.target_node_id.node_id,
+            ));
+        };
+        if item.target_node_class != NodeClass::Unspecified
+            && item.target_node_class != target.node_class()
+        {
+            return Err(AddressSpaceError::NodeClassInvalid);
+        }
+        if *target_id == item.source_node_id {
+            return Err(AddressSpaceError::InvalidSelfReference(
+                item.reference_type_id,
+            ));
+        }
+        let (from, to) = (End::of(&view, &source), End::of(&view, &target));
+        let (from, to) = if item.is_forward {
+            (from, to)
+        } else {
+            (to, from)
+        };
+        rules::check_reference(&view, &item.reference_type_id, from, to)?;
+        rules::check_added_reference(&view, &item.reference_type_id)?;
+        item.target_node_id = ExpandedNodeId::from(target_id.clone());
+        item.target_node_class = target.node_class();
+        if self.has_reference(
+            &item.source_node_id,
+            &item.reference_type_id,
+            item.is_forward,
+            target_id,
+        ) {
+            return Err(AddressSpaceError::DuplicateReference {
+                reference_type: item.reference_type_id,
+                target: target_id.clone(),
+            });
+        }
+        Ok(Change::AddReference(item))
+    }
+
+    /// Checks a DeleteNodesItem. With the node go the children that nobody else has.
+    pub(crate) fn plan_delete_node(
+        &self,
+        item: &DeleteNodesItem,
+    ) -> Result<Vec<Change>, AddressSpaceError> {
+        let view = self.view();
+        if item.node_id.is_null() {
+            return Err(AddressSpaceError::Refused(StatusCode::BadNodeIdInvalid));
+        }
+        let node = view.node(&item.node_id);
+        let node = node.ok_or_else(|| AddressSpaceError::NodeIdUnknown(item.node_id.clone()))?;
+        if node.standard().is_some() {
+            return Err(AddressSpaceError::NoDeleteRights(item.node_id.clone()));
+        }
+        let mut doomed = vec![item.node_id.clone()];
+        let mut next = 0;
+        while let Some(parent) = doomed.get(next).cloned() {
+            next += 1;
+            for child in view.children(&parent, ids::AGGREGATES) {
+                if !doomed.contains(&child) && is_orphan(&view, &child, &doomed) {
+                    doomed.push(child);
+                }
+            }
+        }
+        // Children first, so that what remains is connected at every moment.
+        let changes = doomed.into_iter().rev().map(|node_id| {
+            let is_child = node_id != item.node_id;
+            Change::DeleteNode(DeleteNodesItem {
+                node_id,
+                delete_target_references: is_child || item.delete_target_references,
+            })
+        });
+        Ok(changes.collect())
+    }
+
+    /// Checks a DeleteReferencesItem.
+    pub(crate) fn plan_delete_reference(
+        &self,
+        mut item: DeleteReferencesItem,
+    ) -> Result<Change, AddressSpaceError> {
+        let view = self.view();
+        if view.node(&item.source_node_id).is_none() {
+            return Err(AddressSpaceError::SourceNodeIdInvalid(item.source_node_id));
+        }
+        rules::check_reference_type(&view, &item.reference_type_id)?;
+        let Some(target) = self
+            .local(&item.target_node_id)
+            .filter(|target| !target.is_null())
+        else {
+            return Err(AddressSpaceError::TargetNodeIdInvalid(
+                item.target_node_id.node_id,
+            ));
+        };
+        if item.reference_type_id.standard_id() == Some(ids::HAS_TYPE_DEFINITION) {
+            return Err(AddressSpaceError::NoDeleteRights(item.source_node_id));
+        }
+        if !self.has_reference(
+            &item.source_node_id,
+            &item.reference_type_id,
+            item.is_forward,
+            &target,
+        ) {
+            return Err(AddressSpaceError::NoSuchReference {
+                reference_type: item.reference_type_id,
+                target,
+            });
+        }
+        item.target_node_id = ExpandedNodeId::from(target);
+        Ok(Change::DeleteReference(item))
+    }
+}
+
+/// A child without a parent outside of what is deleted.
+fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &[NodeId]) -> bool {
+    let Some(node) = view.node(child).filter(|node| node.standard().is_none()) else {
+        return false;
+    };
+    let mut hierarchical = TypeFilter::with_subtypes(ids::HIERARCHICAL_REFERENCES.into());
+    let references = node.references();
+    let mut parents = references.iter().filter(|reference| {
+        !reference.is_forward && hierarchical.matches(view, reference.reference_type)
+    });
+    parents.all(|parent| match parent.local_target() {
+        Some(parent) => doomed.iter().any(|node_id| parent == *node_id),
+        None => false,
+    })
+}

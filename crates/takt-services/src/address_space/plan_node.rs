@@ -1,0 +1,205 @@
+//! What an AddNodesItem comes to, if it may be done (OPC 10000-4, 5.8.2).
+
+use takt_ua::binary::{Decode, Decoder, Encode};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::AddNodesItem;
+use takt_ua::{ExpandedNodeId, NodeId, VariantRef, ids};
+
+use super::edit::Edit;
+use super::items::{Described, describe};
+use super::rules::{self, End};
+use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
+use crate::node_management::Change;
+
+/// Longest BrowseName, in characters (OPC 10000-3, 8.3).
+const MAX_BROWSE_NAME: usize = 512;
+
+impl Edit<'_> {
+    /// Checks an AddNodesItem. The result is what it comes to: the NodeId, and the changes, the node itself first (after
+    /// its namespace) and then what its type demands.
+    pub(crate) fn plan_add_node(
+        &mut self,
+        item: AddNodesItem,
+        choose: &dyn Fn(&AddNodesItem) -> Option<NodeId>,
+    ) -> Result<(NodeId, Vec<Change>), AddressSpaceError> {
+        let view = self.view();
+        let mut item = self.localize(item)?;
+        let parent = &item.parent_node_id.node_id;
+        let Some(parent_node) = view.node(parent) else {
+            return Err(AddressSpaceError::ParentNodeIdInvalid(parent.clone()));
+        };
+        rules::check_hierarchical(&view, &item.reference_type_id)?;
+        if !rules::is_node_class(item.node_class) {
+            return Err(AddressSpaceError::NodeClassInvalid);
+        }
+        let name = item.browse_name.name.as_str();
+        if name.is_empty()
+            || name.chars().count() > MAX_BROWSE_NAME
+            || !self
+                .space()
+                .namespaces()
+                .contains(item.browse_name.namespace)
+        {
+            return Err(AddressSpaceError::BrowseNameInvalid);
+        }
+        rules::check_type_definition(&view, &item)?;
+
+        let mut changes = Vec::new();
+        let node_id = self.node_id_for(&item, choose, &mut changes)?;
+        item.requested_new_node_id = ExpandedNodeId::from(node_id.clone());
+        check_attributes(&view, &item)?;
+        let is_property = view.is_subtype_of(
+            &item.type_definition.node_id,
+            &NodeId::from(ids::PROPERTY_TYPE),
+        );
+        let child = End {
+            node_class: item.node_class,
+            is_property,
+        };
+        rules::check_reference(
+            &view,
+            &item.reference_type_id,
+            End::of(&view, &parent_node),
+            child,
+        )?;
+        check_browse_name(&view, &item)?;
+
+        let type_definition = item.type_definition.node_id.clone();
+        changes.push(Change::AddNode(Box::new(item)));
+        if !type_definition.is_null() {
+            let namespace = node_id.namespace;
+            let mut new_node_id =
+                |item: &AddNodesItem| choose(item).unwrap_or_else(|| self.free_node_id(namespace));
+            view.mandatory_children(&node_id, &type_definition, &mut new_node_id, &mut changes)?;
+        }
+        Ok((node_id, changes))
+    }
+
+    /// Replaces namespace URIs by indices, except that of the requested NodeId.
+    fn localize(&self, mut item: AddNodesItem) -> Result<AddNodesItem, AddressSpaceError> {
+        let parent = self.local(&item.parent_node_id);
+        let parent = parent.ok_or_else(|| {
+            AddressSpaceError::ParentNodeIdInvalid(item.parent_node_id.node_id.clone())
+        })?;
+        let type_definition = self.local(&item.type_definition).ok_or_else(|| {
+            AddressSpaceError::TypeDefinitionInvalid(item.type_definition.node_id.clone())
+        })?;
+        item.parent_node_id = ExpandedNodeId::from(parent);
+        item.type_definition = ExpandedNodeId::from(type_definition);
+        Ok(item)
+    }
+
+    /// The NodeId of a node of this server.
+    pub(super) fn local(&self, node_id: &ExpandedNodeId) -> Option<NodeId> {
+        if node_id.server_index != 0 {
+            return None;
+        }
+        if node_id.namespace_uri.is_null() {
+            return Some(node_id.node_id.clone());
+        }
+        let namespace = self
+            .space()
+            .namespaces()
+            .index_of(node_id.namespace_uri.as_str())?;
+        Some(NodeId {
+            namespace,
+            identifier: node_id.node_id.identifier.clone(),
+        })
+    }
+
+    /// The NodeId that a new node gets. A namespace URI that nobody used before is a change of its own.
+    fn node_id_for(
+        &mut self,
+        item: &AddNodesItem,
+        choose: &dyn Fn(&AddNodesItem) -> Option<NodeId>,
+        changes: &mut Vec<Change>,
+    ) -> Result<NodeId, AddressSpaceError> {
+        let requested = &item.requested_new_node_id;
+        let namespaces = self.space().namespaces();
+        let node_id = if requested.is_null() && requested.namespace_uri.is_empty() {
+            choose(item).unwrap_or_else(|| self.free_node_id(1))
+        } else if requested.namespace_uri.is_null() {
+            requested.node_id.clone()
+        } else {
+            let uri = requested.namespace_uri.as_str();
+            let namespace = namespaces.index_or_next(uri)?;
+            if !namespaces.contains(namespace) {
+                changes.push(Change::AddNamespace {
+                    index: namespace,
+                    uri: uri.to_owned(),
+                });
+            }
+            NodeId {
+                namespace,
+                identifier: requested.node_id.identifier.clone(),
+            }
+        };
+        let has_namespace = !changes.is_empty() || namespaces.contains(node_id.namespace);
+        // Namespace 0 belongs to the standard.
+        if requested.server_index != 0
+            || node_id.is_null()
+            || node_id.namespace == 0
+            || !has_namespace
+        {
+            return Err(AddressSpaceError::NodeIdRejected(node_id));
+        }
+        if self.view().node(&node_id).is_some() {
+            return Err(AddressSpaceError::NodeIdExists(node_id));
+        }
+        Ok(node_id)
+    }
+}
+
+/// The attributes of a new node: those of its NodeClass, and a value that fits.
+fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
+    let Described { definition, value } = describe(view, item)?;
+    let ClassAttributes::Variable(variable) = &definition.attributes else {
+        return Ok(());
+    };
+    let is_data_type = view
+        .node(&variable.data_type)
+        .is_some_and(|node| node.node_class() == NodeClass::DataType);
+    if !is_data_type {
+        return Err(AddressSpaceError::NodeAttributesInvalid(
+            "DataType is no DataType of this server",
+        ));
+    }
+    let of_type = view
+        .node(&item.type_definition.node_id)
+        .and_then(|node| node.typed());
+    if of_type.is_some_and(|of_type| !view.is_subtype_of(&variable.data_type, of_type.data_type)) {
+        return Err(AddressSpaceError::NodeAttributesInvalid(
+            "DataType is no subtype of that of the TypeDefinition",
+        ));
+    }
+    let Some(value) = value else { return Ok(()) };
+    let encoded = value.encode_to_vec();
+    let fits = VariantRef::decode(&mut Decoder::new(&encoded))
+        .map_err(|error| error.status_code())
+        .and_then(|value| view.check_value_of(&VariableRef::from(variable), &value));
+    match fits {
+        Ok(_) => Ok(()),
+        Err(_) => Err(AddressSpaceError::NodeAttributesInvalid(
+            "Value does not fit DataType and ValueRank",
+        )),
+    }
+}
+
+/// The BrowseName is unique among the nodes that the parent references in the same way.
+fn check_browse_name(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
+    let Some(parent) = view.node(&item.parent_node_id.node_id) else {
+        return Ok(());
+    };
+    let references = parent.references();
+    let mut siblings = references.targets(&item.reference_type_id, true);
+    let name = item.browse_name.as_ref();
+    if siblings.any(|sibling| {
+        view.node(sibling)
+            .is_some_and(|sibling| sibling.browse_name() == name)
+    }) {
+        return Err(AddressSpaceError::BrowseNameDuplicated(
+            item.browse_name.to_string(),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Walking the references of a node that a Browse wants, and describing them (OPC 10000-4, 7.29).
+
+use takt_ua::binary::{Encode, EncodeError, Encoder};
+use takt_ua::enumerations::{BrowseDirection, BrowseResultMask, NodeClass};
+use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
+
+use super::browse::Selection;
+use super::continuation::{Cursor, LastSeen};
+use crate::address_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
+
+impl From<&ReferenceView<'_>> for LastSeen {
+    fn from(reference: &ReferenceView<'_>) -> Self {
+        let target = match reference.target {
+            TargetRef::Local(target) => target.to_owned(),
+            TargetRef::Remote(target) => target.node_id.clone(),
+        };
+        Self {
+            reference_type: reference.reference_type.to_owned(),
+            is_forward: reference.is_forward,
+            target,
+        }
+    }
+}
+
+/// Where a cursor goes on. References before it may have been deleted, which moves it towards the front; `None` if
+/// the last one that the client saw is gone itself.
+pub(super) fn resume(references: &References, cursor: &Cursor) -> Option<usize> {
+    let Some(last) = &cursor.last else {
+        return Some(cursor.position);
+    };
+    let end = cursor.position.min(references.len());
+    (1..=end).rev().find(|position| {
+        references
+            .get(position - 1)
+            .is_some_and(|reference| LastSeen::from(&reference) == *last)
+    })
+}
+
+/// The references of a node that a selection wants, from a position on.
+pub(super) struct Walk<'w> {
+    pub(super) view: &'w View<'w>,
+    references: &'w References,
+    selection: &'w Selection,
+    pub(super) result_mask: u32,
+    types: TypeFilter,
+    start: usize,
+    /// The reference after the last one that was found.
+    pub(super) position: usize,
+}
+
+impl<'w> Walk<'w> {
+    pub(super) fn new(view: &'w View<'w>, references: &'w References, cursor: &'w Cursor) -> Self {
+        let selection = &cursor.selection;
+        Self {
+            view,
+            references,
+            selection,
+            result_mask: selection.result_mask,
+            types: TypeFilter::new(
+                selection.reference_type.as_ref(),
+                selection.include_subtypes,
+            ),
+            start: cursor.position,
+            position: cursor.position,
+        }
+    }
+
+    pub(super) fn rewind(&mut self) {
+        self.position = self.start;
+    }
+
+    pub(super) fn more_than(&mut self, limit: usize) -> bool {
+        self.rewind();
+        (0..=limit).all(|_| self.next().is_some())
+    }
+
+    pub(super) fn next(&mut self) -> Option<Found<'w>> {
+        loop {
+            let reference = self.references.get(self.position)?;
+            self.position += 1;
+            if let Some(found) = self.wanted(reference) {
+                return Some(found);
+            }
+        }
+    }
+
+    fn wanted(&mut self, reference: ReferenceView<'w>) -> Option<Found<'w>> {
+        let direction = match self.selection.direction {
+            BrowseDirection::Forward => reference.is_forward,
+            BrowseDirection::Inverse => !reference.is_forward,
+            _ => true,
+        };
+        if !direction || !self.types.matches(self.view, reference.reference_type) {
+            return None;
+        }
+        let node = match reference.target {
+            // A reference to a node that does not exist leads nowhere: it is left out.
+            TargetRef::Local(target) => Some(self.view.node(target)?),
+            TargetRef::Remote(_) => None,
+        };
+        let classes = self.selection.node_classes;
+        // The NodeClass of a remote node is not known, and then does not count.
+        let class = node
+            .is_none_or(|node| classes == 0 || classes & node.node_class().0.cast_unsigned() != 0);
+        class.then_some(Found { reference, node })
+    }
+}
+
+/// A reference that a client wants to know about.
+pub(super) struct Found<'w> {
+    reference: ReferenceView<'w>,
+    node: Option<NodeRef<'w>>,
+}
+
+impl Found<'_> {
+    /// Encodes a ReferenceDescription (OPC 10000-4, 7.29); what the ResultMask leaves out is null.
+    pub(super) fn encode(
+        &self,
+        view: &View<'_>,
+        mask: u32,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        let wants = |field: BrowseResultMask| mask & field.0.cast_unsigned() != 0;
+        let reference = &self.reference;
+        if wants(BrowseResultMask::ReferenceTypeId) {
+            reference.reference_type
+        } else {
+            NodeIdRef::NULL
+        }
+        .encode(response)?;
+        response.bool(reference.is_forward && wants(BrowseResultMask::IsForward))?;
+        match reference.target {
+            TargetRef::Local(target) => expanded(target).encode(response)?,
+            TargetRef::Remote(target) => target.encode(response)?,
+        }
+        let node = self.node.as_ref();
+        node.filter(|_| wants(BrowseResultMask::BrowseName))
+            .map_or(
+                QualifiedNameRef {
+                    namespace: 0,
+                    name: None,
+                },
+                NodeRef::browse_name,
+            )
+            .encode(response)?;
+        node.filter(|_| wants(BrowseResultMask::DisplayName))
+            .map_or(
+                LocalizedTextRef {
+                    locale: None,
+                    text: None,
+                },
+                NodeRef::display_name,
+            )
+            .encode(response)?;
+        node.filter(|_| wants(BrowseResultMask::NodeClass))
+            .map_or(NodeClass::Unspecified, NodeRef::node_class)
+            .encode(response)?;
+        let has_type = |node: &&NodeRef<'_>| {
+            matches!(node.node_class(), NodeClass::Object | NodeClass::Variable)
+        };
+        let type_definition = node
+            .filter(|_| wants(BrowseResultMask::TypeDefinition))
+            .filter(has_type)
+            .and_then(|node| view.type_definition(node.node_id()));
+        expanded(
+            type_definition
+                .as_ref()
+                .map_or(NodeIdRef::NULL, NodeId::as_ref),
+        )
+        .encode(response)
+    }
+}
+
+fn expanded(node_id: NodeIdRef<'_>) -> ExpandedNodeIdRef<'_> {
+    ExpandedNodeIdRef {
+        node_id,
+        namespace_uri: None,
+        server_index: 0,
+    }
+}
