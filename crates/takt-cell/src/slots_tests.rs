@@ -150,8 +150,8 @@ fn too_little_memory_is_busy_not_a_panic() {
 /// the one before. Small values, so that the slots change hands as often as possible.
 #[test]
 fn whole_values_under_contention() {
-    const SETS: u64 = if cfg!(miri) { 60 } else { 100_000 };
-    const READS: u64 = if cfg!(miri) { 60 } else { 100_000 };
+    const SETS: u64 = if cfg!(miri) { 25 } else { 100_000 };
+    const READS: u64 = if cfg!(miri) { 25 } else { 100_000 };
     let memory = Memory::new(if cfg!(miri) { 4 } else { 8 });
     memory.set_marked(0).unwrap();
     let start = Barrier::new(SLOTS + 1);

@@ -10,8 +10,8 @@ use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant, VariantRef};
 
-const SETS: u32 = if cfg!(miri) { 40 } else { 60_000 };
-const MAX_ELEMENTS: usize = if cfg!(miri) { 40 } else { 300 };
+const SETS: u32 = if cfg!(miri) { 8 } else { 60_000 };
+const MAX_ELEMENTS: usize = if cfg!(miri) { 20 } else { 300 };
 
 /// Spreads the bits: a mixture of two values will not pass for one.
 fn mix(seed: u64) -> u64 {
