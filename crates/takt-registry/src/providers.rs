@@ -170,11 +170,12 @@ impl Providers {
         let Some(name) = claimed_name(caller) else {
             return;
         };
-        if let Some(state) = self.lock().get_mut(name) {
-            if state.is_spoken_for_by(caller) && state.sessions.insert(caller.session_id.clone()) {
-                tracing::info!(provider = name, "connected");
-                state.show_available();
-            }
+        if let Some(state) = self.lock().get_mut(name)
+            && state.is_spoken_for_by(caller)
+            && state.sessions.insert(caller.session_id.clone())
+        {
+            tracing::info!(provider = name, "connected");
+            state.show_available();
         }
     }
 

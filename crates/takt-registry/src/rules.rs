@@ -165,10 +165,10 @@ impl Rules {
             return;
         }
         let name = |state: &ProviderState| state.record.name.clone();
-        if let Some(name) = self.providers.with_namespace(node.namespace, name) {
-            if let Err(error) = self.remove(space, &name, node.namespace) {
-                tracing::warn!(provider = %name, %error, "cannot be removed from the database");
-            }
+        if let Some(name) = self.providers.with_namespace(node.namespace, name)
+            && let Err(error) = self.remove(space, &name, node.namespace)
+        {
+            tracing::warn!(provider = %name, %error, "cannot be removed from the database");
         }
     }
 

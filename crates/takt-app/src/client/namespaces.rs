@@ -34,10 +34,11 @@ impl Client {
     /// The index of `uri` at this server, if it has one. The NamespaceArray is read once a session, and again when it
     /// does not hold the URI: it only grows.
     pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {
-        if self.is_connected() && self.namespaces.epoch == self.epoch {
-            if let Some(index) = self.namespaces.index(uri) {
-                return Ok(Some(index));
-            }
+        if self.is_connected()
+            && self.namespaces.epoch == self.epoch
+            && let Some(index) = self.namespaces.index(uri)
+        {
+            return Ok(Some(index));
         }
         self.namespace_array()?;
         Ok(self.namespaces.index(uri))

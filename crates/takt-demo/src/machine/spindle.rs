@@ -213,8 +213,10 @@ mod tests {
 
     #[test]
     fn it_reaches_the_setpoint_times_the_override() {
-        let mut spindle = Spindle::default();
-        spindle.override_percent = 50.0;
+        let mut spindle = Spindle {
+            override_percent: 50.0,
+            ..Spindle::default()
+        };
         spindle.start().unwrap();
         spindle.advance(Duration::from_millis(10));
         assert!(spindle.speed() > 0.0 && spindle.speed() < 3_000.0);
@@ -255,9 +257,11 @@ mod tests {
 
     #[test]
     fn it_stops_when_too_hot_and_recovers() {
-        let mut spindle = Spindle::default();
-        spindle.setpoint = MAX_SPEED;
-        spindle.override_percent = MAX_OVERRIDE;
+        let mut spindle = Spindle {
+            setpoint: MAX_SPEED,
+            override_percent: MAX_OVERRIDE,
+            ..Spindle::default()
+        };
         spindle.start().unwrap();
         after(&mut spindle, 600);
         assert!(spindle.temperature() <= TEMPERATURE_LIMIT + 1.0);
