@@ -16,7 +16,10 @@ fuzz_target!(|data: &[u8]| {
     let Ok(value) = json::parse_variant(text, built_in_type) else {
         return;
     };
-    assert_eq!(value.built_in_type().unwrap_or(built_in_type), built_in_type);
+    // A Variant may hold any type.
+    if built_in_type != BuiltInType::Variant {
+        assert_eq!(value.built_in_type().unwrap_or(built_in_type), built_in_type);
+    }
     // What was read is written and read again as the same.
     if let Ok(again) = json::variant_from_value(&json::to_value(&value)) {
         let _ = again.encode_to_vec();
