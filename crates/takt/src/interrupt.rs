@@ -17,15 +17,18 @@ impl Interrupt {
     /// From now on SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process at once.
     pub fn install() -> miette::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
+        let second = Arc::new(AtomicBool::new(false));
         for signal in [
             signal_hook::consts::SIGINT,
             signal_hook::consts::SIGTERM,
             signal_hook::consts::SIGHUP,
         ] {
-            // First so that it sees the flag as the earlier signal left it.
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
-                .into_diagnostic()?;
+            // The flag first: a signal that comes between these lines must not be lost. Then what ends the process, which
+            // sees `second` as the earlier signal left it.
             signal_hook::flag::register(signal, Arc::clone(&flag)).into_diagnostic()?;
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))
+                .into_diagnostic()?;
+            signal_hook::flag::register(signal, Arc::clone(&second)).into_diagnostic()?;
         }
         end_with_parent().into_diagnostic()?;
         Ok(Self(flag))

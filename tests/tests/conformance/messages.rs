@@ -111,12 +111,7 @@ pub(crate) fn a_malformed_body_is_a_fault(client: &mut Client) {
     assert_eq!(status, StatusCode::BadDecodingError);
 
     // Not even the TypeId or the RequestHeader can be read.
-    for message in [
-        &[][..],
-        &[0xFF],
-        &[1, 0, 0x77, 0x02],
-        &[1, 0, 0x77, 0x02, 9, 9],
-    ] {
+    for message in [&[0xFF][..], &[1, 0, 0x77, 0x02], &[1, 0, 0x77, 0x02, 9, 9]] {
         let status = client.exchange(|_, encoder| encoder.bytes(message), service_result);
         assert_eq!(status.unwrap(), StatusCode::BadDecodingError, "{message:?}");
     }
