@@ -8,6 +8,7 @@ use crate::address_space::{AddressSpace, AddressSpaceError};
 use crate::authentication::{AnonymousOnly, Authenticator};
 use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
+use crate::nodeset_import::ImportError;
 use crate::server::{Parts, Server, application_description, build_info};
 use crate::server_status::{self, Status};
 use crate::session_observer::{NoSessionObserver, SessionObserver};
@@ -23,6 +24,7 @@ pub struct ServerBuilder {
     node_management: Arc<dyn NodeManagement>,
     session_observer: Arc<dyn SessionObserver>,
     namespaces: Vec<String>,
+    nodesets: Vec<(String, String)>,
 }
 
 /// Why a server could not be built.
@@ -31,6 +33,9 @@ pub enum BuildError {
     /// A node or namespace could not be added.
     #[error(transparent)]
     AddressSpace(#[from] AddressSpaceError),
+    /// A NodeSet could not be imported.
+    #[error(transparent)]
+    NodeSet(#[from] ImportError),
 }
 
 impl ServerBuilder {
@@ -45,6 +50,7 @@ impl ServerBuilder {
             node_management: Arc::new(NoNodeManagement),
             session_observer: Arc::new(NoSessionObserver),
             namespaces: Vec::new(),
+            nodesets: Vec::new(),
         }
     }
 
@@ -97,10 +103,17 @@ impl ServerBuilder {
         self
     }
 
+    /// Imports a NodeSet2 XML document. `name` is what errors call it, usually its path. The order does not matter.
+    #[must_use]
+    pub fn nodeset(mut self, name: impl Into<String>, xml: impl Into<String>) -> Self {
+        self.nodesets.push((name.into(), xml.into()));
+        self
+    }
+
     /// Builds the server.
     ///
     /// # Errors
-    /// A namespace URI is empty, or there are more than the limits allow.
+    /// A NodeSet is not valid, a namespace URI is empty, or there are more than the limits allow.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
         let space = Arc::new(AddressSpace::new(
             &self.application_uri,
@@ -110,6 +123,7 @@ impl ServerBuilder {
         for uri in &self.namespaces {
             space.namespaces().register(uri)?;
         }
+        space.import_nodesets(&self.nodesets)?;
         let build_info = self
             .build_info
             .unwrap_or_else(|| build_info(&self.product_uri, &self.application_name));

@@ -94,8 +94,8 @@ impl Server {
     /// Handles one request message and encodes its response.
     ///
     /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); what is encoded is of the same form. Everything that is
-    /// wrong with the request ends in a ServiceFault. On the way of a Read, Write or Call nothing is allocated, unless
-    /// a value's source does, and no lock is taken.
+    /// wrong with the request ends in a ServiceFault. Reading and writing values takes no lock on the address space,
+    /// and allocates nothing, unless a value's source does.
     #[inline]
     pub fn handle(
         self: &Arc<Self>,
@@ -196,10 +196,15 @@ impl Server {
     pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
         let application = self.application();
         let endpoints = self.endpoints.load();
-        endpoints
+        let described = endpoints
             .iter()
-            .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url))
-            .collect()
+            .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url));
+        let mut described: Vec<_> = described.collect();
+        // Those of the scheme that the client used come first: many a client takes the first that it likes.
+        let scheme = |url: &str| url.split("://").next().map(str::to_owned);
+        let wanted = scheme(requested_url);
+        described.sort_by_key(|endpoint| scheme(endpoint.endpoint_url.as_str()) != wanted);
+        described
     }
 }
 

@@ -253,6 +253,7 @@ impl Sessions {
             let expired = session.is_expired(now);
             if expired {
                 session.close();
+                tracing::debug!(session = %session.id, "Session timed out");
                 gone.push(session.id.clone());
             }
             !expired

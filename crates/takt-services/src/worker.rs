@@ -133,7 +133,9 @@ impl Shared {
             };
             drop(state);
             // A source that panics costs its own answer; the job's guards see to it that there is one.
-            let _ = catch_unwind(AssertUnwindSafe(job));
+            if catch_unwind(AssertUnwindSafe(job)).is_err() {
+                tracing::error!("a remote source panicked; its operations get BadNoCommunication");
+            }
             state = self.state();
             match state.queues.get_mut(&key) {
                 Some(queue) if !queue.jobs.is_empty() => {

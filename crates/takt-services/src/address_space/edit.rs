@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use takt_ua::{ExpandedNodeId, NodeId};
 
 use super::links::{push_new, remove};
+use super::name_cache::NameCache;
 use super::node::{Base, Binding, Inner, Node};
 use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
 use crate::namespace0::Namespace0;
@@ -16,6 +17,10 @@ pub(crate) struct Counters {
     nodes: usize,
     /// The last number given out, for NodeIds that the server chooses.
     last_id: u32,
+    /// How often references or nodes have been removed.
+    pub(super) removals: u64,
+    /// BrowseNames of the children of one node.
+    pub(super) names: NameCache,
     /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
     pub(super) dangling: bool,
 }
@@ -120,13 +125,16 @@ impl<'a> Edit<'a> {
         }
         let node = Node::new(Base::Added(Box::new(definition)));
         let mut stored = Vec::with_capacity(references.len());
+        let mut misplaced = Vec::new();
         for reference in references {
             let reference = self.stored(
                 reference.reference_type.as_ref(),
                 reference.is_forward,
                 &reference.target,
             )?;
-            if !stored.contains(&reference) {
+            if reference.is_misplaced() {
+                misplaced.push(reference);
+            } else if !stored.contains(&reference) {
                 stored.push(reference);
             }
         }
@@ -139,6 +147,9 @@ impl<'a> Edit<'a> {
         self.counters.nodes += 1;
         for reference in stored {
             self.add_other_end(&node_id, &reference);
+        }
+        for reference in misplaced {
+            self.add_where_it_belongs(&node_id, &reference);
         }
         Ok(())
     }
@@ -155,6 +166,9 @@ impl<'a> Edit<'a> {
         target: &ExpandedNodeId,
     ) -> Result<(), AddressSpaceError> {
         let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
+        if reference.is_misplaced() && self.add_where_it_belongs(source, &reference) {
+            return Ok(());
+        }
         let node = self
             .editable(source)
             .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
@@ -199,6 +213,7 @@ impl<'a> Edit<'a> {
         }
         self.rebind(node, None);
         nodes.remove(node_id);
+        self.counters.removals += 1;
         self.counters.nodes = self.counters.nodes.saturating_sub(1);
         Ok(())
     }
@@ -215,11 +230,19 @@ impl<'a> Edit<'a> {
         target: &ExpandedNodeId,
         delete_bidirectional: bool,
     ) -> Result<(), AddressSpaceError> {
+        let misplaced = self
+            .stored(reference_type.as_ref(), is_forward, target)?
+            .is_misplaced();
+        if let (true, Some(node)) = (misplaced, self.local_target(target)) {
+            let source = ExpandedNodeId::from(source.clone());
+            return self.delete_reference(&node, reference_type, true, &source, false);
+        }
         let view = self.space.view();
         let node = view
             .node(source)
             .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
         let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
+        self.counters.removals += 1;
         let removed = match node.inner {
             Inner::Node(node) => remove(node, &reference),
             Inner::Standard(_) => false,
@@ -239,7 +262,7 @@ impl<'a> Edit<'a> {
                 }
             });
         }
-        if delete_bidirectional {
+        if delete_bidirectional || reference.has_one_end() {
             self.remove_other_end(source, &reference);
         } else {
             self.counters.dangling = true;

@@ -1,4 +1,5 @@
-//! The two ends of references. Both nodes of a reference list it, so that it can be followed either way.
+//! The two ends of references. Both nodes of a reference list it, so that it can be followed either way; of some types
+//! only the source does ([`TypeIndex::is_one_way`](super::reference::TypeIndex::is_one_way)).
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
 use super::AddressSpaceError;
 use super::edit::Edit;
 use super::node::Node;
-use super::reference::{Reference, Target};
+use super::reference::{Reference, Target, TypeIndex};
 
 impl Edit<'_> {
     pub(super) fn stored(
@@ -47,10 +48,37 @@ impl Edit<'_> {
         }
     }
 
+    /// A target that is a node of this server, whether it exists or not.
+    pub(super) fn local_target(&self, target: &ExpandedNodeId) -> Option<NodeId> {
+        match self.stored_target(target) {
+            Target::Local(target) => Some(target),
+            Target::Remote(_) => None,
+        }
+    }
+
+    /// Adds a reference that only its other end lists. `false` if that does not exist, or has it.
+    pub(super) fn add_where_it_belongs(&mut self, node_id: &NodeId, reference: &Reference) -> bool {
+        let Target::Local(target) = &reference.target else {
+            return false;
+        };
+        let Some(node) = self.editable(target) else {
+            return false;
+        };
+        let reference = other_end(node_id, reference);
+        if node.has(&reference, &self.space.types.snapshot()) {
+            return false;
+        }
+        push_new(&node, &reference, false);
+        true
+    }
+
     pub(super) fn add_other_end(&mut self, source: &NodeId, reference: &Reference) {
         let Target::Local(target) = &reference.target else {
             return;
         };
+        if reference.has_one_end() {
+            return;
+        }
         match self.editable(target) {
             Some(node) => push_new(&node, &other_end(source, reference), self.counters.dangling),
             None => self.counters.dangling = true,
@@ -61,6 +89,9 @@ impl Edit<'_> {
         let Target::Local(target) = &reference.target else {
             return;
         };
+        if reference.has_one_end() {
+            return;
+        }
         if let Some(node) = self.space.nodes.pin().get(target) {
             remove(node, &other_end(source, reference));
         }
@@ -83,6 +114,14 @@ impl Edit<'_> {
             })
         };
         let count = |node: &NodeId| view.node(node).map_or(0, |node| node.references().len());
+        let index = self.space.types.find(reference_type.as_ref());
+        if index.is_some_and(TypeIndex::is_one_way) {
+            return if is_forward {
+                has(source, true, target)
+            } else {
+                has(target, true, source)
+            };
+        }
         // Both ends have it, unless one is missing: then the source decides.
         if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
             return has(target, !is_forward, source);
@@ -102,6 +141,9 @@ impl Edit<'_> {
         let Target::Local(target) = &reference.target else {
             return here();
         };
+        if reference.has_one_end() {
+            return here();
+        }
         let Some(target) = self.editable(target) else {
             return here();
         };

@@ -13,6 +13,7 @@ mod hierarchy;
 mod instantiate;
 mod items;
 mod links;
+mod name_cache;
 mod namespaces;
 mod node;
 mod node_builder;
@@ -72,7 +73,7 @@ impl AddressSpace {
     pub(crate) fn new(application_uri: &str, max_namespaces: usize, max_nodes: usize) -> Self {
         Self {
             nodes: HashMap::builder().hasher(Hasher::default()).build(),
-            types: reference::ReferenceTypes::default(),
+            types: reference::ReferenceTypes::new(),
             namespaces: Namespaces::new(application_uri, max_namespaces),
             changes: Mutex::default(),
             remotes: AtomicUsize::new(0),

@@ -1,5 +1,7 @@
 //! What the other NodeManagement items come to, if they may be done (OPC 10000-4, 5.8.3 to 5.8.5).
 
+use std::collections::HashSet;
+
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddReferencesItem, DeleteNodesItem, DeleteReferencesItem};
 use takt_ua::{ExpandedNodeId, NodeId, StatusCode, ids};
@@ -81,11 +83,13 @@ impl Edit<'_> {
             return Err(AddressSpaceError::NoDeleteRights(item.node_id.clone()));
         }
         let mut doomed = vec![item.node_id.clone()];
+        let mut known: HashSet<NodeId> = HashSet::from([item.node_id.clone()]);
         let mut next = 0;
         while let Some(parent) = doomed.get(next).cloned() {
             next += 1;
             for child in view.children(&parent, ids::AGGREGATES) {
-                if !doomed.contains(&child) && is_orphan(&view, &child, &doomed) {
+                if !known.contains(&child) && is_orphan(&view, &child, &known) {
+                    known.insert(child.clone());
                     doomed.push(child);
                 }
             }
@@ -139,7 +143,7 @@ impl Edit<'_> {
 }
 
 /// A child without a parent outside of what is deleted.
-fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &[NodeId]) -> bool {
+fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
     let Some(node) = view.node(child).filter(|node| node.standard().is_none()) else {
         return false;
     };
@@ -149,7 +153,7 @@ fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &[NodeId]) -> bool {
         !reference.is_forward && hierarchical.matches(view, reference.reference_type)
     });
     parents.all(|parent| match parent.local_target() {
-        Some(parent) => doomed.iter().any(|node_id| parent == *node_id),
+        Some(parent) => doomed.contains(&parent.to_owned()),
         None => false,
     })
 }

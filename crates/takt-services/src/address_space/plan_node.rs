@@ -62,7 +62,19 @@ impl Edit<'_> {
             End::of(&view, &parent_node),
             child,
         )?;
-        check_browse_name(&view, &item)?;
+        let (removals, names) = (self.counters.removals, &mut self.counters.names);
+        let parent = &item.parent_node_id.node_id;
+        if names.contains(
+            &view,
+            removals,
+            parent,
+            &item.reference_type_id,
+            item.browse_name.as_ref(),
+        ) {
+            return Err(AddressSpaceError::BrowseNameDuplicated(
+                item.browse_name.to_string(),
+            ));
+        }
 
         let type_definition = item.type_definition.node_id.clone();
         changes.push(Change::AddNode(Box::new(item)));
@@ -183,23 +195,4 @@ fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressS
             "Value does not fit DataType and ValueRank",
         )),
     }
-}
-
-/// The BrowseName is unique among the nodes that the parent references in the same way.
-fn check_browse_name(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
-    let Some(parent) = view.node(&item.parent_node_id.node_id) else {
-        return Ok(());
-    };
-    let references = parent.references();
-    let mut siblings = references.targets(&item.reference_type_id, true);
-    let name = item.browse_name.as_ref();
-    if siblings.any(|sibling| {
-        view.node(sibling)
-            .is_some_and(|sibling| sibling.browse_name() == name)
-    }) {
-        return Err(AddressSpaceError::BrowseNameDuplicated(
-            item.browse_name.to_string(),
-        ));
-    }
-    Ok(())
 }

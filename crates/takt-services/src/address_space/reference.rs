@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, ids};
 
 /// Where a reference points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +43,18 @@ pub(crate) struct Reference {
     pub(crate) target: Target,
 }
 
+impl Reference {
+    /// Whether only one of its nodes lists it: this one, if the reference is where it belongs.
+    pub(crate) fn has_one_end(&self) -> bool {
+        self.reference_type.is_one_way()
+    }
+
+    /// Whether it belongs at the other end only.
+    pub(crate) fn is_misplaced(&self) -> bool {
+        self.has_one_end() && !self.is_forward
+    }
+}
+
 /// Where a stored reference points.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Target {
@@ -71,15 +83,39 @@ impl Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TypeIndex(u16);
 
+impl TypeIndex {
+    /// Whether only the source lists references of this type: HasTypeDefinition and HasModellingRule.
+    ///
+    /// Their targets would list every instance there is, which nobody asks for and everybody would pay for.
+    #[inline]
+    pub(crate) fn is_one_way(self) -> bool {
+        usize::from(self.0) < ONE_WAY.len()
+    }
+}
+
+/// The ReferenceTypes with the first indices.
+const ONE_WAY: [u32; 2] = [ids::HAS_TYPE_DEFINITION, ids::HAS_MODELLING_RULE];
+
 /// The ReferenceTypes that stored references use. It only grows, and not beyond the number of ReferenceType nodes
 /// that there have been.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ReferenceTypes {
     ids: ArcSwap<Vec<NodeId>>,
     append: Mutex<()>,
 }
 
 impl ReferenceTypes {
+    pub(crate) fn new() -> Self {
+        let first = ONE_WAY
+            .iter()
+            .map(|id| NodeId::from(*id))
+            .collect::<Vec<_>>();
+        Self {
+            ids: ArcSwap::from_pointee(first),
+            append: Mutex::new(()),
+        }
+    }
+
     /// The index of a ReferenceType, `None` when 65536 others have been used.
     pub(crate) fn index(&self, id: NodeIdRef<'_>) -> Option<TypeIndex> {
         if let Some(index) = self.find(id) {
@@ -127,11 +163,18 @@ mod tests {
 
     #[test]
     fn types_are_interned() {
-        let types = ReferenceTypes::default();
+        let types = ReferenceTypes::new();
         let organizes = types.index(NodeIdRef::from(35)).unwrap();
         let own = types.index(NodeId::string(2, "Own").as_ref()).unwrap();
         assert_eq!(types.index(NodeIdRef::from(35)), Some(organizes));
         assert_eq!(types.find(NodeIdRef::from(36)), None);
+        assert!(!organizes.is_one_way());
+        assert!(
+            types
+                .index(NodeIdRef::from(ids::HAS_TYPE_DEFINITION))
+                .unwrap()
+                .is_one_way()
+        );
         let snapshot = types.snapshot();
         assert_eq!(type_id(&snapshot, own), NodeId::string(2, "Own"));
         assert_eq!(type_id(&snapshot, organizes), NodeId::from(35));

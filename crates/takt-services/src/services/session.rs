@@ -119,6 +119,7 @@ pub(crate) fn activate(
         user,
         ..Caller::clone(&before)
     };
+    tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
     request.server.session_observer.activated(&caller);
     session.activate(connection.channel, caller);
     connection.session = Some(session);
@@ -180,6 +181,7 @@ pub(crate) fn close(
         sessions.find_usable(token, connection.channel)?;
     }
     sessions.close(&session);
+    tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
     connection.session = None;
     encode(
