@@ -25,7 +25,14 @@ pub(crate) struct Rules {
     /// Set once the server is built, which needs the rules first.
     bound: OnceLock<Bound>,
     /// What the request under way has changed, to be taken back if it cannot be made durable.
-    unsettled: Mutex<Vec<Change>>,
+    unsettled: Mutex<Unsettled>,
+}
+
+#[derive(Default)]
+struct Unsettled {
+    changes: Vec<Change>,
+    /// The database failed meanwhile: it has lost the changes.
+    lost: bool,
 }
 
 /// The address space that the rules are for.
@@ -204,7 +211,7 @@ impl Rules {
             .map_err(|error| refuse(&error))
     }
 
-    fn unsettled(&self) -> std::sync::MutexGuard<'_, Vec<Change>> {
+    fn unsettled(&self) -> std::sync::MutexGuard<'_, Unsettled> {
         self.unsettled
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -260,6 +267,16 @@ impl Rules {
         }
     }
 
+    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may.
+    fn may_add_below(&self, caller: &Caller, parent: &NodeId) -> Result<(), StatusCode> {
+        let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let uri = space.namespaces().uri(parent.namespace);
+        match uri.is_some_and(|uri| uri.starts_with(&model::provider_uri(""))) {
+            true => self.owns(caller, parent),
+            false => Ok(()),
+        }
+    }
+
     /// The caller must own `node`, which is so if its namespace is the caller's.
     fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
         let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
@@ -307,7 +324,10 @@ impl NodeManagement for Rules {
                     self.may_register(caller, &name)?;
                     self.owns(caller, node)
                 }
-                None => self.owns(caller, &item.requested_new_node_id.node_id),
+                None => {
+                    self.owns(caller, &item.requested_new_node_id.node_id)?;
+                    self.may_add_below(caller, &item.parent_node_id.node_id)
+                }
             },
             Change::AddReference(item) => self.owns(caller, &item.source_node_id),
             Change::DeleteNode(item) => self.owns(caller, &item.node_id),
@@ -332,7 +352,10 @@ impl NodeManagement for Rules {
         let record = newcomer.as_ref().map(|(newcomer, _)| &newcomer.record);
         self.database
             .record(owner, record, changes)
-            .map_err(|error| refuse(&error))?;
+            .map_err(|error| {
+                self.unsettled().lost = true;
+                refuse(&error)
+            })?;
         if let Some((newcomer, namespace)) = newcomer {
             self.providers.welcome(newcomer, namespace);
         }
@@ -345,15 +368,22 @@ impl NodeManagement for Rules {
                 self.follow(&space, change);
             }
         }
-        self.unsettled().extend_from_slice(changes);
+        self.unsettled().changes.extend_from_slice(changes);
     }
 
     fn settle(&self, _: &Caller) -> Result<(), StatusCode> {
-        let changes = std::mem::take(&mut *self.unsettled());
-        self.database.settle().map_err(|error| {
+        let Unsettled { changes, lost } = std::mem::take(&mut *self.unsettled());
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let settled = match lost {
+            true => Err(StatusCode::BadResourceUnavailable),
+            false => self.database.settle().map_err(|error| refuse(&error)),
+        };
+        if settled.is_err() {
             self.take_back(&changes);
-            refuse(&error)
-        })
+        }
+        settled
     }
 }
 

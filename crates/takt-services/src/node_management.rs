@@ -74,8 +74,8 @@ pub trait NodeManagement: Send + Sync {
         None
     }
 
-    /// Makes durable what [`commit`](Self::commit) has kept: called once a request, after all its operations and before
-    /// its response.
+    /// Makes durable what [`commit`](Self::commit) has kept: called once a request, after all its operations, good or bad,
+    /// and before its response.
     ///
     /// # Errors
     /// The StatusCode for every operation of the request that was good so far. What they changed has been taken back.

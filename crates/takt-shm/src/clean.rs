@@ -7,10 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use iceoryx2::config::Config;
+use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::error::ShmError;
 use crate::handler::CompletionWaker;
+use crate::leftovers;
 use crate::name_lock;
 use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
@@ -47,22 +49,43 @@ pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmEr
 
 /// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` for each.
 pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> CleanReport {
+    let prefix = config.global.prefix.to_string();
+    leftovers::remove_unborn(&prefix);
     let mut report = CleanReport::default();
-    let listed = Node::<PooledIpc>::list(config, |node| {
+    let mut listed = Vec::new();
+    let result = Node::<PooledIpc>::list(config, |node| {
+        let id = *node.node_id();
         match node {
-            NodeState::Dead(dead) => match dead.blocking_remove_stale_resources(patience) {
-                Ok(()) => report.nodes += 1,
-                Err(_) => report.failed += 1,
-            },
-            NodeState::Alive(_) | NodeState::Inaccessible(_) => report.alive += 1,
+            NodeState::Dead(_) => {
+                // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global
+                // configuration for the node's own, looks in the wrong place, and finds it clean.
+                let details = NodeDetails::__internal_new(&None, config);
+                let removed = DeadNodeView::<PooledIpc>::__internal_blocking_remove_stale_resources(
+                    id, details, patience,
+                );
+                match removed {
+                    Ok(()) => report.nodes += 1,
+                    Err(_) => {
+                        report.failed += 1;
+                        listed.push(id.value());
+                    }
+                }
+            }
+            NodeState::Alive(_) | NodeState::Inaccessible(_) => {
+                report.alive += 1;
+                listed.push(id.value());
+            }
             // Half made or half removed.
             NodeState::Undefined(_) => {}
         }
         CallbackProgression::Continue
     });
-    if listed.is_err() {
+    if result.is_err() {
         report.failed += 1;
+        return report;
     }
+    let nodes = config.global.node_dir().to_string();
+    leftovers::remove_undefined(Path::new(&nodes), &prefix, |id| listed.contains(&id));
     report
 }
 

@@ -7,6 +7,7 @@ mod client;
 mod error;
 mod handler;
 pub mod header;
+mod leftovers;
 mod name_lock;
 pub mod names;
 mod open;

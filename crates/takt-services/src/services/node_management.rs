@@ -62,9 +62,6 @@ impl Manager {
 
     /// After all operations: what was good stays so only if it is durable.
     fn settle<T>(&self, results: &mut [Result<T, StatusCode>]) {
-        if results.iter().all(Result::is_err) {
-            return;
-        }
         if let Err(status) = self.rules.settle(&self.caller) {
             for result in results.iter_mut().filter(|result| result.is_ok()) {
                 *result = Err(status);
