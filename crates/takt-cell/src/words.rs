@@ -12,9 +12,6 @@ use crate::sync::{AtomicU64, Ordering};
 pub(crate) const PADDING: usize = 3;
 /// Bytes of a value in its first word.
 pub(crate) const HEAD: usize = 8 - PADDING;
-/// Words copied at a time, as long as there are so many, and then.
-const LARGE: usize = 128;
-const SMALL: usize = 16;
 
 /// How many words a value of so many bytes takes.
 pub(crate) const fn words_for(bytes: usize) -> usize {
@@ -114,39 +111,20 @@ pub(crate) fn append(
     append_aligned(rest, length.saturating_sub(HEAD), encoder)
 }
 
-/// Appends `length` bytes that begin with a word, by way of the stack.
-///
-/// In large pieces where there is enough: reading back what has only just been stored stalls the processor.
+/// Appends `length` bytes that begin with a word.
 #[inline]
 fn append_aligned(
     words: &[AtomicU64],
     length: usize,
     encoder: &mut Encoder<'_>,
 ) -> Result<(), EncodeError> {
-    if length <= 8 * SMALL {
-        append_pieces::<SMALL>(words, length, encoder)
-    } else {
-        append_pieces::<LARGE>(words, length, encoder)
+    let whole = (length / 8).min(words.len());
+    let (whole, rest) = words.split_at(whole);
+    encoder.words(whole, load)?;
+    match rest.first() {
+        Some(last) => encoder.bytes(load(last).get(..length % 8).unwrap_or_default()),
+        None => Ok(()),
     }
-}
-
-/// Appends pieces of up to `N` words.
-#[inline]
-fn append_pieces<const N: usize>(
-    words: &[AtomicU64],
-    mut length: usize,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
-    let mut buffer = [[0; 8]; N];
-    for piece in words.get(..length.div_ceil(8)).unwrap_or(words).chunks(N) {
-        for (bytes, word) in buffer.iter_mut().zip(piece) {
-            *bytes = load(word);
-        }
-        let used = length.min(8 * piece.len());
-        encoder.bytes(buffer.as_flattened().get(..used).unwrap_or_default())?;
-        length -= used;
-    }
-    Ok(())
 }
 
 #[inline]

@@ -161,6 +161,20 @@ impl<'b> Encoder<'b> {
         }
     }
 
+    /// Writes the eight bytes that `load` gives for each of `words`, one after the other: for memory that can only be read
+    /// word by word, such as atomics, in one copy.
+    #[inline]
+    pub fn words<T>(
+        &mut self,
+        words: &[T],
+        load: impl Fn(&T) -> [u8; 8],
+    ) -> Result<(), EncodeError> {
+        if self.window.put_words(words, &load) {
+            return Ok(());
+        }
+        words.iter().try_for_each(|word| self.bytes(&load(word)))
+    }
+
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         if let Some(spill) = self.spill.take() {

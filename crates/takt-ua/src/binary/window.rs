@@ -59,6 +59,29 @@ impl<'b> Window<'b> {
         true
     }
 
+    /// Appends what `load` gives for each of `words`, or nothing and says `false` when they do not fit.
+    #[inline]
+    pub(super) fn put_words<T>(&mut self, words: &[T], load: impl Fn(&T) -> [u8; 8]) -> bool {
+        if words.len() > self.available() / 8 {
+            return false;
+        }
+        for word in words {
+            let bytes = load(word);
+            // SAFETY: 8 * words.len() bytes from the first position on are in the buffer, as was just checked; `load`
+            // is done before the pointer is made, and an array of bytes needs no alignment.
+            unsafe {
+                let target = self
+                    .buffer
+                    .as_mut_ptr()
+                    .add(self.position)
+                    .cast::<[u8; 8]>();
+                target.write(bytes);
+            }
+            self.position += 8;
+        }
+        true
+    }
+
     #[inline]
     pub(super) fn truncate(&mut self, position: usize) {
         self.position = self.position.min(position);
