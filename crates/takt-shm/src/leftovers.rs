@@ -1,0 +1,154 @@
+//! What iceoryx2 does not clean up: things that were half made or half removed when their process was killed.
+//!
+//! They are recognised by what they lack, and by their age: whoever is at work on them has them complete in far less than a second.
+
+use std::fs::{self, DirEntry, Metadata};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::runtime::SHARED_MEMORY_DIRECTORY;
+
+/// A shared memory object that has no size after this time never will.
+const UNBORN: Duration = Duration::from_millis(200);
+/// A node that is neither alive nor dead after this time never will be.
+const UNDEFINED: Duration = Duration::from_secs(2);
+
+/// Removes shared memory objects that were made but never got a size.
+///
+/// iceoryx2 0.10 waits for such an object to get one, without end, in whoever opens it or cleans up after its owner. So this has to
+/// come before everything else.
+pub(crate) fn remove_unborn(prefix: &str) {
+    let deadline = Instant::now() + 2 * UNBORN;
+    loop {
+        let mut young = false;
+        for entry in entries(Path::new(SHARED_MEMORY_DIRECTORY)) {
+            let Some(metadata) = metadata(&entry).filter(|metadata| metadata.len() == 0) else {
+                continue;
+            };
+            if !metadata.is_file() || !name(&entry).starts_with(prefix) {
+                continue;
+            }
+            if age(&metadata) > UNBORN {
+                let _ = fs::remove_file(entry.path());
+            } else {
+                young = true;
+            }
+        }
+        // Its owner may be at work on it, or may have been killed just now.
+        if !young || Instant::now() > deadline {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Removes nodes that are in no list: without the files that say whether they live, or with some of them. `is_listed` says
+/// which ones iceoryx2 knows to be alive or dead.
+pub(crate) fn remove_undefined(nodes: &Path, prefix: &str, is_listed: impl Fn(u128) -> bool) {
+    for entry in entries(nodes) {
+        let file_name = name(&entry);
+        // A node has a directory that is named by its number, and files named by prefix, number and suffix.
+        let number = file_name.strip_prefix(prefix).unwrap_or(&file_name);
+        let number = number.split_once('.').map_or(number, |(number, _)| number);
+        let Ok(number) = number.parse::<u128>() else {
+            continue;
+        };
+        let Some(metadata) = metadata(&entry).filter(|metadata| age(metadata) > UNDEFINED) else {
+            continue;
+        };
+        if is_listed(number) {
+            continue;
+        }
+        if metadata.is_file() {
+            let _ = fs::remove_file(entry.path());
+        } else if !has_tags(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether a node's directory says that the node has services or ports: then there is more to remove than the directory.
+fn has_tags(directory: &Path) -> bool {
+    entries(directory).any(|entry| name(&entry).ends_with("_tag"))
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
+    fs::read_dir(directory)
+        .into_iter()
+        .flat_map(|entries| entries.flatten())
+}
+
+fn name(entry: &DirEntry) -> String {
+    entry.file_name().to_string_lossy().into_owned()
+}
+
+fn metadata(entry: &DirEntry) -> Option<Metadata> {
+    // Gone in the meantime: fine.
+    entry.metadata().ok()
+}
+
+fn age(metadata: &Metadata) -> Duration {
+    metadata
+        .modified()
+        .ok()
+        .and_then(|modified| modified.elapsed().ok())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn old(path: &Path) {
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        File::open(path).unwrap().set_modified(long_ago).unwrap();
+    }
+
+    #[test]
+    fn objects_without_a_size_are_removed_when_they_are_old() {
+        let prefix = format!("takt_test_{}_", std::process::id());
+        let path = |name: &str| Path::new(SHARED_MEMORY_DIRECTORY).join(format!("{prefix}{name}"));
+        for name in ["empty", "full", "young"] {
+            fs::write(path(name), if name == "full" { "x" } else { "" }).unwrap();
+        }
+        old(&path("empty"));
+        old(&path("full"));
+        remove_unborn(&format!("{prefix}e"));
+        assert!(!path("empty").exists() && path("full").exists() && path("young").exists());
+        remove_unborn(&prefix);
+        assert!(path("full").exists() && !path("young").exists());
+        fs::remove_file(path("full")).unwrap();
+    }
+
+    #[test]
+    fn nodes_in_no_list_are_removed_when_they_are_old() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for number in ["1", "2", "3", "4", "other"] {
+            fs::create_dir(path(number)).unwrap();
+            fs::write(path(number).join("p_node.details"), "").unwrap();
+        }
+        fs::write(path("3").join("p_abc.service_tag"), "").unwrap();
+        for name in ["p_2.node_monitor", "p_4.node_monitor_context"] {
+            fs::write(path(name), "").unwrap();
+        }
+        for name in [
+            "1",
+            "2",
+            "3",
+            "other",
+            "p_2.node_monitor",
+            "p_4.node_monitor_context",
+        ] {
+            old(&path(name));
+        }
+        remove_undefined(directory.path(), "p_", |number| number == 2);
+        let mut left: Vec<String> = entries(directory.path()).map(|e| name(&e)).collect();
+        left.sort();
+        assert_eq!(left, ["2", "3", "4", "other", "p_2.node_monitor"]);
+    }
+}
