@@ -153,16 +153,20 @@ impl Runtime {
         for directory in ICEORYX2_DIRECTORIES {
             let _ = fs::remove_dir_all(self.path.join(directory));
         }
-        if self.is_default {
-            let _ = fs::remove_dir(&self.path);
-        }
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if self.try_exclusive() {
+        // If the directory has been removed and made again, what is in it belongs to others.
+        let is_current =
+            rustix::fs::fstat(&self.directory).is_ok_and(|stat| is_same_file(&self.path, &stat));
+        if is_current && self.try_exclusive() {
             self.sweep();
+            if self.is_default {
+                // Not if something in it could not be removed.
+                let _ = fs::remove_dir(&self.path);
+            }
         }
     }
 }
