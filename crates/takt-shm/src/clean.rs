@@ -10,6 +10,7 @@ use iceoryx2::config::Config;
 use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
+use crate::abandoned;
 use crate::error::ShmError;
 use crate::handler::CompletionWaker;
 use crate::leftovers;
@@ -25,6 +26,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 pub struct CleanReport {
     /// Ended connections and servers whose shared memory was removed.
     pub nodes: usize,
+    /// Services that were half made or half removed when their process was killed, and are not any more.
+    pub services: usize,
     /// Applications that were not running any more and whose lock and socket were removed.
     pub applications: usize,
     /// Of the former, those that could not be removed, or are being removed by another process.
@@ -43,6 +46,7 @@ pub struct CleanReport {
 pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmError> {
     let runtime = Runtime::open(runtime_directory)?;
     let mut report = remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE);
+    report.services = abandoned::remove_all(runtime.iceoryx2_config());
     report.applications = name_lock::remove_dead(&runtime);
     Ok(report)
 }

@@ -68,6 +68,14 @@ pub(crate) fn remove_undefined(nodes: &Path, prefix: &str, is_listed: impl Fn(u1
     }
 }
 
+/// The names of the files in a directory that are not just being made.
+pub(crate) fn old_files(directory: &Path) -> impl Iterator<Item = String> {
+    entries(directory).filter_map(|entry| {
+        let metadata = metadata(&entry)?;
+        (metadata.is_file() && age(&metadata) > UNDEFINED).then(|| name(&entry))
+    })
+}
+
 /// Whether a node's directory says that the node has services or ports: then there is more to remove than the directory.
 fn has_tags(directory: &Path) -> bool {
     entries(directory).any(|entry| name(&entry).ends_with("_tag"))

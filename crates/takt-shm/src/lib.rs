@@ -1,5 +1,6 @@
 //! OPC UA services over iceoryx2 shared memory: endpoint `opc.iox2://<ApplicationName>`.
 
+mod abandoned;
 mod address;
 mod channel;
 mod clean;

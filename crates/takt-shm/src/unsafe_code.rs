@@ -1,4 +1,4 @@
-//! The three places where this crate promises the compiler something.
+//! The places where this crate promises the compiler something.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::BorrowedFd;
 
 use iceoryx2::active_request::ActiveRequest;
+use iceoryx2::config::Config;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::server::Server;
@@ -13,6 +14,8 @@ use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::FileDescriptorBased;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
+use iceoryx2::service::internal::ServiceInternal;
+use iceoryx2::service::static_config::StaticConfig;
 
 use crate::pooled_ipc::PooledIpc;
 
@@ -29,6 +32,13 @@ pub(crate) fn initialised(
 pub(crate) fn descriptor(listener: &Listener<PooledIpc>) -> BorrowedFd<'_> {
     // SAFETY: the descriptor is open for as long as the listener lives, which the borrow outlasts.
     unsafe { BorrowedFd::borrow_raw(listener.file_descriptor().native_handle()) }
+}
+
+/// Removes a service that no living node has open.
+pub(crate) fn remove_service(service: &StaticConfig, config: &Config) {
+    // SAFETY: nobody may be using the service. The caller has seen that no living node is registered with it, which each
+    // user is before it uses anything of it.
+    let _ = unsafe { PooledIpc::__internal_remove_service(service, config) };
 }
 
 /// What counts its owners without atomic operations and is therefore not `Send`: a port of `PooledIpc`, which is counted by

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use takt_shm::names::PublicService;
-use takt_shm::{PublicClient, ServerConfig, ShmClient, ShmError, WaitPolicy};
+use takt_shm::{PublicClient, ServerConfig, ShmClient, ShmError, WaitPolicy, clean_dead};
 use takt_ua::StatusCode;
 
 #[test]
@@ -231,6 +231,55 @@ fn a_client_outlives_its_server_and_connects_to_the_next() {
         let mut client = ShmClient::connect(&name("Echo"), &client_config, TIMEOUT).unwrap();
         assert_eq!(request(&mut client, b"three").unwrap(), b"three");
     }
+}
+
+#[test]
+fn services_that_were_half_removed_are_in_nobodys_way() {
+    let directory = RuntimeDirectory::new();
+    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    // While somebody is there, nobody may simply remove everything.
+    let _bystander = ServerThread::start("Bystander", config()).unwrap();
+    let before = files(directory.path());
+    let server = ServerThread::start("Echo", config()).unwrap();
+    let mut descriptions = files(directory.path());
+    descriptions.retain(|file| {
+        !before.contains(file) && file.extension().is_some_and(|suffix| suffix == "service")
+    });
+    assert!(descriptions.len() > 10);
+    let contents = descriptions.iter().map(|file| {
+        (
+            std::fs::read(file).unwrap(),
+            std::fs::metadata(file).unwrap(),
+        )
+    });
+    let contents: Vec<_> = contents.collect();
+    drop(server);
+    for (number, (file, (content, metadata))) in descriptions.iter().zip(&contents).enumerate() {
+        // As if killed before the last step of removing it, or before the last step of making it.
+        std::fs::write(file, content).unwrap();
+        if number.is_multiple_of(2) {
+            std::fs::set_permissions(file, metadata.permissions()).unwrap();
+        }
+    }
+    let server = ServerThread::start("Echo", config()).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(request(&mut client, b"fine").unwrap(), b"fine");
+    drop(client);
+    drop(server);
+    assert_eq!(files(directory.path()), before);
+
+    // Without a successor, cleaning up removes them when they are old enough.
+    let (file, (content, metadata)) = (&descriptions[0], &contents[0]);
+    std::fs::write(file, content).unwrap();
+    std::fs::set_permissions(file, metadata.permissions()).unwrap();
+    clean_dead(Some(directory.path())).unwrap();
+    assert!(file.exists());
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(60);
+    let opened = std::fs::File::open(file).unwrap();
+    opened.set_modified(long_ago).unwrap();
+    let report = clean_dead(Some(directory.path())).unwrap();
+    assert_eq!((report.services, report.alive), (1, 1));
+    assert_eq!(files(directory.path()), before);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use iceoryx2::active_request::ActiveRequest;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::server::Server;
-use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, Node};
+use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, MessagingPattern, Node};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 
+use crate::abandoned;
 use crate::address::ApplicationName;
 use crate::clean;
 use crate::error::ShmError;
@@ -63,7 +64,9 @@ struct Ports {
 
 impl Ports {
     fn offer(node: &Node<PooledIpc>, name: &ApplicationName, all: bool) -> Result<Self, ShmError> {
-        let listener = public::wake(node, &wake_name(name))?
+        let wake = wake_name(name);
+        abandoned::clear_the_way(node.config(), &wake, MessagingPattern::Event)?;
+        let listener = public::wake(node, &wake)?
             .open_or_create()
             .map_err(|e| ShmError::iceoryx("offer the wake-up service", e))?
             .listener_builder()
@@ -236,6 +239,7 @@ impl<C> Public<C> {
 }
 
 fn offer(node: &Node<PooledIpc>, name: &str) -> Result<Movable<Port>, ShmError> {
+    abandoned::clear_the_way(node.config(), name, MessagingPattern::RequestResponse)?;
     let service = public::request_response(node, name)?
         .open_or_create()
         .map_err(|e| ShmError::iceoryx("offer a public service", e))?;

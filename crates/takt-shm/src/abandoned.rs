@@ -1,0 +1,83 @@
+//! Services of iceoryx2 whose owner was killed while it made or removed them.
+//!
+//! What is left of such a service keeps everybody from making it anew. It can be told from a service in use: no living node
+//! has it open.
+
+use std::fs;
+use std::path::PathBuf;
+
+use iceoryx2::config::Config;
+use iceoryx2::prelude::{MessagingPattern, NodeState, Service, ServiceName};
+use iceoryx2::service::service_hash::ServiceHash;
+use iceoryx2::service::{__internal_details, ServiceDetails, ServiceDetailsError};
+
+use crate::error::ShmError;
+use crate::leftovers;
+use crate::pooled_ipc::PooledIpc;
+use crate::unsafe_code;
+
+type Hasher = <PooledIpc as Service>::ServiceNameHasher;
+
+/// Removes what may be left of a service that only we make: we hold the lock of the application's name.
+pub(crate) fn clear_the_way(
+    config: &Config,
+    name: &str,
+    pattern: MessagingPattern,
+) -> Result<(), ShmError> {
+    let name = ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a service", e))?;
+    remove_if_abandoned(config, &ServiceHash::new::<Hasher>(&name, pattern));
+    Ok(())
+}
+
+/// Removes all abandoned services that are not just being made. Says how many.
+pub(crate) fn remove_all(config: &Config) -> usize {
+    let prefix = config.global.prefix.to_string();
+    let directory = config.global.service_dir().to_string();
+    let suffix = config
+        .global
+        .service
+        .static_config_storage_suffix
+        .to_string();
+    leftovers::old_files(directory.as_ref())
+        .filter_map(|name| {
+            let hash = name.strip_prefix(&prefix)?.strip_suffix(&suffix)?;
+            ServiceHash::try_from(hash).ok()
+        })
+        .filter(|hash| remove_if_abandoned(config, hash))
+        .count()
+}
+
+fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
+    let file = file(config, hash);
+    if !file.exists() {
+        return false;
+    }
+    match __internal_details::<PooledIpc>(config, hash) {
+        Ok(Some(service)) if is_in_use(&service) => return false,
+        Ok(Some(service)) => {
+            // If it fails the file is left, and making the service says why it cannot be made.
+            unsafe_code::remove_service(&service.static_details, config);
+        }
+        // Not even its description is complete.
+        Ok(None) | Err(ServiceDetailsError::FailedToDeserializeStaticServiceInfo) => {
+            let _ = fs::remove_file(&file);
+        }
+        // Another version's, for example.
+        Err(_) => return false,
+    }
+    !file.exists()
+}
+
+fn is_in_use(service: &ServiceDetails<PooledIpc>) -> bool {
+    let nodes = service.dynamic_details.iter().flat_map(|it| &it.nodes);
+    nodes
+        .into_iter()
+        .any(|node| matches!(node, NodeState::Alive(_) | NodeState::Inaccessible(_)))
+}
+
+fn file(config: &Config, hash: &ServiceHash) -> PathBuf {
+    let Config { global, .. } = config;
+    let suffix = &global.service.static_config_storage_suffix;
+    let name = format!("{}{}{}", global.prefix, hash.as_str(), suffix);
+    PathBuf::from(global.service_dir().to_string()).join(name)
+}
