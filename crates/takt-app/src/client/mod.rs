@@ -227,9 +227,13 @@ impl Client {
         encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ClientError> {
-        let deadline = self.deadline();
-        self.open(deadline)?;
-        let timeout = remaining(deadline);
+        // With a session there is nothing to wait for yet, and no need to ask the clock.
+        let mut timeout = self.options.timeout.max(Duration::from_millis(1));
+        if self.connected.is_none() {
+            let deadline = self.deadline();
+            self.open(deadline)?;
+            timeout = remaining(deadline);
+        }
         let Some((transport, session)) = self.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
