@@ -1,10 +1,10 @@
 //! Cleaning up after processes that were killed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iceoryx2::config::Config;
 use iceoryx2::node::{DeadNodeView, NodeDetails};
@@ -42,30 +42,40 @@ pub struct CleanReport {
 /// Every server and client does this when it starts; a server also when one of its clients dies.
 ///
 /// # Errors
-/// [`ShmError::RuntimeDirectory`] if the directory cannot be used.
+/// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
 pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmError> {
     let runtime = Runtime::open(runtime_directory)?;
-    let mut report = remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE);
+    let mut report = remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE)
+        .ok_or_else(|| ShmError::iceoryx("list what is in use", "the nodes are not accessible"))?;
     report.services = abandoned::remove_all(runtime.iceoryx2_config());
     report.applications = name_lock::remove_dead(&runtime);
     Ok(report)
 }
 
-/// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` for each.
-pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> CleanReport {
+/// How long a process that only wants to connect waits for the same: it needs nothing of what the dead left.
+pub(crate) const SHORT_PATIENCE: Duration = Duration::from_millis(50);
+
+/// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` in all.
+/// `None` if iceoryx2 cannot say which nodes there are.
+pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<CleanReport> {
     let prefix = config.global.prefix.to_string();
     leftovers::remove_unborn(&prefix);
+    let deadline = Instant::now() + patience;
     let mut report = CleanReport::default();
     let mut listed = Vec::new();
+    let nodes = PathBuf::from(config.global.node_dir().to_string());
     let result = Node::<PooledIpc>::list(config, |node| {
         let id = *node.node_id();
         match node {
             NodeState::Dead(_) => {
+                leftovers::remove_unfinished(&nodes.join(id.value().to_string()));
                 // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global
                 // configuration for the node's own, looks in the wrong place, and finds it clean.
                 let details = NodeDetails::__internal_new(&None, config);
                 let removed = DeadNodeView::<PooledIpc>::__internal_blocking_remove_stale_resources(
-                    id, details, patience,
+                    id,
+                    details,
+                    deadline.saturating_duration_since(Instant::now()),
                 );
                 match removed {
                     Ok(()) => report.nodes += 1,
@@ -84,13 +94,9 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> CleanRep
         }
         CallbackProgression::Continue
     });
-    if result.is_err() {
-        report.failed += 1;
-        return report;
-    }
-    let nodes = config.global.node_dir().to_string();
-    leftovers::remove_undefined(Path::new(&nodes), &prefix, |id| listed.contains(&id));
-    report
+    result.ok()?;
+    leftovers::remove_undefined(&nodes, &prefix, |id| listed.contains(&id));
+    Some(report)
 }
 
 /// Cleans up in the background when a connection has broken: it takes milliseconds, which the other clients of a server

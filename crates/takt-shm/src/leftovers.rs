@@ -43,6 +43,18 @@ pub(crate) fn remove_unborn(prefix: &str) {
     }
 }
 
+/// Removes from the directory of a dead node what the node was making when it was killed: files that can be written to still.
+///
+/// iceoryx2 does not look at such files, and then cannot remove the directory that they are in.
+pub(crate) fn remove_unfinished(node: &Path) {
+    for entry in entries(node) {
+        let is_unfinished = |metadata: Metadata| !metadata.permissions().readonly();
+        if metadata(&entry).is_some_and(is_unfinished) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Removes nodes that are in no list: without the files that say whether they live, or with some of them. `is_listed` says
 /// which ones iceoryx2 knows to be alive or dead.
 pub(crate) fn remove_undefined(nodes: &Path, prefix: &str, is_listed: impl Fn(u128) -> bool) {
@@ -130,6 +142,21 @@ mod tests {
         remove_unborn(&prefix);
         assert!(path("full").exists() && !path("young").exists());
         fs::remove_file(path("full")).unwrap();
+    }
+
+    #[test]
+    fn what_a_node_did_not_finish_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["finished", "unfinished"] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        let finished = directory.path().join("finished");
+        let mut permissions = fs::metadata(&finished).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&finished, permissions).unwrap();
+        remove_unfinished(directory.path());
+        let left: Vec<String> = entries(directory.path()).map(|e| name(&e)).collect();
+        assert_eq!(left, ["finished"]);
     }
 
     #[test]

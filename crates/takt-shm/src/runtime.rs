@@ -120,7 +120,7 @@ impl Runtime {
     /// A node of iceoryx2. Making one cleans up after processes that were killed.
     pub(crate) fn node(&self, name: &str) -> Result<Node<PooledIpc>, ShmError> {
         let operation = "create a node";
-        clean::remove_dead_nodes(&self.config, clean::PATIENCE);
+        clean::remove_dead_nodes(&self.config, clean::SHORT_PATIENCE);
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
         NodeBuilder::new()
             .name(&name)
@@ -140,7 +140,7 @@ impl Runtime {
     fn sweep(&self) {
         // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
         let report = clean::remove_dead_nodes(&self.config, clean::PATIENCE);
-        if report.alive > 0 || report.failed > 0 {
+        if report.is_none_or(|report| report.alive > 0) {
             return;
         }
         let prefix = self.config.global.prefix.as_bytes().to_vec();
