@@ -170,9 +170,33 @@ impl<'b> Encoder<'b> {
         load: impl Fn(&T) -> [u8; 8],
     ) -> Result<(), EncodeError> {
         if self.window.put_words(words, &load) {
-            return Ok(());
+            Ok(())
+        } else {
+            self.words_slow(words, load)
         }
-        words.iter().try_for_each(|word| self.bytes(&load(word)))
+    }
+
+    /// By way of the stack, in pieces.
+    #[inline(never)]
+    fn words_slow<T>(
+        &mut self,
+        words: &[T],
+        load: impl Fn(&T) -> [u8; 8],
+    ) -> Result<(), EncodeError> {
+        let needed = words.len().saturating_mul(8);
+        let available = self.available();
+        if needed > available {
+            return Err(full(needed, available));
+        }
+        let mut buffer = [[0; 8]; 64];
+        for piece in words.chunks(buffer.len()) {
+            for (bytes, word) in buffer.iter_mut().zip(piece) {
+                *bytes = load(word);
+            }
+            let bytes = buffer.get(..piece.len()).unwrap_or_default();
+            self.bytes(bytes.as_flattened())?;
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -193,10 +217,7 @@ impl<'b> Encoder<'b> {
                 available
             }
         };
-        Err(EncodeError::BufferFull {
-            needed: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            available: u32::try_from(available).unwrap_or(u32::MAX),
-        })
+        Err(full(bytes.len(), available))
     }
 
     /// Writes a Byte.
@@ -291,6 +312,14 @@ impl<'b> Encoder<'b> {
                 Err(_) => Err(EncodeError::LengthOverflow),
             },
         }
+    }
+}
+
+#[cold]
+fn full(needed: usize, available: usize) -> EncodeError {
+    EncodeError::BufferFull {
+        needed: u32::try_from(needed).unwrap_or(u32::MAX),
+        available: u32::try_from(available).unwrap_or(u32::MAX),
     }
 }
 

@@ -65,20 +65,25 @@ impl<'b> Window<'b> {
         if words.len() > self.available() / 8 {
             return false;
         }
-        for word in words {
-            let bytes = load(word);
-            // SAFETY: 8 * words.len() bytes from the first position on are in the buffer, as was just checked; `load`
-            // is done before the pointer is made, and an array of bytes needs no alignment.
-            unsafe {
-                let target = self
-                    .buffer
-                    .as_mut_ptr()
-                    .add(self.position)
-                    .cast::<[u8; 8]>();
-                target.write(bytes);
+        let end = self.position + 8 * words.len();
+        let Some(target) = self.buffer.get_mut(self.position..end) else {
+            return false;
+        };
+        // As many as there are words: below, all of them are written.
+        let (targets, _) = target.as_chunks_mut::<8>();
+        // Eight at a time: the compiler unrolls no loop over atomics, which then takes twice as long.
+        let (target_lines, target_rest) = targets.as_chunks_mut::<8>();
+        let (lines, rest) = words.as_chunks::<8>();
+        for (targets, line) in target_lines.iter_mut().zip(lines) {
+            let line = line.each_ref().map(&load);
+            for (target, word) in targets.iter_mut().zip(line) {
+                *target = word.map(MaybeUninit::new);
             }
-            self.position += 8;
         }
+        for (target, word) in target_rest.iter_mut().zip(rest) {
+            *target = load(word).map(MaybeUninit::new);
+        }
+        self.position = end;
         true
     }
 
