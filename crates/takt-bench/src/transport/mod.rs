@@ -39,19 +39,19 @@ const OPEN62541: &str = "open62541-server";
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// Samples per row, over all rounds: round trips, or batches of 100 requests where there is no transport
+    /// Samples per row, over all rounds: round trips, or batches of 100 requests where there is no transport.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub samples: u64,
-    /// In how many rounds the samples are taken, each with fresh processes
+    /// In how many rounds the samples are taken, each with fresh processes.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
-    /// Only rows whose first six columns contain these words, for example "opc.tcp 4 diff"; and their floors
+    /// Only rows whose first six columns contain these words, for example "opc.tcp 4 diff"; and their floors.
     #[arg(long, value_name = "FILTER")]
     pub only: Option<String>,
-    /// Print JSON, one object a row
+    /// Print JSON, one object a row.
     #[arg(long)]
     pub json: bool,
-    /// Be a server, for the benchmark itself
+    /// Be a server, for the benchmark itself.
     #[arg(long, hide = true, value_name = "ASSIGNMENT", conflicts_with_all = ["only", "json"])]
     pub serve: Option<String>,
 }
