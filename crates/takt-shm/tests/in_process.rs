@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use takt_shm::names::PublicService;
-use takt_shm::{PublicClient, ServerConfig, ShmClient, ShmError, WaitPolicy, clean_dead};
+use takt_shm::{PublicClient, Runtime, ServerConfig, ShmClient, ShmError, WaitPolicy, clean_dead};
 use takt_ua::StatusCode;
 
 #[test]
@@ -124,10 +124,10 @@ fn a_late_answer_is_discarded() {
         let begin = Instant::now();
         let timeout = Duration::from_millis(30);
         let error = client
-            .request(|encoder| encoder.bytes(b"sleep 100"), timeout)
+            .request(|encoder| encoder.bytes(b"sleep 500"), timeout)
             .unwrap_err();
         assert_eq!(error.status_code(), StatusCode::BadTimeout);
-        assert!(begin.elapsed() >= timeout && begin.elapsed() < Duration::from_millis(90));
+        assert!(begin.elapsed() >= timeout && begin.elapsed() < Duration::from_millis(450));
         assert_eq!(request(&mut client, b"next").unwrap(), b"next");
         assert_eq!(request(&mut client, b"last").unwrap(), b"last");
     }
@@ -327,6 +327,33 @@ fn public_services_answer_without_a_channel() {
     let write = PublicService::find("Attributes", "Write").unwrap();
     let response = public.request(write, |encoder| encoder.bytes(&[1, 0, 0xA1, 0x02]), TIMEOUT);
     assert_eq!(response.unwrap(), [1, 0, 0xA1, 0x02]);
+}
+
+#[test]
+fn the_usual_runtime_directory_is_made_shared_and_left() {
+    let [first, second] = [(), ()].map(|()| Runtime::open(None).unwrap());
+    assert_eq!(first.path(), second.path());
+    drop(first);
+    assert!(second.path().is_dir());
+}
+
+#[test]
+fn a_runtime_directory_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let mode = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(directory.path(), mode).unwrap();
+    let error = Runtime::open(Some(directory.path())).unwrap_err();
+    assert!(
+        error.to_string().contains("can be written by others"),
+        "{error}"
+    );
+    let missing = directory.path().join("not/there");
+    let error = Runtime::open(Some(&missing)).unwrap_err();
+    assert!(
+        matches!(error, ShmError::RuntimeDirectory { .. }),
+        "{error}"
+    );
 }
 
 #[test]

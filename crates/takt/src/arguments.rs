@@ -195,7 +195,7 @@ pub struct WriteArguments {
     /// A NodeId or a path below the Objects folder.
     pub node: String,
     /// The value: a number, a text, true or false, a JSON array.
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_negative_numbers = true)]
     pub value: String,
 }
 
@@ -206,7 +206,7 @@ pub struct CallArguments {
     /// The Method: a NodeId or a path below the Objects folder.
     pub method: String,
     /// The input arguments.
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_negative_numbers = true)]
     pub inputs: Vec<String>,
     /// The Object to call it on, where the Method belongs to more than one.
     #[arg(long)]

@@ -1,29 +1,30 @@
 //! The server: one thread that serves the public services and any number of channels.
 
 mod channel;
+mod completed;
 mod connections;
+mod opening;
 mod public;
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use iceoryx2::prelude::Node;
-use takt_rt::readiness::{Interest, Readiness, Waker, key_id, tagged_key};
-use takt_ua::StatusCode;
+use takt_rt::readiness::{Interest, Readiness, key_id, tagged_key};
 
 use crate::address::ApplicationName;
 use crate::clean::Cleaner;
 use crate::error::ShmError;
-use crate::handler::{CompletionWaker, Handler};
+use crate::handler::Handler;
 use crate::name_lock::NameLock;
-use crate::open::{OpenRequest, OpenResponse, WaitCode};
 use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
-use crate::server::channel::Channel;
+use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
+use crate::server::opening::Opening;
 use crate::server::public::Public;
 use crate::wait::WaitPolicy;
 
@@ -86,30 +87,6 @@ pub struct ShmServer<H: Handler> {
     /// A request, copied away from its client.
     scratch: Vec<u8>,
     _runtime: Arc<Runtime>,
-}
-
-/// Says that a deferred response is ready.
-#[derive(Clone)]
-struct Completed {
-    waker: Waker,
-    flag: Arc<AtomicBool>,
-}
-
-impl Completed {
-    fn new() -> Result<Self, ShmError> {
-        Ok(Self {
-            waker: Waker::new().map_err(|e| ShmError::io("create an eventfd", e))?,
-            flag: Arc::default(),
-        })
-    }
-
-    fn for_handler(&self) -> CompletionWaker {
-        let Self { waker, flag } = self.clone();
-        Arc::new(move || {
-            flag.store(true, Ordering::Release);
-            waker.wake();
-        })
-    }
 }
 
 impl<H: Handler> ShmServer<H> {
@@ -366,60 +343,6 @@ impl<H: Handler> Drop for ShmServer<H> {
             self.handler.disconnect(public.into_connection());
         }
     }
-}
-
-/// What making a channel needs of a server.
-struct Opening<'a> {
-    node: &'a Node<PooledIpc>,
-    name: &'a ApplicationName,
-    config: &'a ServerConfig,
-    completed: &'a Completed,
-}
-
-impl Opening<'_> {
-    fn open<H: Handler>(
-        &self,
-        handler: &H,
-        connections: &mut Connections<H::Connection>,
-        wanted: &OpenRequest,
-    ) -> Result<OpenResponse, StatusCode> {
-        // A token that nobody has, or whose connection has a channel already.
-        let slot = connections
-            .find(&wanted.token)
-            .ok_or(StatusCode::BadSecurityChecksFailed)?;
-        let connection = connections
-            .get(slot)
-            .ok_or(StatusCode::BadConnectionClosed)?;
-        let peer = connection.peer;
-        let id = random_id().ok_or(StatusCode::BadResourceUnavailable)?;
-        let max_response = wanted.max_response.min(self.config.max_response);
-        let channel = Channel::new(
-            self.node,
-            self.name,
-            id,
-            self.config.max_request,
-            max_response,
-            || handler.connect(Some(peer), self.name, self.completed.for_handler()),
-        )
-        .map_err(|error| {
-            tracing::warn!(application = %self.name, %error, "cannot open a channel");
-            error.status_code()
-        })?;
-        connections.open(slot, channel);
-        Ok(OpenResponse {
-            channel_id: id,
-            wait: WaitCode::from(self.config.wait),
-            max_request: self.config.max_request,
-            max_response,
-            queue: crate::channel::QUEUE,
-        })
-    }
-}
-
-fn random_id() -> Option<u64> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(u64::from_le_bytes(bytes))
 }
 
 fn take_name(runtime: &Runtime, name: &ApplicationName) -> Result<NameLock, ShmError> {
