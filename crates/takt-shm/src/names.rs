@@ -88,7 +88,44 @@ pub fn channel_response_name(application: &ApplicationName, id: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use takt_ua::Structure;
+    use takt_ua::structures::{
+        ActivateSessionRequest, AddNodesRequest, AddReferencesRequest, BrowseNextRequest,
+        BrowseRequest, CallRequest, CancelRequest, CloseSessionRequest, CreateSessionRequest,
+        DeleteNodesRequest, DeleteReferencesRequest, FindServersRequest, GetEndpointsRequest,
+        ReadRequest, RegisterNodesRequest, TranslateBrowsePathsToNodeIdsRequest,
+        UnregisterNodesRequest, WriteRequest,
+    };
+
     use super::*;
+
+    #[test]
+    fn requests_are_those_of_the_standard() {
+        let expected = [
+            FindServersRequest::BINARY_ENCODING_ID,
+            GetEndpointsRequest::BINARY_ENCODING_ID,
+            CreateSessionRequest::BINARY_ENCODING_ID,
+            ActivateSessionRequest::BINARY_ENCODING_ID,
+            CloseSessionRequest::BINARY_ENCODING_ID,
+            CancelRequest::BINARY_ENCODING_ID,
+            AddNodesRequest::BINARY_ENCODING_ID,
+            AddReferencesRequest::BINARY_ENCODING_ID,
+            DeleteNodesRequest::BINARY_ENCODING_ID,
+            DeleteReferencesRequest::BINARY_ENCODING_ID,
+            BrowseRequest::BINARY_ENCODING_ID,
+            BrowseNextRequest::BINARY_ENCODING_ID,
+            TranslateBrowsePathsToNodeIdsRequest::BINARY_ENCODING_ID,
+            RegisterNodesRequest::BINARY_ENCODING_ID,
+            UnregisterNodesRequest::BINARY_ENCODING_ID,
+            ReadRequest::BINARY_ENCODING_ID,
+            WriteRequest::BINARY_ENCODING_ID,
+            CallRequest::BINARY_ENCODING_ID,
+        ];
+        assert_eq!(
+            PUBLIC_SERVICES.map(|service| service.request_encoding_id),
+            expected
+        );
+    }
 
     #[test]
     fn names_are_those_of_the_paper() {
