@@ -20,7 +20,7 @@ use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::names::{PUBLIC_SERVICES, PublicService, channel_open_name, wake_name};
 use crate::open::{OpenRequest, OpenResponse};
 use crate::pooled_ipc::PooledIpc;
-use crate::public::{self, MAX_CLIENTS};
+use crate::public::{self, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
 use crate::unsafe_code::{self, Movable};
 
 type Port = Server<PooledIpc, [u8], (), [u8], ()>;
@@ -28,6 +28,9 @@ type Request = ActiveRequest<PooledIpc, [u8], (), [u8], ()>;
 
 /// What the first responses have room for; iceoryx2 reserves more when it is needed.
 const FIRST_LOAN: usize = 1024;
+/// How many requests one service can have when we look; for each that comes later there is a later wake-up. So no client can
+/// keep us from the other services and the channels.
+const BATCH: usize = MAX_CLIENTS * MAX_ACTIVE_REQUESTS;
 /// How long an answer is kept for a client that did not say how long it waits.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -140,7 +143,10 @@ impl<C> Public<C> {
         // Before looking for requests: a wake-up that comes meanwhile is kept for the next time.
         let _ = self.listener.try_wait(|_| {});
         let mut handled = 0;
-        while let Ok(Some(request)) = self.open.receive() {
+        for _ in 0..BATCH {
+            let Ok(Some(request)) = self.open.receive() else {
+                break;
+            };
             let (id, opened) = match parse(&request, self.max_request, scratch) {
                 Ok(header) => (
                     header.request_id,
@@ -161,8 +167,7 @@ impl<C> Public<C> {
             handled += 1;
         }
         for index in 0..self.services.len() {
-            // At most so many, for the sake of the other services and of the channels; the rest is looked for by the next call.
-            for _ in 0..MAX_CLIENTS {
+            for _ in 0..BATCH {
                 let Some((service, port)) = self.services.get(index) else {
                     break;
                 };
