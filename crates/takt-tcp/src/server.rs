@@ -239,8 +239,10 @@ impl<H: RequestHandler> TcpServer<H> {
             Some(at) => self.alarm.at(at),
             None => {}
         }
-        for id in self.connections.ids() {
-            if let Some(connection) = self.connections.get_mut(id) {
+        for index in 0..self.connections.places() {
+            if let Some(id) = self.connections.id_at(index)
+                && let Some(connection) = self.connections.get_mut(id)
+            {
                 let fate = match connection.next_timeout() {
                     Some(at) if at <= now => connection.handle_timeout(&self.handler, now),
                     _ => Fate::Stay,
@@ -254,8 +256,9 @@ impl<H: RequestHandler> TcpServer<H> {
     /// take at once is dropped when the server is.
     pub fn close_connections(&mut self, status: StatusCode, reason: &str) {
         let now = Instant::now();
-        for id in self.connections.ids() {
-            if let Some(connection) = self.connections.get_mut(id)
+        for index in 0..self.connections.places() {
+            if let Some(id) = self.connections.id_at(index)
+                && let Some(connection) = self.connections.get_mut(id)
                 && !connection.is_lingering()
             {
                 let fate = connection.close(&self.handler, status, reason, now);
@@ -382,8 +385,10 @@ impl<H: RequestHandler> fmt::Debug for TcpServer<H> {
 
 impl<H: RequestHandler> Drop for TcpServer<H> {
     fn drop(&mut self) {
-        for id in self.connections.ids() {
-            self.settle(id, Fate::Remove);
+        for index in 0..self.connections.places() {
+            if let Some(id) = self.connections.id_at(index) {
+                self.settle(id, Fate::Remove);
+            }
         }
         // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.
         let _ = self.readiness.remove(self.listener.as_fd());

@@ -74,13 +74,15 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// The ids of all values.
-    pub(crate) fn ids(&self) -> Vec<u64> {
-        let slots = self.slots.iter().enumerate();
-        slots
-            .filter(|(_, slot)| slot.value.is_some())
-            .map(|(index, slot)| id(index, slot.generation))
-            .collect()
+    /// How many places there are, taken or not: what [`id_at`](Self::id_at) may be asked for.
+    pub(crate) const fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The id of the value in place `index`. To go through all values while some are removed, without a list of them.
+    pub(crate) fn id_at(&self, index: usize) -> Option<u64> {
+        let slot = self.slots.get(index)?;
+        slot.value.as_ref().map(|_| id(index, slot.generation))
     }
 }
 
@@ -105,9 +107,11 @@ mod tests {
         *slots.insert('a') = 'A';
         let second = slots.next_id();
         slots.insert('b');
-        assert_eq!(slots.ids(), [first, second]);
+        assert_eq!(slots.id_at(0), Some(first));
+        assert_eq!(slots.id_at(1), Some(second));
         assert_eq!(slots.remove(first), Some('A'));
         assert_eq!(slots.remove(first), None);
+        assert_eq!((slots.places(), slots.id_at(0)), (2, None));
         let third = slots.next_id();
         slots.insert('c');
         assert_ne!(first, third);
