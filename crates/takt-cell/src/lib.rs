@@ -17,16 +17,18 @@
 //!
 //! Four slots, each with a sequence number, and one word that names the published slot. A set claims a slot that
 //! is not published, writes it, and publishes it; a read copies the published slot and then checks that its sequence has not
-//! changed. All memory is made of 64-bit atomics, also what is being copied while it changes, so there is no data race and
-//! no unsafe code; two fences order the copies. The module `slots` has the protocol and the reasons why it is right;
-//! `loom` models in `slots_loom.rs` run it through every order that the memory model allows:
+//! changed. All memory is made of 64-bit atomics, also what is being copied while it changes, so there is no data race; two
+//! fences order the copies. Long values are copied by [`takt_rt::shared_bytes`], where the unsafe code is. The module
+//! `slots` has the protocol and the reasons why it is right; `loom` models in `slots_loom.rs` run it through every order
+//! that the memory model allows:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p takt-cell --release --target-dir target/loom loom
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod bulk;
 mod cell;
 mod error;
 mod read;

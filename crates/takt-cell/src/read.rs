@@ -4,6 +4,7 @@ use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
+use crate::bulk;
 use crate::cell::{META, TIME, VALUE};
 use crate::scalar::{Element, Scalar};
 use crate::slots::Busy;
@@ -304,17 +305,5 @@ fn copy_elements<T: Element>(words: &[AtomicU64], target: &mut [T]) {
         }
         return;
     };
-    let (chunks, tail) = bytes.as_chunks_mut::<8>();
-    let (whole, last) = words.split_at(chunks.len().min(words.len()));
-    for (chunk, word) in chunks.iter_mut().zip(whole) {
-        *chunk = word.load(Ordering::Relaxed).to_le_bytes();
-    }
-    if let Some(word) = last.first() {
-        for (byte, value) in tail
-            .iter_mut()
-            .zip(word.load(Ordering::Relaxed).to_le_bytes())
-        {
-            *byte = value;
-        }
-    }
+    bulk::load(words, bytes);
 }

@@ -6,6 +6,7 @@
 
 use takt_ua::binary::{EncodeError, Encoder};
 
+use crate::bulk;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Unused bytes at the start of a value's first word.
@@ -45,9 +46,7 @@ impl<'a> WordWriter<'a> {
         let (words, later) = self.words.split_at(chunks.len().min(self.words.len()));
         self.words = later;
         if self.filled == 0 {
-            for (chunk, word) in chunks.iter().zip(words) {
-                word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
-            }
+            bulk::store(words, chunks);
         } else {
             let shift = 8 * self.filled;
             let mut pending = self.pending;
@@ -108,28 +107,7 @@ pub(crate) fn append(
         .get(PADDING..PADDING + length.min(HEAD))
         .unwrap_or_default();
     encoder.bytes(head)?;
-    append_aligned(rest, length.saturating_sub(HEAD), encoder)
-}
-
-/// Appends `length` bytes that begin with a word.
-#[inline]
-fn append_aligned(
-    words: &[AtomicU64],
-    length: usize,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
-    let whole = (length / 8).min(words.len());
-    let (whole, rest) = words.split_at(whole);
-    encoder.words(whole, load)?;
-    match rest.first() {
-        Some(last) => encoder.bytes(load(last).get(..length % 8).unwrap_or_default()),
-        None => Ok(()),
-    }
-}
-
-#[inline]
-fn load(word: &AtomicU64) -> [u8; 8] {
-    word.load(Ordering::Relaxed).to_le_bytes()
+    bulk::append(rest, length.saturating_sub(HEAD), encoder)
 }
 
 #[cfg(test)]
@@ -169,7 +147,7 @@ mod tests {
         writer.finish();
         assert_eq!(words[1].load(Ordering::Relaxed), 1 | 2 << 32);
         let mut out = [0; 8];
-        append_aligned(&words[1..], 8, &mut Encoder::fixed(&mut out)).unwrap();
+        bulk::append(&words[1..], 8, &mut Encoder::fixed(&mut out)).unwrap();
         assert_eq!(out, [1, 0, 0, 0, 2, 0, 0, 0]);
     }
 

@@ -1,10 +1,11 @@
-//! Time and waiting.
+//! Time, waiting, and memory that others use at the same time.
 //!
 //! This room knows the operating system's clocks, schedulers and descriptors, and nothing of OPC UA:
 //!
 //! * [`clock`]: the system's clocks as whole nanoseconds;
 //! * [`cyclic`]: a loop that starts at absolute times, tells its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory stays loaded;
+//! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
 //! * [`readiness`]: waiting for many file descriptors at once (level-triggered `epoll`), and a [`readiness::Waker`].
 //!
 //! Everything here is Linux. Threads, sockets and buffers belong to whoever uses them; what this room hands out
@@ -18,3 +19,4 @@ pub mod memory;
 pub mod priority;
 pub mod readiness;
 mod sched;
+pub mod shared_bytes;

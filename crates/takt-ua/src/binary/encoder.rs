@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::error::EncodeError;
-use super::window::Window;
+use super::window::{Window, append_with};
 
 /// Where encoded bytes go: a fixed buffer, a `Vec` that grows up to a limit, or the one and then the other.
 ///
@@ -161,63 +161,47 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Writes the eight bytes that `load` gives for each of `words`, one after the other: for memory that can only be read
-    /// word by word, such as atomics, in one copy.
+    /// Writes `length` bytes that `write` stores at the pointer it is given: for memory that cannot be borrowed as a slice,
+    /// because others use it at the same time.
+    ///
+    /// # Safety
+    /// `write` initialises all of the `length` bytes and no others.
+    #[allow(unsafe_code)]
     #[inline]
-    pub fn words<T>(
+    pub unsafe fn bytes_with(
         &mut self,
-        words: &[T],
-        load: impl Fn(&T) -> [u8; 8],
+        length: usize,
+        write: impl FnOnce(*mut u8),
     ) -> Result<(), EncodeError> {
-        if self.window.put_words(words, &load) {
-            Ok(())
-        } else {
-            self.words_slow(words, load)
+        if length <= self.window.available() {
+            // SAFETY: the caller's promise.
+            unsafe { self.window.put_with(length, write) };
+            return Ok(());
         }
-    }
-
-    /// By way of the stack, in pieces.
-    #[inline(never)]
-    fn words_slow<T>(
-        &mut self,
-        words: &[T],
-        load: impl Fn(&T) -> [u8; 8],
-    ) -> Result<(), EncodeError> {
-        let needed = words.len().saturating_mul(8);
-        let available = self.available();
-        if needed > available {
-            return Err(full(needed, available));
-        }
-        let mut buffer = [[0; 8]; 64];
-        for piece in words.chunks(buffer.len()) {
-            for (bytes, word) in buffer.iter_mut().zip(piece) {
-                *bytes = load(word);
-            }
-            let bytes = buffer.get(..piece.len()).unwrap_or_default();
-            self.bytes(bytes.as_flattened())?;
-        }
+        let vec = self.grow(length)?;
+        // SAFETY: the caller's promise.
+        unsafe { append_with(vec, length, write) };
         Ok(())
     }
 
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.grow(bytes.len())?.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The `Vec` that takes the next `length` bytes, for which the window is too small.
+    fn grow(&mut self, length: usize) -> Result<&mut Vec<u8>, EncodeError> {
         if let Some(spill) = self.spill.take() {
             spill.vec.extend_from_slice(self.window.written());
             self.window = Window::new(&mut []);
             self.growing = Some(spill);
         }
-        let available = match &mut self.growing {
-            None => self.window.available(),
-            Some(growing) => {
-                let available = growing.available();
-                if bytes.len() <= available {
-                    growing.vec.extend_from_slice(bytes);
-                    return Ok(());
-                }
-                available
-            }
-        };
-        Err(full(bytes.len(), available))
+        match &mut self.growing {
+            None => Err(full(length, self.window.available())),
+            Some(growing) if length > growing.available() => Err(full(length, growing.available())),
+            Some(growing) => Ok(growing.vec),
+        }
     }
 
     /// Writes a Byte.

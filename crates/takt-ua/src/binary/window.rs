@@ -1,4 +1,4 @@
-//! The one place where bytes are stored without a bounds check: the window of a fixed [`Encoder`](super::Encoder).
+//! The one place where bytes are stored without a bounds check: for an [`Encoder`](super::Encoder).
 //!
 //! `position` never exceeds the window's length, and everything before `position` has been written;
 //! both are kept by this module alone, whose fields nobody else sees.
@@ -59,31 +59,18 @@ impl<'b> Window<'b> {
         true
     }
 
-    /// Appends what `load` gives for each of `words`, or nothing and says `false` when they do not fit.
+    /// Appends `length` bytes that `write` stores at the pointer it is given, or nothing and says `false` when they do not fit.
+    ///
+    /// # Safety
+    /// `write` initialises all of the `length` bytes and no others.
     #[inline]
-    pub(super) fn put_words<T>(&mut self, words: &[T], load: impl Fn(&T) -> [u8; 8]) -> bool {
-        if words.len() > self.available() / 8 {
+    pub(super) unsafe fn put_with(&mut self, length: usize, write: impl FnOnce(*mut u8)) -> bool {
+        if length > self.available() {
             return false;
         }
-        let end = self.position + 8 * words.len();
-        let Some(target) = self.buffer.get_mut(self.position..end) else {
-            return false;
-        };
-        // As many as there are words: below, all of them are written.
-        let (targets, _) = target.as_chunks_mut::<8>();
-        // Eight at a time: the compiler unrolls no loop over atomics, which then takes twice as long.
-        let (target_lines, target_rest) = targets.as_chunks_mut::<8>();
-        let (lines, rest) = words.as_chunks::<8>();
-        for (targets, line) in target_lines.iter_mut().zip(lines) {
-            let line = line.each_ref().map(&load);
-            for (target, word) in targets.iter_mut().zip(line) {
-                *target = word.map(MaybeUninit::new);
-            }
-        }
-        for (target, word) in target_rest.iter_mut().zip(rest) {
-            *target = load(word).map(MaybeUninit::new);
-        }
-        self.position = end;
+        // SAFETY: position + length <= buffer.len() was just checked.
+        write(unsafe { self.buffer.as_mut_ptr().add(self.position).cast() });
+        self.position += length;
         true
     }
 
@@ -106,4 +93,15 @@ impl<'b> Window<'b> {
             std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast::<u8>(), self.position)
         }
     }
+}
+
+/// Appends `length` bytes that `write` stores at the pointer it is given to `vec`, which grows.
+///
+/// # Safety
+/// `write` initialises all of the `length` bytes and no others.
+pub(super) unsafe fn append_with(vec: &mut Vec<u8>, length: usize, write: impl FnOnce(*mut u8)) {
+    vec.reserve(length);
+    write(vec.spare_capacity_mut().as_mut_ptr().cast());
+    // SAFETY: there is room for them, and the caller promises that they are initialised.
+    unsafe { vec.set_len(vec.len() + length) };
 }

@@ -48,8 +48,13 @@ impl DateTime {
 impl From<SystemTime> for DateTime {
     #[inline]
     fn from(time: SystemTime) -> Self {
-        let ticks =
-            |duration: Duration| i64::try_from(duration.as_nanos() / 100).unwrap_or(i64::MAX);
+        // Without a division of 128 bits: every response asks what time it is.
+        let ticks = |duration: Duration| {
+            i64::try_from(duration.as_secs())
+                .unwrap_or(i64::MAX)
+                .saturating_mul(TICKS_PER_SECOND)
+                .saturating_add(i64::from(duration.subsec_nanos() / 100))
+        };
         match time.duration_since(UNIX_EPOCH) {
             Ok(after) => Self(ticks(after).saturating_add(UNIX_EPOCH_TICKS)),
             Err(before) => Self(UNIX_EPOCH_TICKS.saturating_sub(ticks(before.duration()))),

@@ -162,6 +162,11 @@ impl<'a> Decode<'a> for ExtensionObjectRef<'a> {
 
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        // The null object in its shortest form ends every RequestHeader.
+        if decoder.rest().starts_with(&[0; 3]) {
+            decoder.bytes(3)?;
+            return Ok(Self::default());
+        }
         let type_id = NodeIdRef::decode(decoder)?;
         let body = match decoder.u8()? {
             0 => ExtensionObjectBodyRef::None,

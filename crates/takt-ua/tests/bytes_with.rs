@@ -1,16 +1,15 @@
-//! Bytes that come word by word, from atomics for instance, into every kind of encoder.
+//! Bytes that a closure stores, into every kind of encoder.
 
 use std::mem::MaybeUninit;
 
 use takt_ua::binary::Encoder;
 
 #[test]
-fn words_arrive_whole_or_not_at_all() {
-    let words: Vec<u64> = (0..200).map(|i| i * 0x0101_0101_0101_0101).collect();
-    let load = |word: &u64| word.to_le_bytes();
-    for count in [0, 1, 7, 8, 9, 64, 65, 200] {
-        let words = &words[..count];
-        let expected: Vec<u8> = [7].into_iter().chain(words.iter().flat_map(load)).collect();
+fn bytes_arrive_whole_or_not_at_all() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    for count in [0, 1, 8, 99, 100, 101, 256] {
+        let bytes = &bytes[..count];
+        let expected = [&[7], bytes].concat();
         for missing in [0, 1] {
             let room = expected.len() - missing;
             let (mut fixed, mut vec) = (vec![0; room], Vec::new());
@@ -20,7 +19,14 @@ fn words_arrive_whole_or_not_at_all() {
                 Encoder::growing(&mut vec, room),
                 Encoder::spilling(&mut small, &mut spill, room),
             ] {
-                let written = encoder.u8(7).and_then(|()| encoder.words(words, load));
+                let written = encoder.u8(7).and_then(|()| {
+                    // SAFETY: all of the bytes, and no more, are copied.
+                    unsafe {
+                        encoder.bytes_with(count, |target| {
+                            target.copy_from_nonoverlapping(bytes.as_ptr(), count);
+                        })
+                    }
+                });
                 if missing == 0 {
                     assert_eq!(
                         (written, encoder.written()),
