@@ -1,0 +1,295 @@
+//! Memory shared between processes: anonymous files (`memfd_create`) that are sealed, so that whoever maps one can rely on it.
+//!
+//! * Nothing has a name in the file system: the memory is gone with the last process that has it, however that ends, and can be
+//!   reached only through a descriptor that somebody passed on (`SCM_RIGHTS`), across containers too.
+//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`), so that touching it can never raise SIGBUS. Pages take memory once they
+//!   are written.
+//! * One process writes: a [`Segment`] is mapped writable by its maker alone (`F_SEAL_FUTURE_WRITE`), others read it as a
+//!   [`SegmentView`]. Only what [`Segment::create_for_all`] makes can be written by everybody who has the descriptor.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::shared_bytes::SharedBytes;
+
+/// The size of a page, and what lengths and offsets of mappings are multiples of: 4096 on x86-64, up to 65536 elsewhere.
+#[must_use]
+pub fn page_size() -> usize {
+    rustix::param::page_size()
+}
+
+/// A mapped piece of a file, unmapped when dropped.
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: memory, mapped until the drop, whichever thread that happens in; what is done with it is done by atomics.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> io::Result<Self> {
+        let protection = if writable {
+            ProtFlags::READ | ProtFlags::WRITE
+        } else {
+            ProtFlags::READ
+        };
+        // SAFETY: without an address of our own the kernel chooses one where nothing is.
+        let start = unsafe {
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                length,
+                protection,
+                MapFlags::SHARED,
+                fd,
+                0,
+            )?
+        };
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, length })
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: mapped for the life of `self`, page-aligned, and memory of the kernel has no uninitialised bytes. Others may
+        // write it at any time, which is what atomics are for.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length / 8) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new` with this length, and nobody can have a borrow of it any more.
+        let unmapped = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
+        debug_assert!(unmapped.is_ok());
+    }
+}
+
+/// Memory that this process made and writes.
+#[derive(Debug)]
+pub struct Segment {
+    fd: OwnedFd,
+    mapping: Mapping,
+}
+
+impl Segment {
+    /// A segment of `length` bytes, rounded up to pages, all zero, that nobody else can write. `name` is shown in
+    /// `/proc/PID/maps`.
+    ///
+    /// # Errors
+    /// The system refuses: too many descriptors, or no room in the address space.
+    pub fn create(name: &str, length: usize) -> io::Result<Self> {
+        // Our own mapping exists by the time of the seal, and stays writable.
+        Self::sealed(name, length, SealFlags::FUTURE_WRITE | SealFlags::SEAL)
+    }
+
+    /// The same for memory that everybody who gets the descriptor may write.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_for_all(name: &str, length: usize) -> io::Result<Self> {
+        Self::sealed(name, length, SealFlags::SEAL)
+    }
+
+    fn sealed(name: &str, length: usize, seals: SealFlags) -> io::Result<Self> {
+        let length = length
+            .max(1)
+            .checked_next_multiple_of(page_size())
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        rustix::fs::ftruncate(&fd, length as u64)?;
+        let mapping = Mapping::new(fd.as_fd(), length, true)?;
+        rustix::fs::fcntl_add_seals(&fd, SIZE_SEALS | seals)?;
+        Ok(Self { fd, mapping })
+    }
+
+    /// Maps a segment that [`create_for_all`](Self::create_for_all) made in another process.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] if its size can change or is above `max_length`; others if the system refuses.
+    pub fn open_for_all(fd: OwnedFd, max_length: usize) -> io::Result<Self> {
+        let mapping = Mapping::new(fd.as_fd(), checked_length(&fd, max_length)?, true)?;
+        Ok(Self { fd, mapping })
+    }
+
+    /// The descriptor to pass on.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// The memory.
+    #[must_use]
+    #[inline]
+    pub fn words(&self) -> &[AtomicU64] {
+        self.mapping.words()
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.mapping.length
+    }
+
+    /// Never: there is a page at least.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mapping.length == 0
+    }
+
+    /// Some of the memory for whoever writes through an exclusive slice, such as an encoder; `None` if it is not inside.
+    ///
+    /// # Safety
+    /// Nobody in this process uses these bytes while the slice lives, and other processes cannot write them: the segment was made
+    /// by [`create`](Self::create). (What others read of bytes that are being written is their affair.)
+    #[must_use]
+    #[allow(clippy::mut_from_ref, reason = "exclusive by the caller's promise")]
+    pub unsafe fn exclusive(&self, range: Range<usize>) -> Option<&mut [MaybeUninit<u8>]> {
+        if range.start > range.end || range.end > self.mapping.length {
+            return None;
+        }
+        // SAFETY: inside the mapping, which lives as long as `self`; exclusive by the caller's promise.
+        Some(unsafe {
+            let start = self.mapping.start.as_ptr().add(range.start);
+            std::slice::from_raw_parts_mut(start.cast(), range.end - range.start)
+        })
+    }
+}
+
+/// Memory that another process made, to be read here.
+#[derive(Debug)]
+pub struct SegmentView {
+    mapping: Mapping,
+}
+
+impl SegmentView {
+    /// Maps the memory behind a descriptor that a peer passed on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] if its size can change or is above `max_length`; others if the system refuses.
+    pub fn open(fd: &OwnedFd, max_length: usize) -> io::Result<Self> {
+        let mapping = Mapping::new(fd.as_fd(), checked_length(fd, max_length)?, false)?;
+        Ok(Self { mapping })
+    }
+
+    /// All bytes of it.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> SharedBytes<'_> {
+        SharedBytes::of_words(self.mapping.words())
+    }
+
+    /// The memory as words.
+    ///
+    /// # Safety
+    /// They may be loaded only: a store ends the process.
+    #[must_use]
+    #[inline]
+    pub unsafe fn words(&self) -> &[AtomicU64] {
+        self.mapping.words()
+    }
+
+    /// Loads the word at `offset`, a multiple of 8, with acquire ordering; `None` outside.
+    #[must_use]
+    #[inline]
+    pub fn load(&self, offset: usize) -> Option<u64> {
+        if !offset.is_multiple_of(8) {
+            return None;
+        }
+        let word = self.mapping.words().get(offset / 8)?;
+        Some(word.load(Ordering::Acquire))
+    }
+}
+
+const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// The size of a segment, if it can be relied on: a file that its owner can shorten would end us with SIGBUS.
+fn checked_length(fd: &OwnedFd, max_length: usize) -> io::Result<usize> {
+    let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    // Files that are no memfd have no seals, and answer with an error.
+    match rustix::fs::fcntl_get_seals(fd) {
+        Ok(seals) if seals.contains(SIZE_SEALS) => {}
+        _ => return invalid("the peer's memory is not sealed"),
+    }
+    match usize::try_from(rustix::fs::fstat(fd)?.st_size) {
+        Ok(length) if length > 0 && length <= max_length && length.is_multiple_of(8) => Ok(length),
+        _ => invalid("the peer's memory has not the size that was agreed"),
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn copy_of(segment: &Segment) -> OwnedFd {
+        segment.fd().try_clone_to_owned().unwrap()
+    }
+
+    #[test]
+    fn one_writes_and_others_read() {
+        let segment = Segment::create("takt-test", 5000).unwrap();
+        assert_eq!(segment.len(), 5000_usize.next_multiple_of(page_size()));
+        let view = SegmentView::open(&copy_of(&segment), 1 << 20).unwrap();
+        assert_eq!(view.load(8), Some(0));
+        segment.words()[1].store(7, Ordering::Release);
+        assert_eq!(view.load(8), Some(7));
+        assert_eq!((view.load(4), view.load(segment.len())), (None, None));
+        assert_eq!(view.bytes().len(), segment.len());
+        // Nobody else can map it writable, not even by way of the descriptor.
+        assert!(Segment::open_for_all(copy_of(&segment), 1 << 20).is_err());
+    }
+
+    #[test]
+    fn some_memory_is_for_all_to_write() {
+        let segment = Segment::create_for_all("takt-test", 1).unwrap();
+        let other = Segment::open_for_all(copy_of(&segment), 1 << 20).unwrap();
+        other.words()[0].fetch_or(4, Ordering::Relaxed);
+        assert_eq!(segment.words()[0].load(Ordering::Relaxed), 4);
+    }
+
+    #[test]
+    fn memory_that_could_shrink_is_refused() {
+        let open = |fd: &OwnedFd| SegmentView::open(fd, 1 << 20).map_err(|error| error.kind());
+        let refused = Err(io::ErrorKind::InvalidData);
+        let loose = rustix::fs::memfd_create("takt-test", MemfdFlags::ALLOW_SEALING).unwrap();
+        rustix::fs::ftruncate(&loose, 4096).unwrap();
+        assert_eq!(open(&loose).map(drop), refused);
+        let file: OwnedFd = tempfile::tempfile().unwrap().into();
+        assert_eq!(open(&file).map(drop), refused);
+        let large = Segment::create("takt-test", 2 << 20).unwrap();
+        assert_eq!(open(&copy_of(&large)).map(drop), refused);
+        let error = rustix::fs::ftruncate(large.fd(), 0).unwrap_err();
+        assert_eq!(error, rustix::io::Errno::PERM);
+    }
+
+    #[test]
+    fn exclusive_pieces_are_inside() {
+        let segment = Segment::create("takt-test", 100).unwrap();
+        // SAFETY: one at a time.
+        let piece = unsafe { segment.exclusive(8..16) }.unwrap();
+        piece.fill(MaybeUninit::new(1));
+        assert_eq!(
+            segment.words()[1].load(Ordering::Relaxed),
+            0x0101_0101_0101_0101
+        );
+        let end = segment.len();
+        // SAFETY: there are none.
+        assert!(unsafe { segment.exclusive(0..end + 1) }.is_none());
+        assert!(segment.fd().as_fd().try_clone_to_owned().is_ok());
+    }
+}
