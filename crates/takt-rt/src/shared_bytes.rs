@@ -36,6 +36,9 @@ unsafe impl Send for SharedBytes<'_> {}
 unsafe impl Sync for SharedBytes<'_> {}
 
 impl<'a> SharedBytes<'a> {
+    /// No bytes.
+    pub const EMPTY: SharedBytes<'static> = SharedBytes::of_words(&[]);
+
     /// The bytes of atomic words, in the order of the machine.
     #[must_use]
     #[inline]
@@ -123,13 +126,21 @@ impl<'a> SharedBytes<'a> {
     /// Copies all bytes into a new `Vec`.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.length);
-        // SAFETY: there is room for `length` bytes, in memory that is new; all of them are written before they count.
+        let mut bytes = Vec::new();
+        self.copy_into(&mut bytes);
+        bytes
+    }
+
+    /// Copies all bytes into a `Vec`, which loses what it had and keeps its memory if that is enough.
+    #[inline]
+    pub fn copy_into(&self, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        bytes.reserve(self.length);
+        // SAFETY: there is room for `length` bytes, in memory of its own; all of them are written before they count.
         unsafe {
             self.copy_to_ptr(bytes.as_mut_ptr());
             bytes.set_len(self.length);
         }
-        bytes
     }
 
     /// `N` bytes from `offset` on; `None` if there are not enough.

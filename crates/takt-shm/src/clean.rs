@@ -1,9 +1,6 @@
 //! Cleaning up after processes that were killed.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use iceoryx2::config::Config;
@@ -12,7 +9,6 @@ use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::abandoned;
 use crate::error::ShmError;
-use crate::handler::CompletionWaker;
 use crate::leftovers;
 use crate::name_lock;
 use crate::pooled_ipc::PooledIpc;
@@ -39,7 +35,7 @@ pub struct CleanReport {
 /// Removes what killed processes left behind in the runtime directory (`None` is the usual one) and in /dev/shm, and nothing
 /// else.
 ///
-/// Every server and client does this when it starts; a server also when one of its clients dies.
+/// Every server does this when it starts. Channels leave nothing behind; it is the public services, with their files, that can.
 ///
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
@@ -97,67 +93,4 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
     result.ok()?;
     leftovers::remove_undefined(&nodes, &prefix, |id| listed.contains(&id));
     Some(report)
-}
-
-/// Cleans up in the background when a connection has broken: it takes milliseconds, which the other clients of a server
-/// should not wait for.
-pub(crate) struct Cleaner {
-    runtime: Weak<Runtime>,
-    cleaned: CompletionWaker,
-    wanted: Arc<AtomicBool>,
-    running: Arc<AtomicBool>,
-}
-
-/// The socket of a killed process closes a little before or after the locks by which iceoryx2 knows that it is dead.
-const PAUSES: [Duration; 3] = [
-    Duration::from_millis(2),
-    Duration::from_millis(20),
-    Duration::from_millis(200),
-];
-
-impl Cleaner {
-    /// `cleaned` is called, from another thread, when something may have been removed.
-    pub(crate) fn new(runtime: &Arc<Runtime>, cleaned: CompletionWaker) -> Self {
-        Self {
-            runtime: Arc::downgrade(runtime),
-            cleaned,
-            wanted: Arc::default(),
-            running: Arc::default(),
-        }
-    }
-
-    /// Begins to clean up, unless that is going on already.
-    pub(crate) fn start(&self) {
-        self.wanted.store(true, Ordering::SeqCst);
-        if self.running.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let runtime = Weak::clone(&self.runtime);
-        let cleaned = Arc::clone(&self.cleaned);
-        let (wanted, running) = (Arc::clone(&self.wanted), Arc::clone(&self.running));
-        let worker = thread::Builder::new().name("takt-shm-clean".to_owned());
-        let spawned = worker.spawn(move || {
-            loop {
-                while wanted.swap(false, Ordering::SeqCst) {
-                    for pause in PAUSES {
-                        thread::sleep(pause);
-                        // The server may have gone meanwhile; the last process to leave cleans up anyway.
-                        if let Some(runtime) = runtime.upgrade() {
-                            remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE);
-                            cleaned();
-                        }
-                    }
-                }
-                running.store(false, Ordering::SeqCst);
-                // Somebody may have set the one before we cleared the other.
-                if !wanted.load(Ordering::SeqCst) || running.swap(true, Ordering::SeqCst) {
-                    return;
-                }
-            }
-        });
-        if spawned.is_err() {
-            // No threads to be had: the next process to start cleans up.
-            self.running.store(false, Ordering::SeqCst);
-        }
-    }
 }

@@ -7,8 +7,7 @@
 //!      6     2  header length  bytes from the start of the message to its body: 32, later versions may add to it;
 //!                              a multiple of 8
 //!      8     4  request id     chosen by the client; a response repeats it
-//!     12     4  flags          bit 0, in a request: the client may sleep, ring its doorbell after answering
-//!                              all others: 0, ignored by receivers
+//!     12     4  flags          0, ignored by receivers
 //!     16     4  body length    bytes
 //!     20     4  status         in a response: 0, or the StatusCode why there is no body; in a request: 0
 //!     24     8  timeout        in a request: how long the client waits, in nanoseconds, 0 for not at all;
@@ -30,9 +29,6 @@ pub const MAGIC: [u8; 4] = *b"TAKT";
 pub const VERSION: u16 = 1;
 /// The length of the header that this crate writes, in bytes.
 pub const HEADER_LENGTH: usize = 32;
-
-/// Flag of a request: the client may be asleep when the answer comes, so its doorbell has to be rung.
-pub const FLAG_WAKE: u32 = 1;
 
 /// Why the bytes that a peer sent are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -84,7 +80,7 @@ impl HeaderError {
 pub struct MessageHeader {
     /// Chosen by the client, repeated by the server.
     pub request_id: u32,
-    /// [`FLAG_WAKE`] or 0.
+    /// None are defined.
     pub flags: u32,
     /// Bytes of the body.
     pub body_length: u32,
@@ -123,10 +119,25 @@ impl MessageHeader {
     /// # Errors
     /// When the message is not one, or its body is longer than `limit` bytes.
     pub fn parse(message: &[u8], limit: u32) -> Result<(Self, Range<usize>), HeaderError> {
-        let Some(bytes) = message.first_chunk::<HEADER_LENGTH>() else {
-            return Err(HeaderError::TooShort(message.len()));
-        };
-        let bytes = *bytes;
+        match message.first_chunk::<HEADER_LENGTH>() {
+            Some(bytes) => Self::parse_bytes(*bytes, message.len(), limit),
+            None => Err(HeaderError::TooShort(message.len())),
+        }
+    }
+
+    /// The same for the copied header of a message of `message_length` bytes.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    #[inline]
+    pub fn parse_bytes(
+        bytes: [u8; HEADER_LENGTH],
+        message_length: usize,
+        limit: u32,
+    ) -> Result<(Self, Range<usize>), HeaderError> {
+        if message_length < HEADER_LENGTH {
+            return Err(HeaderError::TooShort(message_length));
+        }
         let [m0, m1, m2, m3, v0, v1, l0, l1, rest @ ..] = bytes;
         if [m0, m1, m2, m3] != MAGIC {
             return Err(HeaderError::Magic);
@@ -137,7 +148,7 @@ impl MessageHeader {
         }
         let header_length = u16::from_le_bytes([l0, l1]);
         let start = usize::from(header_length);
-        if start < HEADER_LENGTH || !start.is_multiple_of(8) || start > message.len() {
+        if start < HEADER_LENGTH || !start.is_multiple_of(8) || start > message_length {
             return Err(HeaderError::HeaderLength(header_length));
         }
         let word = |at: usize| {
@@ -156,7 +167,7 @@ impl MessageHeader {
         if length > limit {
             return Err(HeaderError::TooLarge { length, limit });
         }
-        let available = message.len() - start;
+        let available = message_length - start;
         if length as usize > available {
             return Err(HeaderError::BodyLength { length, available });
         }
@@ -185,7 +196,7 @@ mod tests {
     fn the_layout_is_the_documented_one() {
         let header = MessageHeader {
             request_id: 0x0403_0201,
-            flags: FLAG_WAKE,
+            flags: 1,
             body_length: 3,
             status: 0x800A_0000,
             timeout_nanos: 0x0102_0304_0506_0708,

@@ -12,32 +12,36 @@
 //!   header and body as in [`header`], iceoryx2 configured by [`Runtime::iceoryx2_config`], payloads aligned to 8 bytes. After
 //!   sending, it notifies the event service `<ApplicationName>/Wake`. They cost more with each client that is connected, and
 //!   a client that waits cannot see its server die.
-//! * **Channels.** A [`ShmClient`] asks `<ApplicationName>/Channel/Open` for a publish-subscribe pair of its own,
-//!   `<ApplicationName>/Channel/<id>/Request` and `/Response`, one publisher and one subscriber each. Requests are encoded straight
-//!   into it and allocate nothing. Payloads grow to 64 MiB, or what the configuration says; no more than four messages wait in
-//!   each direction.
-//! * **A Unix socket** beside it, `<ApplicationName>.sock` in the [runtime directory](Runtime). The kernel vouches for the process
-//!   and the user at its other end, and closes it when a process dies, however it dies: a waiting client gets
-//!   [`ShmError::ConnectionClosed`] at once, and a server drops the channel. Two eventfds pass through it, the doorbells by
-//!   which each side wakes the other.
+//! * **Channels.** A [`ShmClient`] and the server each make a piece of memory that they alone can write and the other reads,
+//!   and pass it to each other. Requests and responses are encoded straight into it and allocate nothing; a response can be read where
+//!   it is ([`ShmClient::request_in_place`]). Up to four messages of 16 KiB wait in each direction; a longer one, up to 64 MiB or what
+//!   the configuration says, gets memory of its own, which is given back when it is not needed any more.
+//! * **Attention.** A map with a bit for each connection says where the server has to look, so that 255 idle clients cost
+//!   nothing; and the server says whether it sleeps, so that it is rung only then.
+//! * **A Unix socket** over which client and server come together, `<ApplicationName>.sock` in the [runtime directory](Runtime). The
+//!   kernel vouches for the process and the user at its other end, and closes it when a process dies, however it dies: a waiting
+//!   client gets [`ShmError::ConnectionClosed`] at once, and a server drops the channel. The memory and two eventfds, the doorbells
+//!   by which each side wakes the other, are passed through it: nothing of a channel has a name in a file system.
 //! * **A lock**, `<ApplicationName>.lock`: a second application of that name gets [`ShmError::NameInUse`].
 //!
 //! # Waiting
 //!
-//! Each side waits as its [`WaitPolicy`] says. A side that only spins needs no doorbell, and is not rung. A message between two
-//! spinning threads takes what iceoryx2 takes for it; a doorbell costs two system calls and the kernel's wake-up, twice per request.
+//! Each side waits as its [`WaitPolicy`] says, and says in its memory whether it sleeps; only then is it rung. A message between two
+//! spinning threads is a few cache lines; a doorbell costs two system calls and the kernel's wake-up, twice per request.
 //!
 //! # Whom is trusted
 //!
-//! Processes of one Unix user. The runtime directory and everything in shared memory can be used by that user alone. Within it
-//! every message is treated as hostile: headers are checked, bodies are copied out of shared memory before they are looked at, sizes
-//! and numbers are bounded, and nothing is waited for without an end. What iceoryx2 keeps in shared memory for itself, its queues and
-//! lists of ports, it trusts: a process of the same user that writes there on purpose can disturb others.
+//! Processes of one Unix user. The runtime directory and the socket can be used by that user alone, and memory only by those to whom
+//! it was passed. Within it every message is treated as hostile: what a peer can still write is copied out before it is looked
+//! at, sizes and numbers are bounded, the memory cannot shrink (it is sealed), and nothing is waited for without an end. What
+//! iceoryx2 keeps in shared memory for the public services, its queues and lists of ports, it trusts: a process of the same user that
+//! writes there on purpose can disturb others.
 //!
 //! # Cleaning up
 //!
-//! A process that ends in good order leaves nothing behind. What a killed one leaves is removed by the next process that begins, by
-//! the server it was connected to, by [`clean_dead`], and by the last process to leave.
+//! A process that ends in good order leaves nothing behind, and a channel never does: its memory is gone with the last process that
+//! has it. What a killed server leaves of its public services and its name is removed by the next process that begins, by
+//! [`clean_dead`], and by the last process to leave.
 //!
 //! # Example
 //!
@@ -116,18 +120,23 @@
 
 mod abandoned;
 mod address;
-mod channel;
+mod attention;
 mod clean;
 mod client;
 mod error;
 mod handler;
 pub mod header;
+mod inbox;
+mod layout;
 mod leftovers;
+mod mail;
 mod name_lock;
 pub mod names;
-mod open;
+mod outbox;
 mod pooled;
 mod pooled_ipc;
+mod post;
+mod presence;
 mod public;
 mod runtime;
 mod server;
@@ -144,6 +153,7 @@ pub use client::public::PublicClient;
 pub use client::{ClientConfig, ShmClient};
 pub use error::ShmError;
 pub use handler::{CompletionWaker, Handler, Outcome};
+pub use presence::{Counts, Presence, applications};
 pub use runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
 pub use server::{ServerConfig, ShmServer};
 pub use socket::PeerCredentials;

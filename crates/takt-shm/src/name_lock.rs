@@ -101,10 +101,10 @@ impl Drop for NameLock {
     }
 }
 
-/// Removes the locks and sockets of applications that are not running. Says how many applications that were.
-pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
+/// The names that running and dead applications have.
+pub(crate) fn names(runtime: &Runtime) -> Vec<ApplicationName> {
     let Ok(entries) = fs::read_dir(runtime.path()) else {
-        return 0;
+        return Vec::new();
     };
     let mut names: Vec<ApplicationName> = entries
         .flatten()
@@ -112,8 +112,13 @@ pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
         .collect();
     names.sort();
     names.dedup();
-    // Who can take a name is the only one to have it; dropping the lock removes the files.
     names
+}
+
+/// Removes the locks and sockets of applications that are not running. Says how many applications that were.
+pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
+    // Who can take a name is the only one to have it; dropping the lock removes the files.
+    names(runtime)
         .iter()
         .filter(|name| NameLock::acquire(runtime, name).is_ok())
         .count()

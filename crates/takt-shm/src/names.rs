@@ -62,28 +62,10 @@ impl PublicService {
     }
 }
 
-/// The request-response service that gives a Consumer a channel of its own.
-#[must_use]
-pub fn channel_open_name(application: &ApplicationName) -> String {
-    format!("{application}/Channel/Open")
-}
-
 /// The event service to notify after a request was sent to a public service.
 #[must_use]
 pub fn wake_name(application: &ApplicationName) -> String {
     format!("{application}/Wake")
-}
-
-/// The publish-subscribe service that carries the requests of a channel.
-#[must_use]
-pub fn channel_request_name(application: &ApplicationName, id: u64) -> String {
-    format!("{application}/Channel/{id:016x}/Request")
-}
-
-/// The publish-subscribe service that carries the responses of a channel.
-#[must_use]
-pub fn channel_response_name(application: &ApplicationName, id: u64) -> String {
-    format!("{application}/Channel/{id:016x}/Response")
 }
 
 #[cfg(test)]
@@ -132,10 +114,6 @@ mod tests {
         let name = ApplicationName::new("SemanticRegistryServer").unwrap();
         let read = PublicService::find("Attributes", "Read").unwrap();
         assert_eq!(read.name(&name), "SemanticRegistryServer/Attributes/Read");
-        assert_eq!(
-            channel_request_name(&name, 0xAB),
-            "SemanticRegistryServer/Channel/00000000000000ab/Request"
-        );
         assert_eq!(PublicService::find("Attributes", "Rite"), None);
     }
 }

@@ -1,12 +1,11 @@
 //! The Unix socket beside the shared memory.
 //!
-//! It carries one message: after accepting, the server sends a [`Hello`](crate::open::Hello) with two eventfds. From then on
-//! it is there for what the kernel does with it: it vouches for the peer's process and user (`SO_PEERCRED`), and closes when
-//! a process ends, however it ends. A client that leaves in good order says so with one byte, [`GOODBYE`].
+//! It carries the [mails](crate::mail) with the descriptors of doorbells and memory. And it is there for what the kernel does with
+//! it: it vouches for the peer's process and user (`SO_PEERCRED`), and closes when a process ends, however it ends.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -16,9 +15,7 @@ use rustix::net::{
 };
 
 use crate::error::ShmError;
-
-/// What a client sends before it closes the socket.
-pub(crate) const GOODBYE: u8 = b'B';
+use crate::mail::{MAX_DESCRIPTORS, Mail, Received};
 
 /// More connections than this wait for `accept` only if the server hangs.
 const BACKLOG: i32 = 64;
@@ -95,83 +92,81 @@ pub(crate) fn peer(socket: &OwnedFd) -> Result<PeerCredentials, Errno> {
     })
 }
 
-/// Sends a message with two descriptors. The socket's buffer is empty: this never has to wait.
-pub(crate) fn send_with_descriptors(
+/// Sends a mail with descriptors. The socket's buffer has room for all mails that one side sends unasked: this never has to
+/// wait.
+pub(crate) fn send(
     socket: &OwnedFd,
-    message: &[u8],
-    descriptors: [BorrowedFd<'_>; 2],
+    mail: Mail,
+    descriptors: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+    if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(Errno::NOBUFS);
     }
     rustix::net::sendmsg(
         socket,
-        &[IoSlice::new(message)],
+        &[IoSlice::new(&mail.to_bytes())],
         &mut control,
-        SendFlags::NOSIGNAL,
+        SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
     )?;
     Ok(())
 }
 
-/// Receives a message and the descriptors that come with it: length of the message (0 is the end), descriptors.
-pub(crate) fn receive_with_descriptors(
-    socket: &OwnedFd,
-    buffer: &mut [u8],
-) -> Result<(usize, Vec<OwnedFd>), Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+/// What a socket has for us.
+#[derive(Debug)]
+pub(crate) enum Post {
+    /// Nothing now.
+    Nothing,
+    /// A mail.
+    Mail(Received),
+    /// Something that is no mail.
+    Garbage(&'static str),
+    /// The other side has closed it, or its process has ended.
+    Closed,
+}
+
+/// Takes what has come, without waiting.
+pub(crate) fn receive(socket: &OwnedFd) -> Post {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = rustix::net::recvmsg(
-        socket,
-        &mut [IoSliceMut::new(buffer)],
-        &mut control,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
+    let mut buffer = [0; 64];
+    let received = loop {
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let mut buffers = [IoSliceMut::new(&mut buffer)];
+        match rustix::net::recvmsg(socket, &mut buffers, &mut control, flags) {
+            Ok(received) => break received,
+            Err(Errno::AGAIN) => return Post::Nothing,
+            Err(Errno::INTR) => {}
+            Err(_) => return Post::Closed,
+        }
+    };
+    if received.bytes == 0 {
+        return Post::Closed;
+    }
     let mut descriptors = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(list) = message {
             descriptors.extend(list);
         }
     }
-    Ok((received.bytes, descriptors))
-}
-
-/// What a readable socket of a connection has to say, once its hello has passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Nothing: still connected.
-    None,
-    /// The peer said goodbye.
-    Goodbye,
-    /// The peer's process ended, or it sent something that it must not.
-    Abrupt,
-}
-
-/// Looks whether the peer has gone.
-pub(crate) fn ending(socket: impl AsFd) -> Ending {
-    let mut byte = [0; 1];
-    match rustix::net::recv(&socket, &mut byte[..], RecvFlags::DONTWAIT) {
-        Err(Errno::AGAIN | Errno::INTR) => Ending::None,
-        Ok((1, _)) if byte == [GOODBYE] => Ending::Goodbye,
-        _ => Ending::Abrupt,
+    match Mail::parse(buffer.get(..received.bytes).unwrap_or_default()) {
+        Ok(mail) => Post::Mail(Received { mail, descriptors }),
+        Err(reason) => Post::Garbage(reason),
     }
 }
 
 /// Tells the server that the client leaves in good order.
 pub(crate) fn say_goodbye(socket: &OwnedFd) {
-    // If it cannot be sent the server cleans up more thoroughly than it has to.
-    let _ = rustix::net::send(
-        socket,
-        &[GOODBYE],
-        SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
-    );
+    // If it cannot be sent the server learns it from the end of the connection.
+    let _ = send(socket, Mail::Goodbye, &[]);
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::io::Read;
+    use std::os::fd::AsFd;
 
     use super::*;
 
@@ -183,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_and_credentials_pass() {
+    fn mails_descriptors_and_credentials_pass() {
         let directory = tempfile::tempdir().unwrap();
         let (server, client) = pair(directory.path());
         assert_eq!(
@@ -193,11 +188,23 @@ mod tests {
                 process: std::process::id(),
             }
         );
+        assert!(matches!(receive(&client), Post::Nothing));
         let (end, other) = rustix::pipe::pipe().unwrap();
-        send_with_descriptors(&server, b"hello", [end.as_fd(), end.as_fd()]).unwrap();
-        let mut buffer = [0; 16];
-        let (length, mut descriptors) = receive_with_descriptors(&client, &mut buffer).unwrap();
-        assert_eq!((&buffer[..length], descriptors.len()), (&b"hello"[..], 2));
+        let sent = Mail::Hello { connection: 5 };
+        send(
+            &server,
+            sent,
+            &[end.as_fd(), end.as_fd(), end.as_fd(), end.as_fd()],
+        )
+        .unwrap();
+        let Post::Mail(Received {
+            mail,
+            mut descriptors,
+        }) = receive(&client)
+        else {
+            panic!("nothing came");
+        };
+        assert_eq!((mail, descriptors.len()), (sent, 4));
         rustix::io::write(&other, b"x").unwrap();
         let mut byte = [0];
         File::from(descriptors.remove(0))
@@ -210,11 +217,18 @@ mod tests {
     fn endings_are_told_apart() {
         let directory = tempfile::tempdir().unwrap();
         let (server, client) = pair(directory.path());
-        assert_eq!(ending(&server), Ending::None);
         say_goodbye(&client);
-        assert_eq!(ending(&server), Ending::Goodbye);
+        assert!(matches!(
+            receive(&server),
+            Post::Mail(Received {
+                mail: Mail::Goodbye,
+                ..
+            })
+        ));
+        rustix::net::send(&client, b"nonsense", SendFlags::NOSIGNAL).unwrap();
+        assert!(matches!(receive(&server), Post::Garbage(_)));
         drop(client);
-        assert_eq!(ending(&server), Ending::Abrupt);
+        assert!(matches!(receive(&server), Post::Closed));
     }
 
     #[test]

@@ -1,32 +1,18 @@
 //! The places where this crate promises the compiler something.
 #![allow(unsafe_code)]
 
-use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::BorrowedFd;
 
 use iceoryx2::active_request::ActiveRequest;
 use iceoryx2::config::Config;
 use iceoryx2::port::listener::Listener;
-use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::server::Server;
-use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::FileDescriptorBased;
-use iceoryx2::sample_mut::SampleMut;
-use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::internal::ServiceInternal;
 use iceoryx2::service::static_config::StaticConfig;
 
 use crate::pooled_ipc::PooledIpc;
-
-/// Loaned memory as it is, to be sent.
-pub(crate) fn initialised(
-    sample: SampleMutUninit<PooledIpc, [MaybeUninit<u8>], ()>,
-) -> SampleMut<PooledIpc, [u8], ()> {
-    // SAFETY: the memory belongs to a shared memory object. The kernel hands out its pages filled with zeros, and whatever was
-    // written since then was bytes: there is no uninitialised byte, and every byte is a valid `u8`.
-    unsafe { sample.assume_init() }
-}
 
 /// The descriptor of a listener, to wait for it.
 pub(crate) fn descriptor(listener: &Listener<PooledIpc>) -> BorrowedFd<'_> {
@@ -46,14 +32,12 @@ pub(crate) fn remove_service(service: &StaticConfig, config: &Config) {
 pub(crate) trait Counted {}
 
 impl Counted for Listener<PooledIpc> {}
-impl Counted for Publisher<PooledIpc, [u8], ()> {}
-impl Counted for Subscriber<PooledIpc, [u8], ()> {}
 impl Counted for Server<PooledIpc, [u8], (), [u8], ()> {}
 impl Counted for ActiveRequest<PooledIpc, [u8], (), [u8], ()> {}
 
 /// A port of iceoryx2 that may move to another thread, with everything that came from it.
 ///
-/// In this crate, a `ShmServer` and a `ShmClient` own their ports and all that came from them: what is loaned or received is
+/// In this crate, a `ShmServer` owns its ports and all that came from them: what is loaned or received is
 /// sent or dropped before the call that got it returns, and requests that are answered later are kept beside their
 /// port. None of it leaves by the public interface. So all owners are in one value, which moves as a whole.
 pub(crate) struct Movable<T>(T);

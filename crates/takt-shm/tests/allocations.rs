@@ -10,7 +10,7 @@ use takt_shm::{ShmClient, WaitPolicy};
 fn requests_allocate_nothing() {
     for wait in [WaitPolicy::ADAPTIVE, WaitPolicy::Sleep, WaitPolicy::Spin] {
         let directory = RuntimeDirectory::new();
-        let server = ServerThread::start("Echo", server_config(directory.path(), wait));
+        let server = ServerThread::start_waiting("Echo", server_config(directory.path()), wait);
         let _server = server.unwrap();
         let config = client_config(directory.path(), wait);
         let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();

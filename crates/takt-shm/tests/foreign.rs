@@ -10,8 +10,8 @@ use std::time::Instant;
 use common::*;
 use iceoryx2::prelude::{NodeBuilder, ServiceName, SignalHandlingMode, ipc};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use takt_shm::Runtime;
 use takt_shm::header::MessageHeader;
-use takt_shm::{Runtime, WaitPolicy};
 use takt_ua::StatusCode;
 
 /// Calls a public service with nothing but iceoryx2; gives the whole answer.
@@ -84,8 +84,7 @@ fn connect_socket(runtime: &Runtime) -> OwnedFd {
 #[test]
 fn public_services_are_for_every_iceoryx2_program() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let runtime = Runtime::open(Some(directory.path())).unwrap();
     let body = [&[1, 0, 0x77, 0x02][..], b"the rest of a ReadRequest"].concat();
     let answer = call(&runtime, "Echo/Attributes/Read", &message(5, &body));
@@ -110,51 +109,46 @@ fn public_services_are_for_every_iceoryx2_program() {
         ),
         StatusCode::BadDecodingError
     );
-    assert_eq!(
-        refused("Echo/Channel/Open", &message(7, b"too short"), 7),
-        StatusCode::BadDecodingError
-    );
-    // A token that was not given out, with all that belongs to the request.
-    assert_eq!(
-        refused("Echo/Channel/Open", &message(8, &[3; 24]), 8),
-        StatusCode::BadSecurityChecksFailed
-    );
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(request(&mut client, b"fine").unwrap(), b"fine");
+}
+
+/// A mail as it is documented: kind, two numbers, and no descriptors.
+fn mail(kind: u16, first: u32, second: u32) -> Vec<u8> {
+    let mut bytes = b"TAKT\x02\0".to_vec();
+    bytes.extend(kind.to_le_bytes());
+    bytes.extend(first.to_le_bytes());
+    bytes.extend(second.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn an_open_without_memory_and_mails_out_of_turn_close_the_connection() {
+    let directory = RuntimeDirectory::new();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
+    let runtime = Runtime::open(Some(directory.path())).unwrap();
+    for wrong in [
+        mail(2, 1000, 0),
+        mail(1, 0, 0),
+        mail(5, 1, 0),
+        mail(77, 0, 0),
+    ] {
+        let socket = connect_socket(&runtime);
+        let mut hello = [0; 64];
+        let (length, _) = rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
+        assert_eq!((length, &hello[..8]), (16, &b"TAKT\x02\0\x01\0"[..]));
+        rustix::net::send(&socket, &wrong, SendFlags::NOSIGNAL).unwrap();
+        let (length, _) = rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
+        assert_eq!(length, 0, "{wrong:?}");
+    }
     let mut client = connect(directory.path(), "Echo").unwrap();
     assert_eq!(request(&mut client, b"fine").unwrap(), b"fine");
 }
 
 #[test]
-fn a_token_opens_one_channel() {
-    let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
-    let runtime = Runtime::open(Some(directory.path())).unwrap();
-    let socket = connect_socket(&runtime);
-    let mut hello = [0; 64];
-    let (length, _) = rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
-    assert_eq!((length, &hello[..8]), (24, &b"TAKT\x01\0\0\0"[..]));
-    let open = [&hello[8..24], &1_u32.to_le_bytes(), &1000_u32.to_le_bytes()].concat();
-    let answer = call(&runtime, "Echo/Channel/Open", &message(1, &open));
-    let (status, body) = parse(&answer, 1);
-    assert_eq!((status, body.len()), (StatusCode::Good, 24));
-    let answer = call(&runtime, "Echo/Channel/Open", &message(2, &open));
-    assert_eq!(parse(&answer, 2).0, StatusCode::BadSecurityChecksFailed);
-    // A connection that is closed takes its token with it.
-    let socket = connect_socket(&runtime);
-    rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
-    drop(socket);
-    let open = [&hello[8..24], &[0; 8][..]].concat();
-    eventually("the server has noticed", || {
-        let answer = call(&runtime, "Echo/Channel/Open", &message(3, &open));
-        parse(&answer, 3).0 == StatusCode::BadSecurityChecksFailed
-    });
-}
-
-#[test]
 fn noise_on_the_socket_closes_it() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let runtime = Runtime::open(Some(directory.path())).unwrap();
     for noise in [&b"GET / HTTP/1.1"[..], b"x", &[0; 5000]] {
         let socket = connect_socket(&runtime);

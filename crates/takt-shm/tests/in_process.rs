@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use takt_shm::names::PublicService;
-use takt_shm::{PublicClient, Runtime, ServerConfig, ShmClient, ShmError, WaitPolicy, clean_dead};
+use takt_shm::{
+    PublicClient, Runtime, ServerConfig, ShmClient, ShmError, WaitPolicy, applications, clean_dead,
+};
 use takt_ua::StatusCode;
 
 #[test]
@@ -16,7 +18,8 @@ fn every_combination_of_policies_echoes() {
     let policies = [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep];
     for server_wait in policies {
         let directory = RuntimeDirectory::new();
-        let server = ServerThread::start("Echo", server_config(directory.path(), server_wait));
+        let server =
+            ServerThread::start_waiting("Echo", server_config(directory.path()), server_wait);
         let server = server.unwrap();
         for wait in policies {
             let config = client_config(directory.path(), wait);
@@ -42,7 +45,7 @@ fn payloads_grow_to_the_limit_and_no_further() {
     let config = ServerConfig {
         max_request: 1 << 20,
         max_response: 2 << 20,
-        ..server_config(directory.path(), WaitPolicy::default())
+        ..server_config(directory.path())
     };
     let _server = ServerThread::start("Echo", config).unwrap();
     let mut client = connect(directory.path(), "Echo").unwrap();
@@ -78,8 +81,7 @@ fn payloads_grow_to_the_limit_and_no_further() {
 #[test]
 fn a_client_may_take_less_than_the_server_sends() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let mut config = client_config(directory.path(), WaitPolicy::Sleep);
     config.max_response = 1000;
     let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
@@ -99,8 +101,8 @@ fn a_client_may_take_less_than_the_server_sends() {
 fn deferred_responses_come_from_other_threads() {
     let directory = RuntimeDirectory::new();
     for server_wait in [WaitPolicy::Sleep, WaitPolicy::Spin] {
-        let config = server_config(directory.path(), server_wait);
-        let _server = ServerThread::start("Echo", config).unwrap();
+        let config = server_config(directory.path());
+        let _server = ServerThread::start_waiting("Echo", config, server_wait).unwrap();
         let mut slow = connect(directory.path(), "Echo").unwrap();
         let mut fast = connect(directory.path(), "Echo").unwrap();
         let begin = Instant::now();
@@ -117,7 +119,7 @@ fn deferred_responses_come_from_other_threads() {
 fn a_late_answer_is_discarded() {
     let directory = RuntimeDirectory::new();
     for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
-        let config = server_config(directory.path(), WaitPolicy::Sleep);
+        let config = server_config(directory.path());
         let _server = ServerThread::start("Echo", config).unwrap();
         let config = client_config(directory.path(), wait);
         let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
@@ -136,8 +138,7 @@ fn a_late_answer_is_discarded() {
 #[test]
 fn too_many_unanswered_requests_are_busy() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let mut client = connect(directory.path(), "Echo").unwrap();
     let short = Duration::from_millis(1);
     let errors: Vec<StatusCode> = (0..8)
@@ -160,8 +161,7 @@ fn too_many_unanswered_requests_are_busy() {
 #[test]
 fn the_kernel_vouches_for_the_client() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let mut client = connect(directory.path(), "Echo").unwrap();
     let expected = format!(
         "{} {}",
@@ -175,7 +175,7 @@ fn the_kernel_vouches_for_the_client() {
 #[test]
 fn one_application_per_name() {
     let directory = RuntimeDirectory::new();
-    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    let config = || server_config(directory.path());
     let first = ServerThread::start("Echo", config()).unwrap();
     match ServerThread::start("Echo", config()).map(|_| ()) {
         Err(ShmError::NameInUse { name, process }) => {
@@ -210,7 +210,7 @@ fn nobody_there_is_said_at_once() {
 #[test]
 fn a_client_outlives_its_server_and_connects_to_the_next() {
     let directory = RuntimeDirectory::new();
-    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    let config = || server_config(directory.path());
     for wait in [WaitPolicy::Spin, WaitPolicy::Sleep] {
         let server = ServerThread::start("Echo", config()).unwrap();
         let client_config = client_config(directory.path(), wait);
@@ -236,7 +236,7 @@ fn a_client_outlives_its_server_and_connects_to_the_next() {
 #[test]
 fn services_that_were_half_removed_are_in_nobodys_way() {
     let directory = RuntimeDirectory::new();
-    let config = || server_config(directory.path(), WaitPolicy::Sleep);
+    let config = || server_config(directory.path());
     // While somebody is there, nobody may simply remove everything.
     let _bystander = ServerThread::start("Bystander", config()).unwrap();
     let before = files(directory.path());
@@ -287,7 +287,7 @@ fn connections_are_bounded() {
     let directory = RuntimeDirectory::new();
     let config = ServerConfig {
         max_connections: 3,
-        ..server_config(directory.path(), WaitPolicy::Sleep)
+        ..server_config(directory.path())
     };
     let _server = ServerThread::start("Echo", config).unwrap();
     let mut clients: Vec<ShmClient> = (0..3)
@@ -307,8 +307,7 @@ fn connections_are_bounded() {
 #[test]
 fn public_services_answer_without_a_channel() {
     let directory = RuntimeDirectory::new();
-    let _server =
-        ServerThread::start("Echo", server_config(directory.path(), WaitPolicy::Sleep)).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let public = PublicClient::new(name("Echo"), Some(directory.path())).unwrap();
     let read = PublicService::find("Attributes", "Read").unwrap();
     let body = |tail: &[u8]| [&[1, 0, 0x77, 0x02], tail].concat();
@@ -362,4 +361,24 @@ fn servers_and_clients_can_move_to_other_threads() {
     is_send::<takt_shm::ShmServer<Echo>>();
     is_send::<ShmClient>();
     is_send::<PublicClient>();
+}
+
+#[test]
+fn who_is_there_can_be_seen() {
+    let directory = RuntimeDirectory::new();
+    let _other = ServerThread::start("Other", server_config(directory.path())).unwrap();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
+    let mut client = connect(directory.path(), "Echo").unwrap();
+    let list = applications(Some(directory.path())).unwrap();
+    let names: Vec<&str> = list.iter().map(|presence| presence.name.as_str()).collect();
+    assert_eq!(names, ["Echo", "Other"]);
+    assert_eq!(list[0].process, Some(std::process::id()));
+    let before = list[0].counts().unwrap();
+    assert_eq!(before.connections, 1);
+    for _ in 0..5 {
+        request(&mut client, b"x").unwrap();
+    }
+    // Nobody has to ask: the memory is shared.
+    assert_eq!(list[0].counts().unwrap().requests, before.requests + 5);
+    assert_eq!(list[1].counts().unwrap().requests, 0);
 }

@@ -78,7 +78,7 @@ const TICK: u8 = 4;
 const TICK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How often shared memory is looked at for each look at the descriptors, which is a system call.
-const LOOKS: u32 = 16;
+const LOOKS: u32 = 64;
 
 /// Endpoints that are served until this is dropped.
 pub struct Serving {
@@ -227,7 +227,6 @@ impl Transports {
         options: &ServeOptions,
     ) -> Result<(), ServeError> {
         let config = ServerConfig {
-            wait: options.waiting,
             runtime_directory: options.runtime_directory.clone(),
             ..ServerConfig::default()
         };
@@ -250,12 +249,21 @@ impl Transports {
     fn run(&mut self, stop: &AtomicBool, waiting: Waiting) {
         let mut events = Events::with_capacity(64);
         let mut last_request = Instant::now();
+        let mut awake = false;
         while !stop.load(Ordering::Acquire) {
             let looking = waiting
                 .spin_for()
                 .is_none_or(|spin_for| last_request.elapsed() < spin_for);
-            let mut answered = looking && self.look();
-            let timeout = looking.then_some(Duration::ZERO);
+            if awake != looking {
+                awake = looking;
+                for shared_memory in &mut self.shared_memory {
+                    shared_memory.set_awake(awake);
+                }
+            }
+            // Once more after falling asleep: who sent a request before it could know that, did not ring.
+            let spins = waiting != Waiting::Sleep;
+            let mut answered = spins && self.look(if looking { LOOKS } else { 1 });
+            let timeout = (looking || answered).then_some(Duration::ZERO);
             if let Err(error) = self.readiness.wait(&mut events, timeout) {
                 tracing::error!(%error, "the readiness loop is broken, serving ends");
                 return;
@@ -267,15 +275,15 @@ impl Transports {
                 }
                 answered = true;
             }
-            if answered && waiting != Waiting::Sleep {
+            if answered && spins {
                 last_request = Instant::now();
             }
         }
     }
 
-    /// Looks at shared memory for a moment; whether a request was there.
-    fn look(&mut self) -> bool {
-        (0..LOOKS).any(|_| {
+    /// Looks at shared memory up to `times` times; whether a request was there.
+    fn look(&mut self, times: u32) -> bool {
+        (0..times).any(|_| {
             std::hint::spin_loop();
             let answered: usize = self.shared_memory.iter_mut().map(ShmServer::turn).sum();
             answered > 0

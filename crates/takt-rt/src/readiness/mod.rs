@@ -1,4 +1,4 @@
-//! Waiting for many file descriptors at once: a thin, level-triggered `epoll`.
+//! Waiting for many file descriptors at once: a thin `epoll`, level-triggered unless asked otherwise.
 //!
 //! Level-triggered means that a descriptor is reported by every [`Readiness::wait`] for as long as
 //! it is readable (or writable), so a transport may handle one message and come back later without
@@ -83,6 +83,9 @@ impl Interest {
     pub const READ: Self = Self(1);
     /// Data can be written.
     pub const WRITE: Self = Self(2);
+    /// Each change once, and not again until the next one: a [`Waker`] that was added with this needs no
+    /// [`drain`](Waker::drain), which saves a system call for each wake-up.
+    pub const EDGE: Self = Self(4);
 
     /// Whether everything in `other` is part of this interest.
     #[must_use]
@@ -98,6 +101,9 @@ impl Interest {
         if self.contains(Self::WRITE) {
             flags |= epoll::EventFlags::OUT;
         }
+        if self.contains(Self::EDGE) {
+            flags |= epoll::EventFlags::ET;
+        }
         flags
     }
 }
@@ -112,14 +118,17 @@ impl BitOr for Interest {
 
 impl fmt::Debug for Interest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            match (self.contains(Self::READ), self.contains(Self::WRITE)) {
-                (false, false) => "NONE",
-                (true, false) => "READ",
-                (false, true) => "WRITE",
-                (true, true) => "READ | WRITE",
-            },
-        )
+        let names = [
+            (Self::READ, "READ"),
+            (Self::WRITE, "WRITE"),
+            (Self::EDGE, "EDGE"),
+        ];
+        let names = names
+            .iter()
+            .filter(|(interest, _)| self.contains(*interest));
+        let names: Vec<&str> = names.map(|(_, name)| *name).collect();
+        f.write_str(if names.is_empty() { "NONE" } else { "" })?;
+        f.write_str(&names.join(" | "))
     }
 }
 
@@ -211,6 +220,10 @@ impl AsFd for Readiness {
 pub struct Events {
     list: Vec<epoll::Event>,
 }
+
+// SAFETY: what keeps it from being `Send` by itself is that the kernel's event can hold a pointer; here it holds a number, the key.
+#[allow(unsafe_code)]
+unsafe impl Send for Events {}
 
 impl Events {
     /// Room for up to `capacity` events at a time (at least one). More ready descriptors than that are

@@ -1,29 +1,34 @@
-//! Making a connection; [`open`](crate::open) describes the steps.
+//! Making a connection; [`mail`](crate::mail) has what is said.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use takt_rt::readiness::Waker;
+use takt_rt::readiness::{Events, Interest, Readiness, Waker};
+use takt_ua::StatusCode;
 
-use super::public::Exchange;
 use super::{ClientConfig, Connected, ShmClient};
 use crate::address::ApplicationName;
-use crate::channel::{Receiver, Sender};
+use crate::attention::ServerState;
 use crate::error::ShmError;
-use crate::header::{HeaderError, VERSION};
+use crate::inbox::Inbox;
+use crate::mail::{Mail, Received};
 use crate::name_lock;
-use crate::names::{channel_open_name, channel_request_name, channel_response_name};
-use crate::open::{Hello, OpenRequest, OpenResponse, WaitCode};
+use crate::outbox::Outbox;
+use crate::post::PostBox;
 use crate::runtime::Runtime;
-use crate::socket::{self, Ending};
+use crate::socket::{self, Post};
+
+/// The key of the socket among the descriptors that are waited for.
+pub(super) const SOCKET: u64 = 0;
+const DOORBELL: u64 = 1;
 
 impl ShmClient {
     /// Connects to an application on this host, in at most `timeout`.
     ///
     /// # Errors
-    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::Busy`] if it takes no more
-    /// connections, [`ShmError::Timeout`] if it does not answer.
+    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::Refused`] if it does not want us,
+    /// [`ShmError::Busy`] if it takes no more connections, [`ShmError::Timeout`] if it does not answer.
     pub fn connect(
         name: &ApplicationName,
         config: &ClientConfig,
@@ -32,53 +37,101 @@ impl ShmClient {
         let deadline = Instant::now() + timeout;
         let runtime = Runtime::open(config.runtime_directory.as_deref())?;
         let socket = connect_socket(&runtime, name, deadline)?;
-        let server = socket::peer(&socket).map_err(|e| ShmError::io("identify the server", e))?;
-        let (hello, server_doorbell, doorbell) = receive_hello(&socket, deadline)?;
-        let socket = Connected(socket);
+        let peer = socket::peer(&socket).map_err(|e| ShmError::io("identify the server", e))?;
+        let Hello {
+            mut post,
+            server,
+            doorbell,
+            state,
+        } = hello(socket, deadline)?;
 
-        let node = runtime.node(name.as_str())?;
-        let request = OpenRequest {
-            token: hello.token,
-            wait: WaitCode::from(config.wait),
+        let mut outbox = Outbox::new(u32::MAX)?;
+        let open = Mail::Open {
             max_response: config.max_response,
         };
-        let response = Exchange {
-            node: &node,
-            name,
-            service: &channel_open_name(name),
-            deadline,
-            max_response: u32::MAX,
-        }
-        .call(&request.to_bytes(), || {
-            socket::ending(&socket.0) == Ending::None
-        })?;
-        let opened = OpenResponse::parse(&response).ok_or(ShmError::Protocol(
-            "the answer to Channel/Open is too short",
-        ))?;
-        let id = opened.channel_id;
-        let sender = Sender::new(
-            &node,
-            &channel_request_name(name, id),
-            opened.max_request,
-            false,
-        )?;
-        let receiver = Receiver::new(&node, &channel_response_name(name, id), false)?;
+        socket::send(post.socket(), open, &[outbox.fd()])
+            .map_err(|e| ShmError::io("ask for a channel", e))?;
+        let Received {
+            mail,
+            mut descriptors,
+        } = wait_for_mail(&mut post, deadline)?;
+        let Mail::Opened {
+            max_request,
+            max_response,
+        } = mail
+        else {
+            return Err(refused(mail));
+        };
+        let theirs = descriptors
+            .pop()
+            .ok_or(ShmError::Protocol("the server has no outbox"))?;
+        let inbox = Inbox::new(&theirs, max_response.min(config.max_response))?;
+        outbox.set_limit(max_request);
+
+        let failed = |e| ShmError::io("wait for a descriptor", e);
+        let readiness = Readiness::new().map_err(failed)?;
+        let edge = Interest::READ | Interest::EDGE;
+        readiness
+            .add(doorbell.as_fd(), DOORBELL, edge)
+            .map_err(failed)?;
+        readiness
+            .add(post.socket().as_fd(), SOCKET, Interest::READ)
+            .map_err(failed)?;
         Ok(Self {
-            sender,
-            receiver,
-            _node: node,
-            socket,
-            server: (opened.wait == WaitCode::Sleeps).then_some(server_doorbell),
-            doorbell,
+            outbox,
+            inbox,
+            post,
+            state,
+            server,
+            readiness,
+            events: Events::with_capacity(2),
+            _doorbell: doorbell,
             wait: config.wait,
-            max_response: opened.max_response,
             next_id: 1,
-            outstanding: 0,
             closed: false,
             response: Vec::new(),
-            server_process: server.process,
+            peer,
             _runtime: runtime,
         })
+    }
+}
+
+/// What a server says first.
+pub(crate) struct Hello {
+    pub(super) post: Connected,
+    /// We ring it.
+    pub(super) server: Waker,
+    pub(super) doorbell: Waker,
+    pub(crate) state: ServerState,
+}
+
+/// Waits for it.
+pub(crate) fn hello(socket: OwnedFd, deadline: Instant) -> Result<Hello, ShmError> {
+    let mut post = Connected(PostBox::new(socket));
+    let Received { mail, descriptors } = wait_for_mail(&mut post, deadline)?;
+    let Mail::Hello { connection } = mail else {
+        return Err(refused(mail));
+    };
+    let [server, doorbell, state, map]: [OwnedFd; 4] = descriptors
+        .try_into()
+        .map_err(|_| ShmError::Protocol("the hello came without its descriptors"))?;
+    let bell = |fd| Waker::from_eventfd(fd).map_err(|e| ShmError::io("use a doorbell", e));
+    Ok(Hello {
+        post,
+        server: bell(server)?,
+        doorbell: bell(doorbell)?,
+        state: ServerState::new(&state, map, connection)?,
+    })
+}
+
+/// What a server says instead of what was expected.
+fn refused(mail: Mail) -> ShmError {
+    match mail {
+        Mail::Refused {
+            status: StatusCode::BadTcpServerTooBusy,
+        } => ShmError::Busy("connections"),
+        Mail::Refused { status } => ShmError::Refused(status),
+        _ => ShmError::Protocol("an unexpected mail"),
     }
 }
 
@@ -100,44 +153,23 @@ fn connect_socket(
     }
 }
 
-/// The hello, the server's doorbell and ours.
-fn receive_hello(socket: &OwnedFd, deadline: Instant) -> Result<(Hello, Waker, Waker), ShmError> {
-    let failed = "receive the server's hello";
-    wait_readable(socket, deadline)?;
-    let mut buffer = [0; 64];
-    let (length, descriptors) = socket::receive_with_descriptors(socket, &mut buffer)
-        .map_err(|e| ShmError::io(failed, e))?;
-    if length == 0 {
-        return Err(ShmError::Busy("connections"));
-    }
-    let hello = buffer
-        .get(..length)
-        .and_then(Hello::parse)
-        .ok_or(ShmError::Header(HeaderError::Magic))?;
-    if hello.version != VERSION {
-        return Err(ShmError::Header(HeaderError::Version(hello.version)));
-    }
-    let descriptors: [OwnedFd; 2] = descriptors
-        .try_into()
-        .map_err(|_| ShmError::Protocol("the hello came without its two descriptors"))?;
-    let [server, client] = descriptors.map(Waker::from_eventfd);
-    match (server, client) {
-        (Ok(server), Ok(client)) => Ok((hello, server, client)),
-        (Err(e), _) | (_, Err(e)) => Err(ShmError::io(failed, e)),
-    }
-}
-
-fn wait_readable(socket: &OwnedFd, deadline: Instant) -> Result<(), ShmError> {
+fn wait_for_mail(post: &mut Connected, deadline: Instant) -> Result<Received, ShmError> {
     loop {
+        match post.0.receive() {
+            Post::Mail(received) => return Ok(received),
+            Post::Garbage(reason) => return Err(ShmError::Protocol(reason)),
+            // It has no descriptors left for us, or it ends.
+            Post::Closed => return Err(ShmError::Busy("connections")),
+            Post::Nothing => {}
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ShmError::Timeout);
         }
         let left = Timespec::try_from(left).ok();
-        let mut descriptors = [PollFd::new(socket, PollFlags::IN)];
+        let mut descriptors = [PollFd::new(post.socket(), PollFlags::IN)];
         match rustix::event::poll(&mut descriptors, left.as_ref()) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Ok(()),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(ShmError::io("wait for the server", e)),
         }
     }

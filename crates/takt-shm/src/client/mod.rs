@@ -11,17 +11,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use iceoryx2::prelude::Node;
-use takt_rt::readiness::Waker;
+use takt_rt::readiness::{Events, Readiness, Waker};
+use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use crate::channel::{NotDelivered, Receiver, Sender};
+use crate::attention::ServerState;
 use crate::error::ShmError;
-use crate::header::{FLAG_WAKE, MessageHeader};
-use crate::pooled_ipc::PooledIpc;
+use crate::header::MessageHeader;
+use crate::inbox::{Inbox, Message};
+use crate::outbox::{Full, Outbox};
+use crate::post::PostBox;
 use crate::runtime::Runtime;
-use crate::socket;
+use crate::socket::{self, PeerCredentials, Post};
 use crate::wait::WaitPolicy;
+
+pub(crate) use connect::hello;
 
 /// How a client is set up.
 #[derive(Debug, Clone)]
@@ -49,33 +53,37 @@ impl Default for ClientConfig {
 /// A request allocates nothing once its largest request and response have been seen. When the server ends or dies, a waiting
 /// request fails at once with [`ShmError::ConnectionClosed`], as do all later ones: make a new connection then.
 pub struct ShmClient {
-    // The order matters when the client is dropped: ports before the node, and goodbye when nothing is left to clean up.
-    sender: Sender,
-    receiver: Receiver,
-    _node: Node<PooledIpc>,
-    socket: Connected,
-    /// The server sleeps on it; `None` if it spins.
-    server: Option<Waker>,
-    /// We sleep on it.
-    doorbell: Waker,
+    outbox: Outbox,
+    inbox: Inbox,
+    post: Connected,
+    state: ServerState,
+    /// We ring it.
+    server: Waker,
+    /// Our doorbell and the socket.
+    readiness: Readiness,
+    events: Events,
+    _doorbell: Waker,
     wait: WaitPolicy,
-    max_response: u32,
     next_id: u32,
-    /// Requests whose answers have not come yet, or were not waited for.
-    outstanding: u32,
     closed: bool,
     response: Vec<u8>,
-    server_process: u32,
+    peer: PeerCredentials,
     _runtime: Arc<Runtime>,
 }
 
 /// The socket; says goodbye when dropped.
 #[derive(Debug)]
-struct Connected(OwnedFd);
+struct Connected(PostBox);
+
+impl Connected {
+    fn socket(&self) -> &OwnedFd {
+        self.0.socket()
+    }
+}
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        socket::say_goodbye(&self.0);
+        socket::say_goodbye(self.0.socket());
     }
 }
 
@@ -95,64 +103,89 @@ impl ShmClient {
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
     ) -> Result<&[u8], ShmError> {
-        match self.exchange(encode, timeout) {
-            Ok(()) => Ok(&self.response),
-            Err(error) => {
-                self.closed |= error.is_fatal();
-                Err(error)
-            }
-        }
+        let message = self.exchange(encode, timeout)?;
+        self.inbox.body(&message).copy_into(&mut self.response);
+        Ok(&self.response)
+    }
+
+    /// The same, but the response stays where the server wrote it, until the next request: nothing is copied that is not looked
+    /// at. A broken server could still be writing there, so what it holds has to be copied out before it is checked.
+    ///
+    /// # Errors
+    /// As for [`request`](Self::request).
+    pub fn request_in_place(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<SharedBytes<'_>, ShmError> {
+        let message = self.exchange(encode, timeout)?;
+        Ok(self.inbox.body(&message))
     }
 
     fn exchange(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
-    ) -> Result<(), ShmError> {
+    ) -> Result<Message, ShmError> {
+        let start = Instant::now();
+        let result = self
+            .send(encode, timeout)
+            .and_then(|id| self.wait_for(id, start, timeout));
+        if let Err(error) = &result {
+            self.closed |= error.is_fatal();
+        }
+        result
+    }
+
+    fn send(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<u32, ShmError> {
         if self.closed {
             return Err(ShmError::ConnectionClosed);
-        }
-        let start = Instant::now();
-        if self.outstanding > 0 {
-            self.discard_late()?;
         }
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         let header = MessageHeader {
             request_id: id,
-            flags: if self.wait.sleeps() { FLAG_WAKE } else { 0 },
             timeout_nanos: u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX),
             ..MessageHeader::default()
         };
-        match self.sender.send(header, encode)? {
-            Ok(()) => self.outstanding = self.outstanding.saturating_add(1),
-            Err(NotDelivered) if self.is_connected() => {
-                return Err(ShmError::Busy("requests without an answer"));
+        self.outbox.acknowledge_with_next(self.inbox.received());
+        self.outbox.free_taken(self.inbox.taken());
+        let post = &self.post.0;
+        let sent = self.outbox.send(
+            header,
+            &mut |generation, fd| post.pass_on(generation, fd),
+            encode,
+        )?;
+        match sent {
+            Ok(()) => {
+                self.state.call(&self.server);
+                Ok(id)
             }
-            Err(NotDelivered) => return Err(ShmError::ConnectionClosed),
+            Err(Full) if self.is_connected() => Err(ShmError::Busy("requests without an answer")),
+            Err(Full) => Err(ShmError::ConnectionClosed),
         }
-        if let Some(server) = &self.server {
-            server.wake();
-        }
-        self.wait_for(id, start, timeout)
     }
 
     /// Whether the server is still there. Asks the kernel, which knows at once.
     #[must_use]
-    pub fn is_connected(&self) -> bool {
-        !self.closed && socket::ending(&self.socket.0) == socket::Ending::None
+    pub fn is_connected(&mut self) -> bool {
+        !self.closed && matches!(self.post.0.receive(), Post::Nothing)
     }
 
     /// The process id of the server, from the kernel.
     #[must_use]
     pub fn server_process(&self) -> u32 {
-        self.server_process
+        self.peer.process
     }
 
     /// The longest request, in bytes, that the server takes.
     #[must_use]
     pub fn max_request(&self) -> u32 {
-        self.sender.limit()
+        self.outbox.limit()
     }
 
     /// How this side waits.

@@ -3,14 +3,12 @@
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use takt_ua::StatusCode;
 
 use super::ShmClient;
-use crate::channel::Received;
 use crate::error::ShmError;
-use crate::header::MessageHeader;
-use crate::socket::{self, Ending};
+use crate::inbox::Message;
+use crate::socket::Post;
 
 /// Looks at the shared memory between two looks at the clock. One of each takes about 30 ns.
 const LOOKS_PER_CLOCK: u32 = 32;
@@ -23,29 +21,31 @@ impl ShmClient {
         id: u32,
         start: Instant,
         timeout: Duration,
-    ) -> Result<(), ShmError> {
+    ) -> Result<Message, ShmError> {
         // A timeout beyond what the clock can say is none.
         let deadline = start.checked_add(timeout);
         let spin_for = self.wait.spin_for();
-        if spin_for != Some(Duration::ZERO) && self.spin(id, start, spin_for, deadline)? {
-            return Ok(());
+        if spin_for != Some(Duration::ZERO)
+            && let Some(message) = self.spin(id, start, spin_for, deadline)?
+        {
+            return Ok(message);
         }
         self.sleep(id, deadline)
     }
 
-    /// Looks until the response is there or the time to spin is over; says which.
+    /// Looks until the response is there or the time to spin is over.
     fn spin(
         &mut self,
         id: u32,
         start: Instant,
         spin_for: Option<Duration>,
         deadline: Option<Instant>,
-    ) -> Result<bool, ShmError> {
+    ) -> Result<Option<Message>, ShmError> {
         let mut clocks = 0_u32;
         loop {
             for _ in 0..LOOKS_PER_CLOCK {
-                if self.look(id)? {
-                    return Ok(true);
+                if let Some(message) = self.look(id)? {
+                    return Ok(Some(message));
                 }
                 spin_loop();
             }
@@ -54,90 +54,100 @@ impl ShmClient {
                 return Err(ShmError::Timeout);
             }
             if spin_for.is_some_and(|spin_for| now.duration_since(start) >= spin_for) {
-                return Ok(false);
+                return Ok(None);
             }
             clocks = clocks.wrapping_add(1);
-            if clocks.is_multiple_of(CLOCKS_PER_CALL) && self.last_words(id)? {
-                return Ok(true);
+            if clocks.is_multiple_of(CLOCKS_PER_CALL)
+                && let Some(message) = self.last_words(id)?
+            {
+                return Ok(Some(message));
             }
         }
     }
 
-    fn sleep(&mut self, id: u32, deadline: Option<Instant>) -> Result<(), ShmError> {
+    fn sleep(&mut self, id: u32, deadline: Option<Instant>) -> Result<Message, ShmError> {
+        // Before looking: what comes after that, the server rings for.
+        self.outbox.set_asleep(true);
+        let result = self.sleep_until(id, deadline);
+        self.outbox.set_asleep(false);
+        result
+    }
+
+    fn sleep_until(&mut self, id: u32, deadline: Option<Instant>) -> Result<Message, ShmError> {
         loop {
-            // Before looking: if it is rung after that, the next poll returns at once.
-            self.doorbell.drain();
-            if self.look(id)? {
-                return Ok(());
+            if let Some(message) = self.look(id)? {
+                return Ok(message);
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
                 return Err(ShmError::Timeout);
             }
-            if self.poll(left)? && self.last_words(id)? {
-                return Ok(());
+            self.readiness
+                .wait(&mut self.events, left)
+                .map_err(|e| ShmError::io("wait for a response", e))?;
+            let socket = self
+                .events
+                .iter()
+                .any(|event| event.key == super::connect::SOCKET);
+            if socket && let Some(message) = self.last_words(id)? {
+                return Ok(message);
             }
         }
     }
 
-    /// Sleeps until the doorbell is rung, the server is gone, or the time is over. Says whether the server may be gone.
-    fn poll(&self, left: Option<Duration>) -> Result<bool, ShmError> {
-        let mut descriptors = [
-            PollFd::new(&self.doorbell, PollFlags::IN),
-            PollFd::new(&self.socket.0, PollFlags::IN),
-        ];
-        let left = left.and_then(|left| Timespec::try_from(left).ok());
-        match rustix::event::poll(&mut descriptors, left.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(e) => return Err(ShmError::io("wait for a response", e)),
-        }
-        let [_, socket] = descriptors;
-        Ok(!socket.revents().is_empty())
-    }
-
-    /// Fails if the server is gone, unless it answered before it went; says whether it did.
-    fn last_words(&mut self, id: u32) -> Result<bool, ShmError> {
-        if socket::ending(&self.socket.0) == Ending::None {
-            return Ok(false);
+    /// Fails if the server is gone, unless it answered before it went.
+    fn last_words(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
+        match self.post.0.receive() {
+            Post::Nothing => return Ok(None),
+            Post::Garbage(reason) => return Err(ShmError::Protocol(reason)),
+            Post::Mail(_) => return Err(ShmError::Protocol("an unexpected mail")),
+            Post::Closed => {}
         }
         self.closed = true;
-        if self.look(id)? {
-            return Ok(true);
+        match self.look(id)? {
+            Some(message) => Ok(Some(message)),
+            None => Err(ShmError::ConnectionClosed),
         }
-        Err(ShmError::ConnectionClosed)
     }
 
-    /// Takes the responses that are there; says whether the one to `id` was among them.
-    fn look(&mut self, id: u32) -> Result<bool, ShmError> {
-        while let Some(message) = self.receiver.receive()? {
-            if self.take(&message, id)? {
-                return Ok(true);
+    /// Takes the responses that are there, until the one to `id` is among them. Others come too late: nobody waits for
+    /// them any more.
+    #[inline]
+    fn look(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
+        while self.inbox.is_ready() {
+            if let Some(message) = self.take(id)? {
+                return Ok(Some(message));
             }
         }
-        Ok(false)
+        if self.inbox.has_backlog() {
+            self.make_room();
+        }
+        Ok(None)
     }
 
-    /// Throws away answers to requests that nobody waits for any more.
-    pub(super) fn discard_late(&mut self) -> Result<(), ShmError> {
-        while self.receiver.receive()?.is_some() {
-            self.outstanding = self.outstanding.saturating_sub(1);
+    fn take(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
+        let post = &mut self.post.0;
+        let received = self
+            .inbox
+            .receive(&mut |generation| post.fetch(generation))?;
+        match received {
+            None => Ok(None),
+            Some(Err(invalid)) => Err(ShmError::Header(invalid.error)),
+            Some(Ok(message)) if message.header.request_id != id => Ok(None),
+            Some(Ok(message)) if message.header.status != 0 => {
+                Err(ShmError::Refused(StatusCode(message.header.status)))
+            }
+            Some(Ok(message)) => Ok(Some(message)),
         }
-        Ok(())
     }
 
-    fn take(&mut self, message: &Received, id: u32) -> Result<bool, ShmError> {
-        self.outstanding = self.outstanding.saturating_sub(1);
-        let payload = message.payload();
-        let (header, body) = MessageHeader::parse(payload, self.max_response)?;
-        if header.request_id != id {
-            return Ok(false);
+    /// The server has more for us than there is room: tells it what we have taken.
+    #[cold]
+    fn make_room(&mut self) {
+        if self.outbox.acknowledged() != self.inbox.received() {
+            self.outbox.acknowledge_with_next(self.inbox.received());
+            self.outbox.acknowledge_now();
+            self.state.call(&self.server);
         }
-        if header.status != 0 {
-            return Err(ShmError::Refused(StatusCode(header.status)));
-        }
-        self.response.clear();
-        self.response
-            .extend_from_slice(payload.get(body).unwrap_or_default());
-        Ok(true)
     }
 }

@@ -1,92 +1,131 @@
 //! The server's end of a channel.
 
-use iceoryx2::prelude::Node;
+use std::collections::VecDeque;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{Ordering, fence};
+
 use takt_rt::readiness::Waker;
 use takt_ua::StatusCode;
 
-use crate::address::ApplicationName;
-use crate::channel::{NotDelivered, Receiver, Sender};
 use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
-use crate::header::{FLAG_WAKE, MessageHeader};
-use crate::names::{channel_request_name, channel_response_name};
-use crate::pooled_ipc::PooledIpc;
+use crate::header::MessageHeader;
+use crate::inbox::Inbox;
+use crate::outbox::{Full, Once, Outbox};
+use crate::post::PostBox;
+
+/// Responses that a client does not take: more than these, and it is too slow or broken.
+const MAX_BACKLOG: usize = 256;
 
 /// A client's channel, and what the handler keeps for it.
 pub(super) struct Channel<C> {
-    receiver: Receiver,
-    sender: Sender,
-    max_request: u32,
+    inbox: Inbox,
+    outbox: Outbox,
+    /// Responses for which there was no room. While there are any, no further request is taken.
+    backlog: VecDeque<Response>,
+    /// How often there was no request when we looked.
+    pub(super) idle: u32,
     pub(super) connection: C,
 }
 
+/// A response that is encoded.
+struct Response {
+    request_id: u32,
+    /// Not Good: the reason why there is no body.
+    status: StatusCode,
+    body: Vec<u8>,
+}
+
+/// What a channel needs of its connection.
+pub(super) struct Line<'a> {
+    pub(super) post: &'a mut PostBox,
+    /// The client's doorbell.
+    pub(super) client: &'a Waker,
+}
+
 impl<C> Channel<C> {
-    /// Makes the two services of the channel.
+    /// A channel to the client that has the outbox behind `fd`.
     pub(super) fn new(
-        node: &Node<PooledIpc>,
-        name: &ApplicationName,
-        id: u64,
+        fd: &OwnedFd,
         max_request: u32,
         max_response: u32,
         connect: impl FnOnce() -> C,
     ) -> Result<Self, ShmError> {
-        let receiver = Receiver::new(node, &channel_request_name(name, id), true)?;
-        let sender = Sender::new(node, &channel_response_name(name, id), max_response, true)?;
         Ok(Self {
-            receiver,
-            sender,
-            max_request,
+            inbox: Inbox::new(fd, max_request)?,
+            outbox: Outbox::new(max_response)?,
+            backlog: VecDeque::new(),
+            idle: 0,
             connection: connect(),
         })
     }
 
+    /// Our outbox, to be passed to the client.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.outbox.fd()
+    }
+
     /// Answers the next request, if there is one. An error means that the channel cannot be used any more.
+    #[inline]
     pub(super) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Vec<u8>,
-        client: &Waker,
+        line: Line<'_>,
     ) -> Result<bool, ShmError> {
-        let Some(message) = self.receiver.receive()? else {
+        if !self.inbox.is_ready() && self.backlog.is_empty() {
             return Ok(false);
-        };
-        let payload = message.payload();
-        let header = match MessageHeader::parse(payload, self.max_request) {
-            Ok((header, body)) => {
+        }
+        self.answer(handler, scratch, line)
+    }
+
+    fn answer<H: Handler<Connection = C>>(
+        &mut self,
+        handler: &H,
+        scratch: &mut Vec<u8>,
+        mut line: Line<'_>,
+    ) -> Result<bool, ShmError> {
+        if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
+            return Ok(false);
+        }
+        let received = self
+            .inbox
+            .receive(&mut |generation| line.post.fetch(generation))?;
+        let id = match received {
+            None => return Ok(false),
+            Some(Ok(message)) => {
                 // The client can still write to this memory: what is checked must be what is used.
-                scratch.clear();
-                scratch.extend_from_slice(payload.get(body).unwrap_or_default());
-                header
+                self.inbox.body(&message).copy_into(scratch);
+                message.header.request_id
             }
-            Err(error) => {
-                let id = MessageHeader::request_id_of(payload);
-                drop(message);
-                self.refuse(id, error.status_code())?;
-                client.wake();
+            Some(Err(invalid)) => {
+                self.outbox.acknowledge_with_next(self.inbox.received());
+                self.refuse(invalid.request_id, invalid.error.status_code(), &mut line)?;
                 return Ok(true);
             }
         };
-        drop(message);
-
-        let id = header.request_id;
-        let response = MessageHeader {
-            request_id: id,
-            ..MessageHeader::default()
-        };
+        self.outbox.acknowledge_with_next(self.inbox.received());
+        self.outbox.free_taken(self.inbox.taken());
         let connection = &mut self.connection;
         let mut outcome = Outcome::Deferred;
-        let sent = self.sender.send_once(response, |encoder| {
-            outcome = handler.handle(connection, id, scratch, encoder);
-            outcome == Outcome::Complete && encoder.position() > 0
-        });
-        let mut sent = self.settle(id, sent)?;
-        if !sent && outcome == Outcome::Complete {
+        let post = &line.post;
+        let sent = self.outbox.send_once(
+            header(id),
+            &mut |generation, fd| post.pass_on(generation, fd),
+            |encoder| {
+                outcome = handler.handle(connection, id, scratch, encoder);
+                outcome == Outcome::Complete && encoder.position() > 0
+            },
+        );
+        match sent {
+            Ok(Once::Sent) => ring(&self.inbox, line.client),
+            Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
             // Not even a ServiceFault had room.
-            self.refuse(id, StatusCode::BadResponseTooLarge)?;
-            sent = true;
-        }
-        if sent && header.flags & FLAG_WAKE != 0 {
-            client.wake();
+            Ok(Once::Nothing) => {
+                self.refuse(id, StatusCode::BadResponseTooLarge, &mut line)?;
+            }
+            Ok(Once::Kept(body)) => self.keep(Response::good(id, body), &mut line)?,
+            Err(error) => self.settle(id, error, &mut line)?,
         }
         Ok(true)
     }
@@ -95,51 +134,130 @@ impl<C> Channel<C> {
     pub(super) fn complete<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        client: &Waker,
+        mut line: Line<'_>,
     ) -> Result<bool, ShmError> {
         let mut any = false;
         while let Some((id, body)) = handler.take_completed(&mut self.connection) {
-            let response = MessageHeader {
-                request_id: id,
-                ..MessageHeader::default()
-            };
-            let sent = self.sender.send_bytes(response, &body).map(Some);
-            any |= self.settle(id, sent)?;
-        }
-        if any {
-            client.wake();
+            any = true;
+            self.respond(Response::good(id, body), &mut line)?;
         }
         Ok(any)
     }
 
-    /// Turns what only this response suffers from into a StatusCode; says whether the client has to look.
-    fn settle(
-        &mut self,
-        id: u32,
-        sent: Result<Option<Result<(), NotDelivered>>, ShmError>,
-    ) -> Result<bool, ShmError> {
-        match sent {
-            // A client that does not take its responses loses them.
-            Ok(response) => Ok(response.is_some()),
-            Err(ShmError::RequestTooLarge { .. }) => {
-                self.refuse(id, StatusCode::BadResponseTooLarge)?;
-                Ok(true)
+    fn respond(&mut self, response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
+        if !self.backlog.is_empty() {
+            return self.keep(response, line);
+        }
+        self.outbox.free_taken(self.inbox.taken());
+        match self.send(&response, line) {
+            Ok(Ok(())) => {
+                ring(&self.inbox, line.client);
+                Ok(())
             }
-            Err(error @ ShmError::SharedMemoryFull { .. }) => {
-                self.refuse(id, error.status_code())?;
-                Ok(true)
+            Ok(Err(Full)) => self.keep(response, line),
+            Err(error) => self.settle(response.request_id, error, line),
+        }
+    }
+
+    fn send(&mut self, response: &Response, line: &Line<'_>) -> Result<Result<(), Full>, ShmError> {
+        let header = MessageHeader {
+            status: response.status.0,
+            ..header(response.request_id)
+        };
+        let post = &line.post;
+        self.outbox.send_bytes(
+            header,
+            &mut |generation, fd| post.pass_on(generation, fd),
+            &response.body,
+        )
+    }
+
+    /// Keeps a response until the client has taken others.
+    #[cold]
+    fn keep(&mut self, response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
+        if self.backlog.len() >= MAX_BACKLOG {
+            return Err(ShmError::Busy("responses that the client does not take"));
+        }
+        self.backlog.push_back(response);
+        self.outbox.acknowledge_now();
+        self.outbox.set_backlog(true);
+        // It may have taken some before it could see that we wait for it; if not, it is told to look.
+        self.send_backlog(line)?;
+        if !self.backlog.is_empty() {
+            ring(&self.inbox, line.client);
+        }
+        Ok(())
+    }
+
+    /// Sends what was kept, as far as there is room; whether nothing is left.
+    #[cold]
+    fn send_backlog(&mut self, line: &mut Line<'_>) -> Result<bool, ShmError> {
+        self.outbox.free_taken(self.inbox.taken());
+        while let Some(response) = self.backlog.pop_front() {
+            match self.send(&response, line) {
+                Ok(Ok(())) => ring(&self.inbox, line.client),
+                Ok(Err(Full)) => {
+                    self.backlog.push_front(response);
+                    return Ok(false);
+                }
+                Err(error) => self.settle(response.request_id, error, line)?,
             }
-            Err(error) => Err(error),
+        }
+        self.outbox.set_backlog(false);
+        Ok(true)
+    }
+
+    /// Turns what only this response suffers from into a StatusCode.
+    #[cold]
+    fn settle(&mut self, id: u32, error: ShmError, line: &mut Line<'_>) -> Result<(), ShmError> {
+        match error {
+            ShmError::RequestTooLarge { .. } => {
+                self.refuse(id, StatusCode::BadResponseTooLarge, line)
+            }
+            error => Err(error),
         }
     }
 
     /// Answers with a StatusCode instead of a message.
-    fn refuse(&mut self, id: u32, status: StatusCode) -> Result<(), ShmError> {
-        let response = MessageHeader {
-            request_id: id,
-            status: status.0,
-            ..MessageHeader::default()
+    #[cold]
+    fn refuse(
+        &mut self,
+        request_id: u32,
+        status: StatusCode,
+        line: &mut Line<'_>,
+    ) -> Result<(), ShmError> {
+        let response = Response {
+            request_id,
+            status,
+            body: Vec::new(),
         };
-        self.sender.send_bytes(response, &[]).map(|_| ())
+        self.respond(response, line)
+    }
+}
+
+impl Response {
+    fn good(request_id: u32, body: Vec<u8>) -> Self {
+        Self {
+            request_id,
+            status: StatusCode::Good,
+            body,
+        }
+    }
+}
+
+fn header(request_id: u32) -> MessageHeader {
+    MessageHeader {
+        request_id,
+        ..MessageHeader::default()
+    }
+}
+
+/// Wakes the client if it sleeps; to be called after sending.
+#[inline]
+fn ring(inbox: &Inbox, client: &Waker) {
+    // After the message, before looking whether somebody sleeps; the client does the reverse.
+    fence(Ordering::SeqCst);
+    if inbox.is_asleep() {
+        client.wake();
     }
 }

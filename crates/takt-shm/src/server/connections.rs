@@ -6,12 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use takt_rt::readiness::Waker;
+use takt_ua::StatusCode;
 
+use crate::attention::{Attention, MAX_CONNECTIONS};
 use crate::error::ShmError;
-use crate::header::VERSION;
-use crate::open::{Hello, Token};
+use crate::mail::Mail;
+use crate::post::PostBox;
 use crate::server::channel::Channel;
-use crate::socket::{self, Ending, PeerCredentials};
+use crate::socket::{self, PeerCredentials};
 
 /// Who has not opened a channel after this time makes room for others.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -72,13 +74,12 @@ impl Event {
 
 /// A client.
 pub(super) struct Connection<C> {
-    pub(super) socket: OwnedFd,
+    pub(super) post: PostBox,
     /// The client rings it.
     pub(super) doorbell: Waker,
     /// We ring it.
     pub(super) client: Waker,
     pub(super) peer: PeerCredentials,
-    token: Token,
     since: Instant,
     /// Until it is opened there is none.
     pub(super) channel: Option<Channel<C>>,
@@ -104,7 +105,7 @@ impl<C> Connections<C> {
             places: Vec::new(),
             open: Vec::new(),
             evicted: Vec::new(),
-            max: max.min(usize::from(u16::MAX)),
+            max: max.min(MAX_CONNECTIONS),
         })
     }
 
@@ -129,11 +130,15 @@ impl<C> Connections<C> {
         }
     }
 
-    /// The connection with that token, if it has no channel yet.
-    pub(super) fn find(&self, token: &Token) -> Option<Slot> {
-        self.slots()
-            .find(|(_, connection)| connection.channel.is_none() && connection.token == *token)
-            .map(|(slot, _)| slot)
+    /// The connection at a place of the map of attention, if there is one.
+    #[inline]
+    pub(super) fn at(&self, index: usize) -> Option<Slot> {
+        let (generation, connection) = self.places.get(index)?;
+        connection.as_ref()?;
+        Some(Slot {
+            index: u16::try_from(index).ok()?,
+            generation: *generation,
+        })
     }
 
     /// Gives a connection its channel.
@@ -165,19 +170,16 @@ impl<C> Connections<C> {
         self.evicted.pop()
     }
 
-    /// What a readable socket has to say.
-    pub(super) fn ending(&mut self, slot: Slot) -> Ending {
-        self.get(slot).map_or(Ending::None, |connection| {
-            socket::ending(&connection.socket)
-        })
-    }
-
     /// Takes all who want to connect; `register` adds their descriptors to the set that is waited for.
-    pub(super) fn accept(&mut self, mut register: impl FnMut(BorrowedFd<'_>, Event) -> bool) {
+    pub(super) fn accept(
+        &mut self,
+        attention: &Attention,
+        mut register: impl FnMut(BorrowedFd<'_>, Event) -> bool,
+    ) {
         loop {
             match socket::accept(&self.listener) {
                 Ok(Some(socket)) => {
-                    self.greet(socket, &mut register);
+                    self.greet(socket, attention, &mut register);
                 }
                 Ok(None) => return,
                 Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
@@ -199,31 +201,39 @@ impl<C> Connections<C> {
     fn greet(
         &mut self,
         socket: OwnedFd,
+        attention: &Attention,
         register: &mut impl FnMut(BorrowedFd<'_>, Event) -> bool,
     ) -> Option<()> {
         let peer = socket::peer(&socket).ok()?;
+        let refuse = |status| {
+            // If it cannot be told, it sees the connection closed.
+            let _ = socket::send(&socket, Mail::Refused { status }, &[]);
+        };
         if peer.user != rustix::process::geteuid().as_raw() {
+            refuse(StatusCode::BadUserAccessDenied);
             return None;
         }
-        let slot = self.free_slot()?;
-        let mut token = Token::default();
-        getrandom::fill(&mut token).ok()?;
+        let Some(slot) = self.free_slot() else {
+            refuse(StatusCode::BadTcpServerTooBusy);
+            return None;
+        };
         let connection = Connection {
-            socket,
+            post: PostBox::new(socket),
             doorbell: Waker::new().ok()?,
             client: Waker::new().ok()?,
             peer,
-            token,
             since: Instant::now(),
             channel: None,
         };
-        let hello = Hello {
-            version: VERSION,
-            token,
+        let hello = Mail::Hello {
+            connection: u32::from(slot.index),
         };
-        let descriptors = [connection.doorbell.as_fd(), connection.client.as_fd()];
-        socket::send_with_descriptors(&connection.socket, &hello.to_bytes(), descriptors).ok()?;
-        if !register(connection.socket.as_fd(), Event::Socket(slot)) {
+        let [state, map] = attention.descriptors();
+        let bells = [connection.doorbell.as_fd(), connection.client.as_fd()];
+        let [doorbell, client] = bells;
+        let descriptors = [doorbell, client, state, map];
+        socket::send(connection.post.socket(), hello, &descriptors).ok()?;
+        if !register(connection.post.as_fd(), Event::Socket(slot)) {
             return None;
         }
         if !register(connection.doorbell.as_fd(), Event::Doorbell(slot)) {

@@ -6,7 +6,7 @@ mod connections;
 mod opening;
 mod public;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,31 +16,30 @@ use iceoryx2::prelude::Node;
 use takt_rt::readiness::{Interest, Readiness, key_id, tagged_key};
 
 use crate::address::ApplicationName;
-use crate::clean::Cleaner;
+use crate::attention::Attention;
 use crate::error::ShmError;
 use crate::handler::Handler;
+use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
 use crate::pooled_ipc::PooledIpc;
 use crate::runtime::Runtime;
+use crate::server::channel::{Channel, Line};
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::opening::Opening;
 use crate::server::public::Public;
-use crate::wait::WaitPolicy;
+use crate::socket::Post;
 
 /// How a server is set up.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// How the loop that drives the server waits. With [`WaitPolicy::Spin`] clients are told not to ring: the loop must then
-    /// call [`ShmServer::turn`] all the time, and [`Readiness::wait`] now and then.
-    pub wait: WaitPolicy,
-    /// How many clients can be connected at a time; each takes three file descriptors.
+    /// How many clients can be connected at a time, at most 32768; each takes four file descriptors.
     pub max_connections: usize,
     /// The longest request, in bytes.
     pub max_request: u32,
     /// The longest response, in bytes.
     pub max_response: u32,
-    /// Whether to offer the public services, or channels alone.
+    /// Whether to offer the public services through iceoryx2, or channels alone.
     pub public_services: bool,
     /// Another runtime directory than the usual one.
     pub runtime_directory: Option<PathBuf>,
@@ -49,7 +48,6 @@ pub struct ServerConfig {
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
-            wait: WaitPolicy::default(),
             max_connections: 256,
             max_request: 64 << 20,
             max_response: 64 << 20,
@@ -61,6 +59,9 @@ impl Default for ServerConfig {
 
 /// At most so many requests of one channel are answered before others have their turn.
 const BATCH: usize = 8;
+
+/// After so many looks without a request, a channel is not looked at any more until its client asks for it.
+const IDLE_LOOKS: u32 = 20_000;
 
 /// How often to try for a name that another process may be cleaning up.
 const NAME_ATTEMPTS: u32 = 5;
@@ -74,11 +75,12 @@ const NAME_ATTEMPTS: u32 = 5;
 pub struct ShmServer<H: Handler> {
     // The order matters when the server is dropped: ports before the node, the node before the name and the directory.
     connections: Connections<H::Connection>,
-    public: Option<Public<H::Connection>>,
-    node: Node<PooledIpc>,
+    public: Option<PublicNode<H::Connection>>,
     name: ApplicationName,
     _name_lock: NameLock,
-    cleaner: Cleaner,
+    attention: Attention,
+    /// Where the next turn begins.
+    next_word: usize,
     handler: H,
     config: ServerConfig,
     readiness: Arc<Readiness>,
@@ -88,6 +90,9 @@ pub struct ShmServer<H: Handler> {
     scratch: Vec<u8>,
     _runtime: Arc<Runtime>,
 }
+
+/// The public services, and the node of iceoryx2 that they belong to.
+type PublicNode<C> = (Node<PooledIpc>, Public<C>);
 
 impl<H: Handler> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
@@ -103,34 +108,33 @@ impl<H: Handler> ShmServer<H> {
     ) -> Result<Self, ShmError> {
         let runtime = Runtime::open(config.runtime_directory.as_deref())?;
         let name_lock = take_name(&runtime, &name)?;
-        let node = runtime.node(name.as_str())?;
         let completed = Completed::new()?;
-        let connection = handler.connect(None, &name, completed.for_handler());
-        let public = Public::new(
-            &node,
-            &name,
-            config.public_services,
-            config.max_request,
-            config.max_response,
-            connection,
-        )?;
+        let public = match config.public_services {
+            true => Some(Self::offer_public(
+                &runtime, &name, &handler, &completed, &config,
+            )?),
+            false => None,
+        };
         let add = |descriptor, event: Event| {
             readiness
                 .add(descriptor, tagged_key(tag, event.to_id()), Interest::READ)
                 .map_err(|e| ShmError::io("wait for a descriptor", e))
         };
-        add(public.descriptor(), Event::Public)?;
+        if let Some((_, public)) = &public {
+            add(public.descriptor(), Event::Public)?;
+        }
         add(completed.waker.as_fd(), Event::Completed)?;
+        let attention = Attention::new(config.max_connections)?;
         // Last: who finds the socket finds everything else.
         let connections = Connections::listen(name_lock.socket(), config.max_connections)?;
         add(connections.listener(), Event::Listener)?;
         Ok(Self {
             connections,
-            public: Some(public),
-            node,
+            public,
             name,
             _name_lock: name_lock,
-            cleaner: Cleaner::new(&runtime, completed.for_handler()),
+            attention,
+            next_word: 0,
             handler,
             config,
             readiness: Arc::clone(readiness),
@@ -139,6 +143,25 @@ impl<H: Handler> ShmServer<H> {
             scratch: Vec::new(),
             _runtime: runtime,
         })
+    }
+
+    fn offer_public(
+        runtime: &Runtime,
+        name: &ApplicationName,
+        handler: &H,
+        completed: &Completed,
+        config: &ServerConfig,
+    ) -> Result<PublicNode<H::Connection>, ShmError> {
+        let node = runtime.node(name.as_str())?;
+        let connection = handler.connect(None, name, completed.for_handler());
+        let public = Public::new(
+            &node,
+            name,
+            config.max_request,
+            config.max_response,
+            connection,
+        )?;
+        Ok((node, public))
     }
 
     /// The name under which it is found.
@@ -159,6 +182,14 @@ impl<H: Handler> ShmServer<H> {
         &self.handler
     }
 
+    /// Whether the thread that drives the server is awake, and will call [`turn`](Self::turn) all the time: then clients do
+    /// not ring, which saves them a system call for each request. They do until this is called.
+    ///
+    /// Before sleeping again, say so, and make one more turn.
+    pub fn set_awake(&mut self, awake: bool) {
+        self.attention.set_awake(awake);
+    }
+
     /// Does what an event on one of its descriptors asks for; `key` is the event's. Says how many requests were answered.
     pub fn ready(&mut self, key: u64) -> usize {
         match Event::from_id(key_id(key)) {
@@ -175,23 +206,58 @@ impl<H: Handler> ShmServer<H> {
                 self.socket_ready(slot);
                 0
             }
-            Some(Event::Doorbell(slot)) => self.doorbell(slot),
+            Some(Event::Doorbell(slot)) => self.serve(slot, BATCH),
             None => 0,
         }
     }
 
-    /// Looks at every channel once, without a system call, and says how many requests were answered.
+    /// Looks at the channels that have had requests lately, once, without a system call, and says how many requests were
+    /// answered. Clients that are idle cost nothing.
     pub fn turn(&mut self) -> usize {
         let mut answered = 0;
         if self.completed.flag.load(Ordering::Relaxed) {
             answered += self.complete();
         }
-        for index in 0..self.connections.channels() {
-            if let Some(slot) = self.connections.channel_slot(index) {
-                answered += usize::from(self.poll(slot).unwrap_or(false));
+        let everything = self.attention.takes_stock();
+        let words = self.attention.words();
+        // Not always from the first on, whose clients would be answered before all others.
+        self.next_word = (self.next_word + 1) % words.max(1);
+        for step in 0..words {
+            let word = (self.next_word + step) % words;
+            let mut marked = self.attention.marked(word);
+            if everything {
+                marked = u64::MAX;
+            }
+            while marked != 0 {
+                let connection = 64 * word + marked.trailing_zeros() as usize;
+                marked &= marked - 1;
+                answered += self.look(connection);
             }
         }
         answered
+    }
+
+    /// Looks at a marked connection.
+    #[inline]
+    fn look(&mut self, connection: usize) -> usize {
+        let Some(slot) = self.connections.at(connection) else {
+            self.attention.unmark(connection);
+            return 0;
+        };
+        let answered = usize::from(self.poll(slot).unwrap_or(false));
+        if let Some(channel) = self.channel(slot) {
+            channel.idle = if answered > 0 { 0 } else { channel.idle + 1 };
+            if channel.idle < IDLE_LOOKS {
+                return answered;
+            }
+            channel.idle = 0;
+        }
+        self.attention.unmark(connection);
+        answered + self.serve(slot, 1)
+    }
+
+    fn channel(&mut self, slot: Slot) -> Option<&mut Channel<H::Connection>> {
+        self.connections.get(slot)?.channel.as_mut()
     }
 
     fn accept(&mut self) {
@@ -199,11 +265,17 @@ impl<H: Handler> ShmServer<H> {
             connections,
             readiness,
             tag,
+            attention,
             ..
         } = self;
-        connections.accept(|descriptor, event| {
+        connections.accept(attention, |descriptor, event| {
             let key = tagged_key(*tag, event.to_id());
-            readiness.add(descriptor, key, Interest::READ).is_ok()
+            let interest = match event {
+                // Nobody reads what a bell counts.
+                Event::Doorbell(_) => Interest::READ | Interest::EDGE,
+                _ => Interest::READ,
+            };
+            readiness.add(descriptor, key, interest).is_ok()
         });
         // Some may have had to make room.
         while let Some(connection) = self.connections.take_evicted() {
@@ -211,38 +283,51 @@ impl<H: Handler> ShmServer<H> {
         }
     }
 
-    fn doorbell(&mut self, slot: Slot) -> usize {
-        let Some(connection) = self.connections.get(slot) else {
-            return 0;
-        };
-        connection.doorbell.drain();
+    /// Answers up to `most` requests of a channel.
+    fn serve(&mut self, slot: Slot, most: usize) -> usize {
         let mut answered = 0;
-        while answered < BATCH {
+        while answered < most {
             match self.poll(slot) {
                 Some(true) => answered += 1,
                 _ => return answered,
             }
         }
         // There may be more: come back after the others.
-        if let Some(connection) = self.connections.get(slot) {
+        if most > 1
+            && let Some(connection) = self.connections.get(slot)
+        {
             connection.doorbell.wake();
         }
         answered
     }
 
     /// Answers one request of a channel; `None` if the channel is closed, maybe by this.
+    #[inline]
     fn poll(&mut self, slot: Slot) -> Option<bool> {
         let connection = self.connections.get(slot)?;
-        let client = &connection.client;
         let channel = connection.channel.as_mut()?;
-        match channel.poll(&self.handler, &mut self.scratch, client) {
-            Ok(answered) => Some(answered),
+        let line = Line {
+            post: &mut connection.post,
+            client: &connection.client,
+        };
+        match channel.poll(&self.handler, &mut self.scratch, line) {
+            Ok(answered) => {
+                if answered {
+                    self.attention.count_request();
+                }
+                Some(answered)
+            }
             Err(error) => {
-                tracing::warn!(application = %self.name, %error, "closing a channel");
-                self.close(slot);
+                self.fail(slot, &error);
                 None
             }
         }
+    }
+
+    #[cold]
+    fn fail(&mut self, slot: Slot, error: &ShmError) {
+        tracing::warn!(application = %self.name, %error, "closing a channel");
+        self.close(slot);
     }
 
     fn complete(&mut self) -> usize {
@@ -256,75 +341,85 @@ impl<H: Handler> ShmServer<H> {
             let Some(connection) = self.connections.get(slot) else {
                 continue;
             };
-            let client = &connection.client;
             let Some(channel) = connection.channel.as_mut() else {
                 continue;
             };
-            match channel.complete(&self.handler, client) {
+            let line = Line {
+                post: &mut connection.post,
+                client: &connection.client,
+            };
+            match channel.complete(&self.handler, line) {
                 Ok(any) => completed += usize::from(any),
                 Err(error) => {
-                    tracing::warn!(application = %self.name, %error, "closing a channel");
-                    self.close(slot);
+                    self.fail(slot, &error);
                     // Another channel has taken its place in the list.
                     index -= 1;
                 }
             }
         }
-        if let Some(public) = &mut self.public {
+        if let Some((_, public)) = &mut self.public {
             completed += usize::from(public.complete(&self.handler));
         }
-        self.forget_clients();
         completed
     }
 
     fn serve_public(&mut self) -> usize {
-        let Some(mut public) = self.public.take() else {
-            return 0;
-        };
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let handler = &self.handler;
+        match &mut self.public {
+            Some((_, public)) => public.poll(&self.handler, &mut self.scratch),
+            None => 0,
+        }
+    }
+
+    fn socket_ready(&mut self, slot: Slot) {
+        while let Some(connection) = self.connections.get(slot) {
+            match connection.post.receive() {
+                Post::Nothing => return,
+                Post::Mail(Received {
+                    mail: Mail::Open { max_response },
+                    mut descriptors,
+                }) => {
+                    let opened = match descriptors.pop() {
+                        Some(outbox) => self.open(slot, max_response, &outbox),
+                        None => Err(ShmError::Protocol("a client has no outbox")),
+                    };
+                    if let Err(error) = opened {
+                        self.fail(slot, &error);
+                    }
+                }
+                Post::Mail(Received {
+                    mail: Mail::Goodbye,
+                    ..
+                })
+                | Post::Closed => self.close(slot),
+                Post::Mail(_) => self.fail(slot, &ShmError::Protocol("an unexpected mail")),
+                Post::Garbage(reason) => self.fail(slot, &ShmError::Protocol(reason)),
+            }
+        }
+    }
+
+    fn open(&mut self, slot: Slot, max_response: u32, outbox: &OwnedFd) -> Result<(), ShmError> {
         let opening = Opening {
-            node: &self.node,
             name: &self.name,
             config: &self.config,
             completed: &self.completed,
         };
         let connections = &mut self.connections;
-        let handled = public.poll(handler, &mut scratch, |wanted| {
-            opening.open(handler, connections, wanted)
-        });
-        self.scratch = scratch;
-        self.public = Some(public);
-        handled
-    }
-
-    fn socket_ready(&mut self, slot: Slot) {
-        match self.connections.ending(slot) {
-            crate::socket::Ending::None => {}
-            crate::socket::Ending::Goodbye => self.close(slot),
-            crate::socket::Ending::Abrupt => {
-                self.close(slot);
-                self.cleaner.start();
-            }
-        }
+        let result = opening.open(&self.handler, connections, slot, max_response, outbox);
+        self.attention.set_connections(self.connections.channels());
+        result
     }
 
     fn close(&mut self, slot: Slot) {
         if let Some(connection) = self.connections.remove(slot) {
             self.finish(connection);
         }
-        self.forget_clients();
-    }
-
-    /// Lets go of the clients of public services that have gone: iceoryx2 does so only when it looks for requests.
-    fn forget_clients(&mut self) {
-        self.serve_public();
+        self.attention.set_connections(self.connections.channels());
     }
 
     fn finish(&mut self, connection: connections::Connection<H::Connection>) {
         // The client has these too: closing ours does not take them out of the set.
         let _ = self.readiness.remove(connection.doorbell.as_fd());
-        let _ = self.readiness.remove(connection.socket.as_fd());
+        let _ = self.readiness.remove(connection.post.as_fd());
         if let Some(channel) = connection.channel {
             self.handler.disconnect(channel.connection);
         }
@@ -338,9 +433,11 @@ impl<H: Handler> Drop for ShmServer<H> {
         }
         let _ = self.readiness.remove(self.connections.listener());
         let _ = self.readiness.remove(self.completed.waker.as_fd());
-        if let Some(public) = self.public.take() {
+        if let Some((node, public)) = self.public.take() {
             let _ = self.readiness.remove(public.descriptor());
             self.handler.disconnect(public.into_connection());
+            // After its ports.
+            drop(node);
         }
     }
 }

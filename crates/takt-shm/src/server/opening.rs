@@ -1,69 +1,62 @@
 //! Giving a client a channel of its own.
 
-use iceoryx2::prelude::Node;
+use std::os::fd::OwnedFd;
+
 use takt_ua::StatusCode;
 
 use crate::address::ApplicationName;
-use crate::channel::QUEUE;
+use crate::error::ShmError;
 use crate::handler::Handler;
-use crate::open::{OpenRequest, OpenResponse, WaitCode};
-use crate::pooled_ipc::PooledIpc;
+use crate::mail::Mail;
 use crate::server::ServerConfig;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
-use crate::server::connections::Connections;
+use crate::server::connections::{Connections, Slot};
+use crate::socket;
 
 /// What making a channel needs of a server.
 pub(super) struct Opening<'a> {
-    pub(super) node: &'a Node<PooledIpc>,
     pub(super) name: &'a ApplicationName,
     pub(super) config: &'a ServerConfig,
     pub(super) completed: &'a Completed,
 }
 
 impl Opening<'_> {
-    /// Makes the channel that `wanted` asks for, for the connection that its token names.
+    /// Makes the channel that a client with this outbox asks for. On an error the connection has to be closed.
     pub(super) fn open<H: Handler>(
         &self,
         handler: &H,
         connections: &mut Connections<H::Connection>,
-        wanted: &OpenRequest,
-    ) -> Result<OpenResponse, StatusCode> {
-        // A token that nobody has, or whose connection has a channel already.
-        let slot = connections
-            .find(&wanted.token)
-            .ok_or(StatusCode::BadSecurityChecksFailed)?;
-        let connection = connections
-            .get(slot)
-            .ok_or(StatusCode::BadConnectionClosed)?;
+        slot: Slot,
+        max_response: u32,
+        outbox: &OwnedFd,
+    ) -> Result<(), ShmError> {
+        let connection = connections.get(slot).ok_or(ShmError::ConnectionClosed)?;
+        if connection.channel.is_some() {
+            return Err(ShmError::Protocol("it opens a channel twice"));
+        }
         let peer = connection.peer;
-        let id = random_id().ok_or(StatusCode::BadResourceUnavailable)?;
-        let max_response = wanted.max_response.min(self.config.max_response);
-        let channel = Channel::new(
-            self.node,
-            self.name,
-            id,
-            self.config.max_request,
+        let max_request = self.config.max_request;
+        let max_response = max_response.min(self.config.max_response);
+        let channel = Channel::new(outbox, max_request, max_response, || {
+            handler.connect(Some(peer), self.name, self.completed.for_handler())
+        });
+        let channel = match channel {
+            Ok(channel) => channel,
+            Err(error) => {
+                let status = StatusCode::BadResourceUnavailable;
+                // If it cannot be told, it sees the connection closed.
+                let _ = socket::send(connection.post.socket(), Mail::Refused { status }, &[]);
+                return Err(error);
+            }
+        };
+        let opened = Mail::Opened {
+            max_request,
             max_response,
-            || handler.connect(Some(peer), self.name, self.completed.for_handler()),
-        )
-        .map_err(|error| {
-            tracing::warn!(application = %self.name, %error, "cannot open a channel");
-            error.status_code()
-        })?;
+        };
+        let sent = socket::send(connection.post.socket(), opened, &[channel.fd()]);
+        // Even if it has gone: whoever removes the connection takes leave of the handler.
         connections.open(slot, channel);
-        Ok(OpenResponse {
-            channel_id: id,
-            wait: WaitCode::from(self.config.wait),
-            max_request: self.config.max_request,
-            max_response,
-            queue: QUEUE,
-        })
+        sent.map_err(|e| ShmError::io("answer a client", e))
     }
-}
-
-fn random_id() -> Option<u64> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(u64::from_le_bytes(bytes))
 }

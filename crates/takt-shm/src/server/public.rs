@@ -17,8 +17,7 @@ use crate::clean;
 use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::names::{PUBLIC_SERVICES, PublicService, channel_open_name, wake_name};
-use crate::open::{OpenRequest, OpenResponse};
+use crate::names::{PUBLIC_SERVICES, PublicService, wake_name};
 use crate::pooled_ipc::PooledIpc;
 use crate::public::{self, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
 use crate::unsafe_code::{self, Movable};
@@ -48,7 +47,6 @@ struct Deferred {
 /// All public services of an application.
 pub(super) struct Public<C> {
     listener: Movable<Listener<PooledIpc>>,
-    open: Movable<Port>,
     services: Vec<(&'static PublicService, Movable<Port>)>,
     connection: C,
     deferred: HashMap<u32, Deferred>,
@@ -61,12 +59,11 @@ pub(super) struct Public<C> {
 /// What iceoryx2 has of the public services.
 struct Ports {
     listener: Listener<PooledIpc>,
-    open: Movable<Port>,
     services: Vec<(&'static PublicService, Movable<Port>)>,
 }
 
 impl Ports {
-    fn offer(node: &Node<PooledIpc>, name: &ApplicationName, all: bool) -> Result<Self, ShmError> {
+    fn offer(node: &Node<PooledIpc>, name: &ApplicationName) -> Result<Self, ShmError> {
         let wake = wake_name(name);
         abandoned::clear_the_way(node.config(), &wake, MessagingPattern::Event)?;
         let listener = public::wake(node, &wake)?
@@ -75,32 +72,26 @@ impl Ports {
             .listener_builder()
             .create()
             .map_err(|e| ShmError::iceoryx("listen for wake-ups", e))?;
-        let services = if all { &PUBLIC_SERVICES[..] } else { &[] };
-        let services = services
+        let services = PUBLIC_SERVICES
             .iter()
             .map(|service| Ok((service, offer(node, &service.name(name))?)))
             .collect::<Result<_, ShmError>>()?;
-        Ok(Self {
-            listener,
-            open: offer(node, &channel_open_name(name))?,
-            services,
-        })
+        Ok(Self { listener, services })
     }
 }
 
 impl<C> Public<C> {
-    /// Offers the services; only `Channel/Open` if `all` is not set.
+    /// Offers the services.
     pub(super) fn new(
         node: &Node<PooledIpc>,
         name: &ApplicationName,
-        all: bool,
         max_request: u32,
         max_response: u32,
         connection: C,
     ) -> Result<Self, ShmError> {
         let give_up = Instant::now() + PREDECESSOR;
         let ports = loop {
-            match Ports::offer(node, name, all) {
+            match Ports::offer(node, name) {
                 Ok(ports) => break ports,
                 // Whoever has the name is alone: what is in the way was a killed process's, and somebody is removing it.
                 Err(ShmError::Iceoryx { .. }) if Instant::now() < give_up => {
@@ -112,7 +103,6 @@ impl<C> Public<C> {
         };
         Ok(Self {
             listener: Movable::new(ports.listener),
-            open: ports.open,
             services: ports.services,
             connection,
             deferred: HashMap::new(),
@@ -133,39 +123,15 @@ impl<C> Public<C> {
         self.connection
     }
 
-    /// Answers everything that is there, and says how much that was. `open_channel` makes a channel for a client.
+    /// Answers everything that is there, and says how much that was.
     pub(super) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Vec<u8>,
-        mut open_channel: impl FnMut(&OpenRequest) -> Result<OpenResponse, StatusCode>,
     ) -> usize {
         // Before looking for requests: a wake-up that comes meanwhile is kept for the next time.
         let _ = self.listener.try_wait(|_| {});
         let mut handled = 0;
-        for _ in 0..BATCH {
-            let Ok(Some(request)) = self.open.receive() else {
-                break;
-            };
-            let (id, opened) = match parse(&request, self.max_request, scratch) {
-                Ok(header) => (
-                    header.request_id,
-                    OpenRequest::parse(scratch)
-                        .ok_or(StatusCode::BadDecodingError)
-                        .and_then(|wanted| open_channel(&wanted)),
-                ),
-                Err((id, status)) => (id, Err(status)),
-            };
-            match opened {
-                Ok(response) => {
-                    begin(&mut self.response);
-                    self.response.extend_from_slice(&response.to_bytes());
-                    respond(&request, id, &mut self.response);
-                }
-                Err(status) => refuse(&request, id, status),
-            }
-            handled += 1;
-        }
         for index in 0..self.services.len() {
             for _ in 0..BATCH {
                 let Some((service, port)) = self.services.get(index) else {

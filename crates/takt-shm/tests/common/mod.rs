@@ -130,9 +130,8 @@ pub fn name(text: &str) -> ApplicationName {
     ApplicationName::new(text).unwrap()
 }
 
-pub fn server_config(directory: &Path, wait: WaitPolicy) -> ServerConfig {
+pub fn server_config(directory: &Path) -> ServerConfig {
     ServerConfig {
-        wait,
         runtime_directory: Some(directory.to_path_buf()),
         ..ServerConfig::default()
     }
@@ -170,6 +169,7 @@ pub fn serve<H: Handler>(
     while !stop() {
         let timeout = match wait {
             WaitPolicy::Spin => {
+                server.set_awake(true);
                 for _ in 0..10_000 {
                     server.turn();
                     std::hint::spin_loop();
@@ -177,13 +177,15 @@ pub fn serve<H: Handler>(
                 Some(Duration::ZERO)
             }
             WaitPolicy::Adaptive { spin_for } => {
+                server.set_awake(true);
                 while busy.elapsed() < spin_for {
                     if server.turn() > 0 {
                         busy = Instant::now();
                     }
                     std::hint::spin_loop();
                 }
-                None
+                server.set_awake(false);
+                (server.turn() > 0).then_some(Duration::ZERO)
             }
             WaitPolicy::Sleep => None,
         };
@@ -204,14 +206,22 @@ pub struct ServerThread {
 }
 
 impl ServerThread {
+    /// One that sleeps.
     pub fn start(application: &str, config: ServerConfig) -> Result<Self, ShmError> {
+        Self::start_waiting(application, config, WaitPolicy::Sleep)
+    }
+
+    pub fn start_waiting(
+        application: &str,
+        config: ServerConfig,
+        wait: WaitPolicy,
+    ) -> Result<Self, ShmError> {
         let stop = Arc::new(AtomicBool::new(false));
         let waker = Waker::new().unwrap();
         let echo = Echo::default();
         let readiness = Arc::new(Readiness::new().unwrap());
         let key = tagged_key(0, 0);
         readiness.add(waker.as_fd(), key, Interest::READ).unwrap();
-        let wait = config.wait;
         let mut server = ShmServer::new(name(application), echo.clone(), &readiness, TAG, config)?;
         let thread = std::thread::spawn({
             let stop = stop.clone();
@@ -285,7 +295,7 @@ pub fn run_server(arguments: &[String]) {
     };
     let wait = policy_of(policy);
     let readiness = Arc::new(Readiness::new().unwrap());
-    let config = server_config(Path::new(directory), wait);
+    let config = server_config(Path::new(directory));
     let mut server =
         ShmServer::new(name(application), Echo::default(), &readiness, TAG, config).unwrap();
     report_ready();

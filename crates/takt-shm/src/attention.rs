@@ -1,0 +1,242 @@
+//! How a client gets the attention of a server that has many.
+//!
+//! A server that looks at every channel again and again gets slower with each client. So there is a map with a bit for each
+//! connection, and the server looks at the channels whose bit is set. A client sets its bit after it has sent a request,
+//! unless it is set; the server clears it when there were no requests for a while, and looks once more then. A client that is busy
+//! thus finds its bit set and writes nothing; 255 idle ones cost the server four words.
+//!
+//! Whether the server sleeps is said in memory that it alone can write; then, and only then, the client rings.
+//!
+//! ```text
+//! map, writable by all clients          state, writable by the server
+//!   0  u64 [512]  bit i: look at          0  "TAKT", version u16, 0
+//!                 connection i            8  process id u64
+//!                                        64  asleep u64: ring after sending
+//!                                       128  requests answered u64
+//!                                       136  connections u64
+//! ```
+//!
+//! Nothing is lost: each side writes what the other looks for (a request, or "I am asleep", or a cleared bit), and only then
+//! looks at what the other has written, with a full fence in between. So at least one of them sees the other. A broken client
+//! can clear the bits of others; for that the server looks at everything [now and then](Attention::takes_stock).
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use takt_rt::readiness::Waker;
+use takt_rt::segment::{Segment, SegmentView};
+
+use crate::error::ShmError;
+use crate::header::MAGIC;
+use crate::layout::VERSION;
+
+/// Connections that the map has room for.
+pub(crate) const MAX_CONNECTIONS: usize = 8 * MAP;
+const MAP: usize = 4096;
+const STATE: usize = 4096;
+
+// Indices of words in the state.
+const PROCESS: usize = 1;
+const ASLEEP: usize = 8;
+const REQUESTS: usize = 16;
+const CONNECTIONS: usize = 17;
+
+/// Looks between two at everything.
+const LOOKS_PER_STOCKTAKING: u32 = 1 << 20;
+
+/// The server's side.
+#[derive(Debug)]
+pub(crate) struct Attention {
+    map: Segment,
+    state: Segment,
+    /// Words of the map that can have bits.
+    words: usize,
+    requests: u64,
+    looks: u32,
+}
+
+impl Attention {
+    /// For connections 0 to `max_connections - 1`. Until [`set_awake`](Self::set_awake) clients ring.
+    pub(crate) fn new(max_connections: usize) -> Result<Self, ShmError> {
+        let failed = |e| ShmError::io("make memory for the state of the server", e);
+        let attention = Self {
+            map: Segment::create_for_all("takt-attention", MAP).map_err(failed)?,
+            state: Segment::create("takt-state", STATE).map_err(failed)?,
+            words: max_connections.min(MAX_CONNECTIONS).div_ceil(64),
+            requests: 0,
+            looks: 0,
+        };
+        let [a, b, c, d] = MAGIC;
+        let [v0, v1] = VERSION.to_le_bytes();
+        attention.store(0, u64::from_ne_bytes([a, b, c, d, v0, v1, 0, 0]));
+        attention.store(PROCESS, u64::from(std::process::id()).to_le());
+        attention.set_awake(false);
+        Ok(attention)
+    }
+
+    /// What a client gets: state and map.
+    pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.state.fd(), self.map.fd()]
+    }
+
+    #[inline]
+    fn store(&self, index: usize, value: u64) {
+        if let Some(word) = self.state.words().get(index) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether clients need not ring. Who falls asleep has to look at the marked channels once more after saying so.
+    pub(crate) fn set_awake(&self, awake: bool) {
+        self.store(ASLEEP, u64::from(!awake).to_le());
+        fence(Ordering::SeqCst);
+    }
+
+    /// Counts answered requests, for whoever looks at the state.
+    #[inline]
+    pub(crate) fn count_request(&mut self) {
+        self.requests += 1;
+        self.store(REQUESTS, self.requests.to_le());
+    }
+
+    pub(crate) fn set_connections(&self, connections: usize) {
+        self.store(CONNECTIONS, (connections as u64).to_le());
+    }
+
+    /// The marked connections of the word `index` of the map.
+    #[inline]
+    pub(crate) fn marked(&self, index: usize) -> u64 {
+        let word = self.map.words().get(index);
+        word.map_or(0, |word| u64::from_le(word.load(Ordering::Relaxed)))
+    }
+
+    /// How many words the map has.
+    #[inline]
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Whether it is time to look at every channel, marked or not.
+    #[inline]
+    pub(crate) fn takes_stock(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        self.looks.is_multiple_of(LOOKS_PER_STOCKTAKING)
+    }
+
+    /// Does not look at a connection any more; the caller looks once more after this.
+    pub(crate) fn unmark(&self, connection: usize) {
+        if let Some((word, bit)) = place(self.map.words(), connection) {
+            word.fetch_and(!bit, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+        }
+    }
+}
+
+/// The client's side.
+#[derive(Debug)]
+pub(crate) struct ServerState {
+    map: Segment,
+    state: SegmentView,
+    connection: usize,
+}
+
+impl ServerState {
+    /// The server's state and map; the map has a bit for `connection`.
+    pub(crate) fn new(state: &OwnedFd, map: OwnedFd, connection: u32) -> Result<Self, ShmError> {
+        let failed = |e| ShmError::io("map the state of the server", e);
+        let largest = STATE.next_multiple_of(takt_rt::segment::page_size());
+        let state = Self {
+            map: Segment::open_for_all(map, largest).map_err(failed)?,
+            state: SegmentView::open(state, largest).map_err(failed)?,
+            connection: connection as usize,
+        };
+        if place(state.map.words(), state.connection).is_none() {
+            return Err(ShmError::Protocol("a connection has no place in its map"));
+        }
+        Ok(state)
+    }
+
+    #[inline]
+    fn load(&self, index: usize) -> u64 {
+        u64::from_le(self.state.load(8 * index).unwrap_or_default())
+    }
+
+    /// Makes the server look at our channel; to be called after sending.
+    #[inline]
+    pub(crate) fn call(&self, doorbell: &Waker) {
+        // After the request, before looking: see the module.
+        fence(Ordering::SeqCst);
+        if let Some((word, bit)) = place(self.map.words(), self.connection)
+            && word.load(Ordering::Relaxed) & bit == 0
+        {
+            word.fetch_or(bit, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+        }
+        if self.load(ASLEEP) != 0 {
+            doorbell.wake();
+        }
+    }
+
+    /// What the server says of itself: requests answered so far, and connections.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.load(REQUESTS), self.load(CONNECTIONS))
+    }
+}
+
+/// A connection's word and bit.
+#[inline]
+fn place(map: &[AtomicU64], connection: usize) -> Option<(&AtomicU64, u64)> {
+    let bit = 1_u64 << (connection % 64);
+    Some((map.get(connection / 64)?, bit.to_le()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(connection: u32) -> (Attention, ServerState) {
+        let attention = Attention::new(300).unwrap();
+        let [state, map] = attention
+            .descriptors()
+            .map(|fd| fd.try_clone_to_owned().unwrap());
+        let client = ServerState::new(&state, map, connection).unwrap();
+        (attention, client)
+    }
+
+    #[test]
+    fn a_call_marks_the_connection_and_rings_only_the_sleeping() {
+        let (attention, client) = pair(70);
+        let doorbell = Waker::new().unwrap();
+        let rung = || {
+            let mut count = [0; 8];
+            rustix::io::read(doorbell.as_fd(), &mut count).is_ok()
+        };
+        client.call(&doorbell);
+        assert_eq!((attention.words(), attention.marked(1)), (5, 1 << 6));
+        assert!(rung());
+        attention.set_awake(true);
+        attention.unmark(70);
+        assert_eq!(attention.marked(1), 0);
+        client.call(&doorbell);
+        assert_eq!(attention.marked(1), 1 << 6);
+        assert!(!rung());
+    }
+
+    #[test]
+    fn the_state_tells_what_the_server_does() {
+        let (mut attention, client) = pair(0);
+        attention.count_request();
+        attention.count_request();
+        attention.set_connections(3);
+        assert_eq!(client.counts(), (2, 3));
+    }
+
+    #[test]
+    fn a_connection_beyond_the_map_is_refused() {
+        let attention = Attention::new(1).unwrap();
+        let [state, map] = attention
+            .descriptors()
+            .map(|fd| fd.try_clone_to_owned().unwrap());
+        assert!(ServerState::new(&state, map, u32::MAX).is_err());
+    }
+}

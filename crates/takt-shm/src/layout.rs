@@ -1,0 +1,126 @@
+//! Where things are in the memory of a channel.
+//!
+//! Each side of a channel makes one [segment](takt_rt::segment), its *outbox*, which it alone can write and the other side reads:
+//!
+//! ```text
+//!      0  "TAKT", version u16, slots u16, slot size u32      for people who look at it
+//!     64  sent u64           messages sent so far            one cache line: all that the other
+//!     72  place u64 [4]      where message n is, at n mod 4  side looks at until a message
+//!    104  taken u64          messages taken from the other   is there
+//!                            side's outbox
+//!    112  asleep u64         not 0: ring after sending
+//!    120  backlog u64        not 0: ring after taking
+//!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body
+//! ```
+//!
+//! A place is the number of a slot, or [`LARGE`] and the generation of a segment of its own that holds one message, which came
+//! through the socket beforehand. Messages are taken in the order in which they were sent; the places of those that were
+//! taken are free again, and the lowest free slot is used next, so that a client that sends one request at a time touches
+//! the same few pages again and again.
+//!
+//! All numbers are little-endian 64-bit words, stored and loaded atomically. `sent` is stored last and loaded first.
+
+use std::sync::atomic::AtomicU64;
+
+use crate::header::{HEADER_LENGTH, MAGIC};
+
+/// Of this layout and of the [mails](crate::mail).
+pub(crate) const VERSION: u16 = 2;
+
+/// How many messages may wait to be taken in one direction.
+pub(crate) const QUEUE: usize = 4;
+/// The size of a slot in bytes.
+pub(crate) const SLOT: usize = 16 << 10;
+/// The longest body that a slot has room for.
+pub(crate) const SLOT_BODY: usize = SLOT - HEADER_LENGTH;
+/// Where slot 0 begins.
+const SLOTS: usize = 4096;
+/// The size of an outbox.
+pub(crate) const OUTBOX: usize = SLOTS + QUEUE * SLOT;
+
+// Indices of words.
+pub(crate) const SENT: usize = 8;
+const PLACES: usize = 9;
+pub(crate) const TAKEN: usize = 13;
+pub(crate) const ASLEEP: usize = 14;
+pub(crate) const BACKLOG: usize = 15;
+
+/// In a place: the message has a segment of its own, whose generation is in the lower half.
+const LARGE: u64 = 1 << 32;
+
+/// Where a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the outbox.
+    Slot(usize),
+    /// In the large segment of that generation.
+    Large(u32),
+}
+
+impl Place {
+    pub(crate) fn to_word(self) -> u64 {
+        match self {
+            Self::Slot(number) => number as u64,
+            Self::Large(generation) => LARGE | u64::from(generation),
+        }
+    }
+
+    /// `None` if there is no such place.
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
+        if word & LARGE != 0 {
+            return Some(Self::Large(word as u32));
+        }
+        let number = usize::try_from(word).ok()?;
+        (number < QUEUE).then_some(Self::Slot(number))
+    }
+}
+
+/// The word that says where message `number` is.
+pub(crate) fn place_word(number: u64) -> usize {
+    PLACES + (number % QUEUE as u64) as usize
+}
+
+/// Where a slot is in its outbox.
+pub(crate) fn slot(number: usize) -> std::ops::Range<usize> {
+    let start = SLOTS + number * SLOT;
+    start..start + SLOT
+}
+
+/// Puts the description at the start of a new outbox.
+pub(crate) fn describe(words: &[AtomicU64]) {
+    let [a, b, c, d] = MAGIC;
+    let [v0, v1] = VERSION.to_le_bytes();
+    let first = u64::from_le_bytes([a, b, c, d, v0, v1, QUEUE as u8, 0]);
+    for (word, value) in words.iter().zip([first, SLOT as u64]) {
+        word.store(value.to_le(), std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_numbers() {
+        for place in [
+            Place::Slot(0),
+            Place::Slot(3),
+            Place::Large(0),
+            Place::Large(u32::MAX),
+        ] {
+            assert_eq!(Place::from_word(place.to_word()), Some(place));
+        }
+        assert_eq!(Place::from_word(4), None);
+        assert_eq!(Place::from_word(1 << 33), None);
+    }
+
+    #[test]
+    fn the_layout_is_the_documented_one() {
+        assert_eq!(
+            (SENT * 8, TAKEN * 8, ASLEEP * 8, BACKLOG * 8),
+            (64, 104, 112, 120)
+        );
+        assert_eq!((place_word(0) * 8, place_word(7) * 8), (72, 96));
+        assert_eq!((slot(0).start, slot(3).end), (4096, OUTBOX));
+    }
+}

@@ -1,0 +1,169 @@
+//! What the two sides say to each other over their Unix socket: how a client comes to a channel, and what concerns its memory.
+//!
+//! ```text
+//! server: Hello    its doorbell, the client's doorbell, its state, its map of attention (4 descriptors)
+//! client: Open     the client's outbox (1 descriptor)
+//! server: Opened   the server's outbox (1 descriptor)
+//! either: Large    memory for a large message (1 descriptor)
+//! client: Goodbye  before it closes the socket in good order
+//! server: Refused  instead of Hello or Opened, and closes the socket
+//! ```
+//!
+//! A mail is one packet: "TAKT", version u16, kind u16, and two numbers u32, all little-endian. Mails may get longer in
+//! later versions; receivers ignore what they do not know.
+
+use std::os::fd::OwnedFd;
+
+use takt_ua::StatusCode;
+
+use crate::header::MAGIC;
+use crate::layout::VERSION;
+
+/// The most descriptors that come with a mail.
+pub(crate) const MAX_DESCRIPTORS: usize = 4;
+/// Bytes of a mail.
+pub(crate) const LENGTH: usize = 16;
+
+/// See the [module](self).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mail {
+    /// The client has this place in the server's map.
+    Hello { connection: u32 },
+    /// The client takes responses of up to so many bytes.
+    Open { max_response: u32 },
+    /// What was agreed.
+    Opened { max_request: u32, max_response: u32 },
+    /// There will be no channel.
+    Refused { status: StatusCode },
+    /// The memory of that generation.
+    Large { generation: u32 },
+    /// The client ends.
+    Goodbye,
+}
+
+impl Mail {
+    pub(crate) fn to_bytes(self) -> [u8; LENGTH] {
+        let (kind, first, second): (u16, u32, u32) = match self {
+            Self::Hello { connection } => (1, connection, 0),
+            Self::Open { max_response } => (2, max_response, 0),
+            Self::Opened {
+                max_request,
+                max_response,
+            } => (3, max_request, max_response),
+            Self::Refused { status } => (4, status.0, 0),
+            Self::Large { generation } => (5, generation, 0),
+            Self::Goodbye => (6, 0, 0),
+        };
+        let mut bytes = [0; LENGTH];
+        let fields = MAGIC
+            .into_iter()
+            .chain(VERSION.to_le_bytes())
+            .chain(kind.to_le_bytes())
+            .chain(first.to_le_bytes())
+            .chain(second.to_le_bytes());
+        for (target, byte) in bytes.iter_mut().zip(fields) {
+            *target = byte;
+        }
+        bytes
+    }
+
+    /// # Errors
+    /// What is wrong: it is no mail, of another version, or of a kind that is not known.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+        let Some(bytes) = bytes.first_chunk::<LENGTH>() else {
+            return Err("a mail is too short");
+        };
+        let [
+            m0,
+            m1,
+            m2,
+            m3,
+            v0,
+            v1,
+            k0,
+            k1,
+            a0,
+            a1,
+            a2,
+            a3,
+            b0,
+            b1,
+            b2,
+            b3,
+        ] = *bytes;
+        if [m0, m1, m2, m3] != MAGIC {
+            return Err("a mail does not begin with \"TAKT\"");
+        }
+        let version = u16::from_le_bytes([v0, v1]);
+        if version != VERSION {
+            return Err("it speaks another version of the protocol");
+        }
+        let first = u32::from_le_bytes([a0, a1, a2, a3]);
+        let second = u32::from_le_bytes([b0, b1, b2, b3]);
+        Ok(match u16::from_le_bytes([k0, k1]) {
+            1 => Self::Hello { connection: first },
+            2 => Self::Open {
+                max_response: first,
+            },
+            3 => Self::Opened {
+                max_request: first,
+                max_response: second,
+            },
+            4 => Self::Refused {
+                status: StatusCode(first),
+            },
+            5 => Self::Large { generation: first },
+            6 => Self::Goodbye,
+            _ => return Err("a mail of an unknown kind"),
+        })
+    }
+}
+
+/// A mail and the descriptors that came with it.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) mail: Mail,
+    pub(crate) descriptors: Vec<OwnedFd>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn mails_come_back_as_they_were() {
+        for mail in [
+            Mail::Hello { connection: 7 },
+            Mail::Open { max_response: 1 },
+            Mail::Opened {
+                max_request: 2,
+                max_response: u32::MAX,
+            },
+            Mail::Refused {
+                status: StatusCode::BadUserAccessDenied,
+            },
+            Mail::Large { generation: 9 },
+            Mail::Goodbye,
+        ] {
+            let bytes = mail.to_bytes();
+            assert_eq!(Mail::parse(&bytes), Ok(mail));
+            let longer = [&bytes[..], b"later versions"].concat();
+            assert_eq!(Mail::parse(&longer), Ok(mail));
+            assert!(Mail::parse(&bytes[..LENGTH - 1]).is_err());
+        }
+        let mut other = Mail::Goodbye.to_bytes();
+        other[4] = 9;
+        assert!(Mail::parse(&other).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_mail_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            if let Ok(mail) = Mail::parse(&bytes) {
+                prop_assert_eq!(&mail.to_bytes()[..8], &bytes[..8]);
+            }
+        }
+    }
+}

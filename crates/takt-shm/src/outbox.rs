@@ -1,0 +1,381 @@
+//! The sending end of one direction of a channel; [`layout`](crate::layout) has the memory.
+//!
+//! A message is encoded straight into the memory that the other side reads. It goes into a slot if it fits, otherwise into a
+//! segment of its own, as large as it needs (a power of two), whose descriptor is passed on before. A sender whose last message
+//! was large begins with that segment; after [`SMALL_IN_A_ROW`] small ones its memory is given back.
+#![allow(unsafe_code)]
+
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering;
+
+use takt_rt::segment::Segment;
+use takt_ua::binary::{EncodeError, Encoder};
+
+use crate::error::ShmError;
+use crate::header::{HEADER_LENGTH, MessageHeader};
+use crate::layout::{
+    self, ASLEEP, BACKLOG, OUTBOX, Place, QUEUE, SENT, SLOT, SLOT_BODY, TAKEN, place_word,
+};
+
+/// After so many messages that fit a slot, a large segment is given back.
+pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
+
+/// Every slot is free.
+const ALL_FREE: u8 = (1 << QUEUE) - 1;
+
+/// Passes the descriptor of a large segment to the other side, with its generation.
+pub(crate) type PassOn<'a> = &'a mut dyn FnMut(u32, BorrowedFd<'_>) -> Result<(), ShmError>;
+
+/// There is no place free: the other side has not taken the last messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Full;
+
+/// What became of a message that could be encoded only once.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Once {
+    /// Nothing was written, and nothing sent.
+    Nothing,
+    /// It is sent.
+    Sent,
+    /// No place was free for it: here it is.
+    Kept(Vec<u8>),
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    segment: Segment,
+    large: Option<Large>,
+    generation: u32,
+    sent: u64,
+    /// Messages that the other side has taken, as far as we know.
+    freed: u64,
+    /// Where those in between are, at their number modulo [`QUEUE`].
+    places: [Place; QUEUE],
+    /// A bit for each free slot.
+    free: u8,
+    begin_large: bool,
+    small_in_a_row: u32,
+    limit: u32,
+    /// Messages that we have taken.
+    taken: u64,
+    /// As many as the other side knows of.
+    told: u64,
+    spill: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Large {
+    segment: Segment,
+    generation: u32,
+    in_use: bool,
+}
+
+impl Outbox {
+    /// An outbox for bodies of up to `limit` bytes.
+    pub(crate) fn new(limit: u32) -> Result<Self, ShmError> {
+        let segment = Segment::create("takt-channel", OUTBOX)
+            .map_err(|e| ShmError::io("make the memory of a channel", e))?;
+        layout::describe(segment.words());
+        Ok(Self {
+            segment,
+            large: None,
+            generation: 0,
+            sent: 0,
+            freed: 0,
+            places: [Place::Slot(0); QUEUE],
+            free: ALL_FREE,
+            begin_large: false,
+            small_in_a_row: 0,
+            limit,
+            taken: 0,
+            told: 0,
+            spill: Vec::new(),
+        })
+    }
+
+    /// To be passed to the other side.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.segment.fd()
+    }
+
+    /// The longest body.
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    pub(crate) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
+    }
+
+    /// The other side learns with our next message that so many of its messages are taken: the memory that says so is
+    /// the same that it looks at for the message, and touching it twice would cost it twice.
+    #[inline]
+    pub(crate) fn acknowledge_with_next(&mut self, taken: u64) {
+        self.taken = taken;
+    }
+
+    /// How many of its messages it knows to be taken.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.told
+    }
+
+    /// It learns it now.
+    #[inline]
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.store(TAKEN, self.taken, Ordering::Release);
+        self.told = self.taken;
+    }
+
+    /// Asks to be rung after each message, or not. In one order with everything that comes before and after.
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        self.store(ASLEEP, asleep.into(), Ordering::SeqCst);
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    /// Asks to be rung when a message is taken, or not.
+    pub(crate) fn set_backlog(&self, backlog: bool) {
+        self.store(BACKLOG, backlog.into(), Ordering::SeqCst);
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn store(&self, index: usize, value: u64, ordering: Ordering) {
+        if let Some(word) = self.segment.words().get(index) {
+            word.store(value.to_le(), ordering);
+        }
+    }
+
+    /// The other side has taken so many messages; more than were sent count as those.
+    #[inline]
+    pub(crate) fn free_taken(&mut self, taken: u64) {
+        let taken = taken.min(self.sent);
+        while self.freed < taken {
+            match self.places.get((self.freed % QUEUE as u64) as usize) {
+                Some(Place::Slot(number)) => self.free |= 1 << number,
+                _ => {
+                    if let Some(large) = &mut self.large {
+                        large.in_use = false;
+                    }
+                }
+            }
+            self.freed += 1;
+        }
+    }
+
+    /// Sends a message whose body `encode` writes. It runs again if the memory turns out to be too small.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        header: MessageHeader,
+        pass_on: PassOn<'_>,
+        mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+    ) -> Result<Result<(), Full>, ShmError> {
+        let mut large = self.begin_large && self.large_is_free();
+        loop {
+            let Some((place, mut memory)) = self.place(large) else {
+                return Ok(Err(Full));
+            };
+            let mut encoder = Encoder::fixed_uninit(memory.body(self.limit));
+            match encode(&mut encoder) {
+                Ok(()) => {
+                    let length = encoder.position();
+                    memory.finish(header, length);
+                    self.publish(place, length);
+                    return Ok(Ok(()));
+                }
+                Err(EncodeError::BufferFull { needed, .. }) => {
+                    let needed = encoder.position() + needed as usize;
+                    if self.grow(needed, pass_on)?.is_err() {
+                        return Ok(Err(Full));
+                    }
+                    large = true;
+                }
+                Err(error) => return Err(ShmError::Encoding(error)),
+            }
+        }
+    }
+
+    /// Sends a message that `write` encodes and that cannot be encoded twice; `write` says `false` if there is none after
+    /// all. What does not fit is copied once more; what is above the limit, `write` gets an error for.
+    #[inline]
+    pub(crate) fn send_once(
+        &mut self,
+        header: MessageHeader,
+        pass_on: PassOn<'_>,
+        write: impl FnOnce(&mut Encoder<'_>) -> bool,
+    ) -> Result<Once, ShmError> {
+        let mut spill = std::mem::take(&mut self.spill);
+        spill.clear();
+        let limit = self.limit as usize;
+        let large = self.begin_large && self.large_is_free();
+        if let Some((place, mut memory)) = self.place(large) {
+            let mut encoder = Encoder::spilling(memory.body(self.limit), &mut spill, limit);
+            let wanted = write(&mut encoder);
+            let (spilled, length) = (encoder.spilled(), encoder.position());
+            if !wanted || !spilled {
+                if wanted {
+                    memory.finish(header, length);
+                    self.publish(place, length);
+                }
+                self.spill = spill;
+                return Ok(if wanted { Once::Sent } else { Once::Nothing });
+            }
+        } else if !write(&mut Encoder::growing(&mut spill, limit)) {
+            self.spill = spill;
+            return Ok(Once::Nothing);
+        }
+        match self.send_bytes(header, pass_on, &spill)? {
+            Ok(()) => {
+                self.spill = spill;
+                Ok(Once::Sent)
+            }
+            Err(Full) => Ok(Once::Kept(spill)),
+        }
+    }
+
+    /// Sends a message whose body is there already.
+    pub(crate) fn send_bytes(
+        &mut self,
+        header: MessageHeader,
+        pass_on: PassOn<'_>,
+        body: &[u8],
+    ) -> Result<Result<(), Full>, ShmError> {
+        self.send(header, pass_on, |encoder| encoder.bytes(body))
+    }
+
+    /// Sends bytes as a whole message, header and all; what follows them in the slot is zero.
+    #[cfg(test)]
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        let (place, memory) = self.place(false).expect("a free slot");
+        memory.bytes.fill(MaybeUninit::new(0));
+        for (target, byte) in memory.bytes.iter_mut().zip(bytes) {
+            *target = MaybeUninit::new(*byte);
+        }
+        self.publish(place, 0);
+    }
+
+    /// Overwrites a word, as a broken program might.
+    #[cfg(test)]
+    pub(crate) fn scribble(&self, word: usize, value: u64) {
+        self.store(word, value, Ordering::SeqCst);
+    }
+
+    fn large_is_free(&self) -> bool {
+        self.large.as_ref().is_some_and(|large| !large.in_use)
+    }
+
+    /// Memory for the next message.
+    #[inline]
+    fn place(&self, large: bool) -> Option<(Place, Memory<'_>)> {
+        if self.sent - self.freed >= QUEUE as u64 {
+            return None;
+        }
+        let (place, segment, range) = if large {
+            let large = self.large.as_ref()?;
+            (
+                Place::Large(large.generation),
+                &large.segment,
+                0..large.segment.len(),
+            )
+        } else {
+            if self.free == 0 {
+                return None;
+            }
+            let number = self.free.trailing_zeros() as usize;
+            (Place::Slot(number), &self.segment, layout::slot(number))
+        };
+        // SAFETY: the place is free, so nobody uses it before `publish`, and this is the only borrow of it: there is one at a time,
+        // within one call that has `&mut self`. Others cannot write the segment.
+        let bytes = unsafe { segment.exclusive(range) }?;
+        Some((place, Memory { bytes }))
+    }
+
+    #[inline]
+    fn publish(&mut self, place: Place, length: usize) {
+        match place {
+            Place::Slot(number) => self.free &= !(1 << number),
+            Place::Large(_) => {
+                if let Some(large) = &mut self.large {
+                    large.in_use = true;
+                }
+            }
+        }
+        if let Some(in_flight) = self.places.get_mut((self.sent % QUEUE as u64) as usize) {
+            *in_flight = place;
+        }
+        self.store(place_word(self.sent), place.to_word(), Ordering::Relaxed);
+        self.acknowledge_now();
+        self.sent += 1;
+        self.store(SENT, self.sent, Ordering::Release);
+        self.begin_large = length > SLOT_BODY;
+        if self.large.is_some() {
+            self.settle(length);
+        }
+    }
+
+    /// Gives a large segment back that was not needed for a long time.
+    #[cold]
+    fn settle(&mut self, length: usize) {
+        self.small_in_a_row = if length > SLOT_BODY {
+            0
+        } else {
+            self.small_in_a_row + 1
+        };
+        if self.small_in_a_row >= SMALL_IN_A_ROW && self.large_is_free() {
+            self.large = None;
+        }
+    }
+
+    /// Makes a large segment for a body of `needed` bytes.
+    #[cold]
+    fn grow(&mut self, needed: usize, pass_on: PassOn<'_>) -> Result<Result<(), Full>, ShmError> {
+        let limit = self.limit as usize;
+        if needed > limit {
+            return Err(ShmError::RequestTooLarge { limit: self.limit });
+        }
+        match &self.large {
+            Some(large) if large.in_use => return Ok(Err(Full)),
+            Some(large) if large.segment.len() >= HEADER_LENGTH + needed => return Ok(Ok(())),
+            _ => {}
+        }
+        let length = (HEADER_LENGTH + needed)
+            .max(2 * SLOT)
+            .checked_next_power_of_two()
+            .unwrap_or(usize::MAX)
+            .min(HEADER_LENGTH + limit);
+        let segment = Segment::create("takt-large", length)
+            .map_err(|e| ShmError::io("make memory for a large message", e))?;
+        self.generation = self.generation.wrapping_add(1);
+        pass_on(self.generation, segment.fd())?;
+        self.small_in_a_row = 0;
+        self.large = Some(Large {
+            segment,
+            generation: self.generation,
+            in_use: false,
+        });
+        Ok(Ok(()))
+    }
+}
+
+/// A place for one message.
+struct Memory<'a> {
+    bytes: &'a mut [MaybeUninit<u8>],
+}
+
+impl Memory<'_> {
+    #[inline]
+    fn body(&mut self, limit: u32) -> &mut [MaybeUninit<u8>] {
+        let end = self.bytes.len().min(HEADER_LENGTH + limit as usize);
+        self.bytes.get_mut(HEADER_LENGTH..end).unwrap_or_default()
+    }
+
+    #[inline]
+    fn finish(self, mut header: MessageHeader, length: usize) {
+        header.body_length = u32::try_from(length).unwrap_or(u32::MAX);
+        for (target, byte) in self.bytes.iter_mut().zip(header.to_bytes()) {
+            *target = MaybeUninit::new(byte);
+        }
+    }
+}
