@@ -80,7 +80,7 @@ impl ShmClient {
         Ok(Self {
             outbox,
             inbox,
-            post,
+            socket: post,
             state,
             server,
             readiness,
@@ -88,6 +88,7 @@ impl ShmClient {
             _doorbell: doorbell,
             wait: config.wait,
             next_id: 1,
+            refused: 0,
             closed: false,
             response: Vec::new(),
             peer,

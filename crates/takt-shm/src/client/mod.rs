@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use takt_rt::readiness::{Events, Readiness, Waker};
 use takt_rt::shared_bytes::SharedBytes;
+use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::attention::ServerState;
@@ -55,7 +56,7 @@ impl Default for ClientConfig {
 pub struct ShmClient {
     outbox: Outbox,
     inbox: Inbox,
-    post: Connected,
+    socket: Connected,
     state: ServerState,
     /// We ring it.
     server: Waker,
@@ -65,6 +66,8 @@ pub struct ShmClient {
     _doorbell: Waker,
     wait: WaitPolicy,
     next_id: u32,
+    /// The request that was refused last.
+    refused: u32,
     closed: bool,
     response: Vec<u8>,
     peer: PeerCredentials,
@@ -129,15 +132,56 @@ impl ShmClient {
     ) -> Result<Message, ShmError> {
         let start = Instant::now();
         let result = self
-            .send(encode, timeout)
-            .and_then(|id| self.wait_for(id, start, timeout));
+            .post(encode, timeout)
+            .and_then(|id| self.wait_for(Some(id), start, timeout));
+        self.note(result)
+    }
+
+    /// Sends a request without waiting for its response: see [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// As [`request`](Self::request), apart from those of the response.
+    pub fn send(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<u32, ShmError> {
+        let sent = self.post(encode, timeout);
+        self.note(sent)
+    }
+
+    /// Waits for the next response, whichever request it answers: its id, and the message or the StatusCode that it
+    /// was refused with. Answers that came too late for [`request`](Self::request) are among them.
+    ///
+    /// # Errors
+    /// [`ShmError::Timeout`] when nothing came in time, [`ShmError::ConnectionClosed`] when the server has ended.
+    pub fn receive(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<(u32, Result<&[u8], StatusCode>), ShmError> {
+        if self.closed {
+            return Err(ShmError::ConnectionClosed);
+        }
+        let result = self.wait_for(None, Instant::now(), timeout);
+        match self.note(result) {
+            Ok(message) => {
+                self.inbox.body(&message).copy_into(&mut self.response);
+                Ok((message.header.request_id, Ok(&self.response)))
+            }
+            Err(ShmError::Refused(status)) => Ok((self.refused, Err(status))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Remembers an error after which there is nothing more to be had.
+    fn note<T>(&mut self, result: Result<T, ShmError>) -> Result<T, ShmError> {
         if let Err(error) = &result {
             self.closed |= error.is_fatal();
         }
         result
     }
 
-    fn send(
+    fn post(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
@@ -154,7 +198,7 @@ impl ShmClient {
         };
         self.outbox.acknowledge_with_next(self.inbox.received());
         self.outbox.free_taken(self.inbox.taken());
-        let post = &self.post.0;
+        let post = &self.socket.0;
         let sent = self.outbox.send(
             header,
             &mut |generation, fd| post.pass_on(generation, fd),
@@ -173,7 +217,7 @@ impl ShmClient {
     /// Whether the server is still there. Asks the kernel, which knows at once.
     #[must_use]
     pub fn is_connected(&mut self) -> bool {
-        !self.closed && matches!(self.post.0.receive(), Post::Nothing)
+        !self.closed && matches!(self.socket.0.receive(), Post::Nothing)
     }
 
     /// The process id of the server, from the kernel.

@@ -18,7 +18,7 @@ const CLOCKS_PER_CALL: u32 = 1024;
 impl ShmClient {
     pub(super) fn wait_for(
         &mut self,
-        id: u32,
+        id: Option<u32>,
         start: Instant,
         timeout: Duration,
     ) -> Result<Message, ShmError> {
@@ -36,7 +36,7 @@ impl ShmClient {
     /// Looks until the response is there or the time to spin is over.
     fn spin(
         &mut self,
-        id: u32,
+        id: Option<u32>,
         start: Instant,
         spin_for: Option<Duration>,
         deadline: Option<Instant>,
@@ -65,7 +65,7 @@ impl ShmClient {
         }
     }
 
-    fn sleep(&mut self, id: u32, deadline: Option<Instant>) -> Result<Message, ShmError> {
+    fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<Message, ShmError> {
         // Before looking: what comes after that, the server rings for.
         self.outbox.set_asleep(true);
         let result = self.sleep_until(id, deadline);
@@ -73,7 +73,11 @@ impl ShmClient {
         result
     }
 
-    fn sleep_until(&mut self, id: u32, deadline: Option<Instant>) -> Result<Message, ShmError> {
+    fn sleep_until(
+        &mut self,
+        id: Option<u32>,
+        deadline: Option<Instant>,
+    ) -> Result<Message, ShmError> {
         loop {
             if let Some(message) = self.look(id)? {
                 return Ok(message);
@@ -96,8 +100,8 @@ impl ShmClient {
     }
 
     /// Fails if the server is gone, unless it answered before it went.
-    fn last_words(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
-        match self.post.0.receive() {
+    fn last_words(&mut self, id: Option<u32>) -> Result<Option<Message>, ShmError> {
+        match self.socket.0.receive() {
             Post::Nothing => return Ok(None),
             Post::Garbage(reason) => return Err(ShmError::Protocol(reason)),
             Post::Mail(_) => return Err(ShmError::Protocol("an unexpected mail")),
@@ -110,10 +114,10 @@ impl ShmClient {
         }
     }
 
-    /// Takes the responses that are there, until the one to `id` is among them. Others come too late: nobody waits for
-    /// them any more.
+    /// Takes the responses that are there, until the one to `id`, or any, is among them. Others come too late: nobody waits
+    /// for them any more.
     #[inline]
-    fn look(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
+    fn look(&mut self, id: Option<u32>) -> Result<Option<Message>, ShmError> {
         while self.inbox.is_ready() {
             if let Some(message) = self.take(id)? {
                 return Ok(Some(message));
@@ -125,16 +129,17 @@ impl ShmClient {
         Ok(None)
     }
 
-    fn take(&mut self, id: u32) -> Result<Option<Message>, ShmError> {
-        let post = &mut self.post.0;
+    fn take(&mut self, id: Option<u32>) -> Result<Option<Message>, ShmError> {
+        let post = &mut self.socket.0;
         let received = self
             .inbox
             .receive(&mut |generation| post.fetch(generation))?;
         match received {
             None => Ok(None),
             Some(Err(invalid)) => Err(ShmError::Header(invalid.error)),
-            Some(Ok(message)) if message.header.request_id != id => Ok(None),
+            Some(Ok(message)) if id.is_some_and(|id| message.header.request_id != id) => Ok(None),
             Some(Ok(message)) if message.header.status != 0 => {
+                self.refused = message.header.request_id;
                 Err(ShmError::Refused(StatusCode(message.header.status)))
             }
             Some(Ok(message)) => Ok(Some(message)),

@@ -105,7 +105,7 @@ fn send_raw(client: &mut ShmClient, bytes: &[u8]) -> Result<Vec<u8>, ShmError> {
     let mut padded = bytes.to_vec();
     padded.resize(bytes.len().max(HEADER_LENGTH), 0);
     let id = MessageHeader::request_id_of(&padded);
-    let message = client.wait_for(id, Instant::now(), TIMEOUT)?;
+    let message = client.wait_for(Some(id), Instant::now(), TIMEOUT)?;
     Ok(client.inbox.body(&message).to_vec())
 }
 
@@ -265,4 +265,36 @@ fn large_messages_take_memory_and_give_it_back() {
         client.request(|e| e.bytes(b"small"), TIMEOUT).unwrap();
     }
     drop(client);
+}
+
+#[test]
+fn responses_come_for_whichever_request_was_sent() {
+    let server = Server::start();
+    let mut client = server.connect();
+    let mut sent = std::collections::VecDeque::new();
+    let mut received = 0_u32;
+    for number in 0..100_u32 {
+        // Until there is no room in either direction: then somebody has to take responses.
+        let id = loop {
+            match client.send(|e| e.u32(number), TIMEOUT) {
+                Ok(id) => break id,
+                Err(ShmError::Busy(_)) if sent.len() < 8 => std::thread::yield_now(),
+                Err(ShmError::Busy(_)) => check(&mut client, &mut sent, &mut received),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        sent.push_back(id);
+    }
+    while !sent.is_empty() {
+        check(&mut client, &mut sent, &mut received);
+    }
+    let nothing = client.receive(Duration::ZERO);
+    assert!(matches!(nothing, Err(ShmError::Timeout)));
+}
+
+fn check(client: &mut ShmClient, sent: &mut std::collections::VecDeque<u32>, received: &mut u32) {
+    let (answered, response) = client.receive(TIMEOUT).unwrap();
+    assert_eq!(response.unwrap(), received.to_le_bytes());
+    assert_eq!(Some(answered), sent.pop_front());
+    *received += 1;
 }
