@@ -209,7 +209,11 @@ impl ShmClient {
                 self.state.call(&self.server);
                 Ok(id)
             }
-            Err(Full) if self.is_connected() => Err(ShmError::Busy("requests without an answer")),
+            Err(Full) if self.is_connected() => {
+                // It may wait for room as we do.
+                self.make_room();
+                Err(ShmError::Busy("requests without an answer"))
+            }
             Err(Full) => Err(ShmError::ConnectionClosed),
         }
     }

@@ -146,9 +146,9 @@ impl ShmClient {
         }
     }
 
-    /// The server has more for us than there is room: tells it what we have taken.
+    /// Tells the server what we have taken, at once: it may have more for us than there is room.
     #[cold]
-    fn make_room(&mut self) {
+    pub(super) fn make_room(&mut self) {
         if self.outbox.acknowledged() != self.inbox.received() {
             self.outbox.acknowledge_with_next(self.inbox.received());
             self.outbox.acknowledge_now();
