@@ -13,7 +13,7 @@ pub mod model;
 mod provider;
 pub mod serve;
 
-pub use client::{Attribute, Client, ClientOptions, Identity, Waiting};
+pub use client::{Attribute, Client, ClientOptions, CurrentValue, Identity, Waiting};
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;

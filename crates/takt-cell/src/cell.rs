@@ -6,6 +6,8 @@ use takt_ua::binary::{Encode, Limits};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::Shape;
+#[cfg(not(loom))]
+use crate::shared::{self, CellLocation, ForeignPlace, Place};
 use crate::slots::{Control, SLOTS, Slots, initialise};
 use crate::sync::AtomicU64;
 use crate::words::words_for;
@@ -18,7 +20,7 @@ pub(crate) const TIME: usize = 1;
 pub(crate) const VALUE: usize = 2;
 
 /// Words of a cache line; slots are whole lines, so that a set does not disturb who reads another slot.
-const LINE_WORDS: usize = 8;
+pub(crate) const LINE_WORDS: usize = 8;
 
 /// The largest capacity of a cell in bytes: 256 MiB.
 pub const MAX_CAPACITY: usize = 1 << 28;
@@ -48,13 +50,32 @@ pub const MAX_CAPACITY: usize = 1 << 28;
 /// # }
 /// ```
 pub struct Cell {
-    control: Control,
-    words: Box<[AtomicU64]>,
-    /// Words before the first one that begins a cache line.
-    offset: usize,
+    memory: Memory,
     slot_words: usize,
     pub(crate) capacity: usize,
     pub(crate) shape: Shape,
+}
+
+/// Where a cell is.
+enum Memory {
+    /// In this process.
+    Own {
+        control: Control,
+        words: Box<[AtomicU64]>,
+        /// Words before the first one that begins a cache line.
+        offset: usize,
+    },
+    /// Where others can read it.
+    #[cfg(not(loom))]
+    Shared(Place),
+    /// In another process.
+    #[cfg(not(loom))]
+    Foreign(ForeignPlace),
+}
+
+/// Words of a slot for values of up to `capacity` bytes.
+pub(crate) fn slot_words(capacity: usize) -> usize {
+    (1 + VALUE + words_for(capacity)).next_multiple_of(LINE_WORDS)
 }
 
 impl Cell {
@@ -113,7 +134,7 @@ impl Cell {
 
     fn with_shape(shape: Shape, capacity: usize) -> Self {
         let capacity = capacity.min(MAX_CAPACITY);
-        let slot_words = (1 + VALUE + words_for(capacity)).next_multiple_of(LINE_WORDS);
+        let slot_words = slot_words(capacity);
         // One line more than needed, for the first slot to begin with a line.
         let words: Box<[AtomicU64]> = (0..slot_words * SLOTS + LINE_WORDS - 1)
             .map(|_| AtomicU64::new(0))
@@ -122,19 +143,27 @@ impl Cell {
             .as_ptr()
             .align_offset(8 * LINE_WORDS)
             .min(LINE_WORDS - 1);
-        let first = words.get(offset..).unwrap_or_default();
-        initialise(first);
-        if let Some(meta) = first.get(1 + META) {
-            let waiting = u64::from(StatusCode::BadWaitingForInitialData.0);
-            meta.store(waiting, crate::sync::Ordering::Relaxed);
-        }
-        Self {
-            control: Control::new(),
-            words,
-            offset,
+        initialise(words.get(offset..).unwrap_or_default());
+        let cell = Self {
+            memory: Memory::Own {
+                control: Control::new(),
+                words,
+                offset,
+            },
             slot_words,
             capacity,
             shape,
+        };
+        cell.wait_for_data();
+        cell
+    }
+
+    /// Without a value until it is set.
+    fn wait_for_data(&self) {
+        // Of the slot that a new cell publishes.
+        if let Some(meta) = self.parts().1.get(1 + META) {
+            let waiting = u64::from(StatusCode::BadWaitingForInitialData.0);
+            meta.store(waiting, crate::sync::Ordering::Relaxed);
         }
     }
 
@@ -154,7 +183,7 @@ impl Cell {
     #[inline]
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.control.generation()
+        self.parts().0.generation()
     }
 
     /// Lengths in a value that fits the cell have no other limit.
@@ -168,8 +197,104 @@ impl Cell {
 
     #[inline]
     pub(crate) fn slots(&self) -> Slots<'_> {
-        let words = self.words.get(self.offset..).unwrap_or_default();
-        Slots::new(&self.control, words, self.slot_words)
+        let (control, words) = self.parts();
+        Slots::new(control, words, self.slot_words)
+    }
+
+    /// The control words and the slots.
+    #[inline]
+    fn parts(&self) -> (&Control, &[AtomicU64]) {
+        match &self.memory {
+            Memory::Own {
+                control,
+                words,
+                offset,
+            } => (control, words.get(*offset..).unwrap_or_default()),
+            #[cfg(not(loom))]
+            Memory::Shared(place) => shared_parts(place.words()),
+            #[cfg(not(loom))]
+            Memory::Foreign(place) => shared_parts(place.words()),
+        }
+    }
+}
+
+/// The parts of a cell in shared memory.
+#[cfg(not(loom))]
+#[inline]
+fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
+    static NONE: Control = Control::none();
+    match shared::control(words) {
+        Some(control) => (control, words.get(LINE_WORDS..).unwrap_or_default()),
+        None => (&NONE, &[]),
+    }
+}
+
+/// What [sharing](crate::shared) needs.
+#[cfg(not(loom))]
+impl Cell {
+    pub(crate) fn in_place(place: Place, capacity: usize, shape: Shape) -> Self {
+        let cell = Self {
+            memory: Memory::Shared(place),
+            slot_words: slot_words(capacity),
+            capacity,
+            shape,
+        };
+        cell.wait_for_data();
+        cell
+    }
+
+    pub(crate) fn foreign(
+        place: ForeignPlace,
+        slot_words: usize,
+        capacity: usize,
+        shape: Shape,
+    ) -> Self {
+        Self {
+            memory: Memory::Foreign(place),
+            slot_words,
+            capacity,
+            shape,
+        }
+    }
+
+    /// Takes the value of another cell of the same shape and capacity, which nobody sets.
+    pub(crate) fn take_over(&self, other: &Self) {
+        let mut bytes = vec![0; other.capacity];
+        let Ok(reading) = other.read_into(&mut bytes) else {
+            return;
+        };
+        let value = bytes.get(..reading.length).unwrap_or_default();
+        let taken = if value.is_empty() {
+            self.set_status(reading.status, reading.source_timestamp)
+        } else {
+            self.store(&[value], reading.status, reading.source_timestamp)
+        };
+        // It fitted the other one, and nobody else has this one yet.
+        debug_assert!(taken.is_ok());
+    }
+
+    pub(crate) fn publish(&self) {
+        if let Memory::Shared(place) = &self.memory {
+            place.publish();
+        }
+    }
+
+    /// The word that says whose memory it is.
+    #[inline]
+    pub(crate) fn identity_word(&self) -> Option<&AtomicU64> {
+        match &self.memory {
+            Memory::Foreign(place) => place.words().get(shared::IDENTITY),
+            _ => None,
+        }
+    }
+
+    /// Where others find the cell, if it is [shared](Self::share).
+    #[must_use]
+    pub fn location(&self) -> Option<CellLocation> {
+        match &self.memory {
+            Memory::Shared(place) => place.location(self.capacity, self.shape),
+            _ => None,
+        }
     }
 }
 

@@ -31,6 +31,9 @@ pub enum CellError {
     /// being copied. Either way, try again.
     #[error("the cell is busy: too many set it at once")]
     Busy,
+    /// The cell of another process is not there any more.
+    #[error("the cell is gone: the process that had it has dropped it")]
+    Gone,
     /// The caller's buffer is too small.
     #[error("the value does not fit the caller's buffer")]
     Encode(#[from] EncodeError),
@@ -46,6 +49,7 @@ impl CellError {
         match self {
             Self::TooLarge { .. } => StatusCode::BadOutOfRange,
             Self::WrongType { .. } => StatusCode::BadTypeMismatch,
+            Self::Gone => StatusCode::BadNodeIdUnknown,
             Self::Busy => StatusCode::BadResourceUnavailable,
             Self::Encode(error) => error.status_code(),
             Self::Decode(error) => error.status_code(),

@@ -13,6 +13,8 @@
 //! number, [`Cell::encode_data_value`]. A real-time thread uses [`Cell::set_scalar`], [`Cell::set_slice`] and
 //! [`Cell::read_scalar`], [`Cell::read_slice`], which encode nothing: 10 ns for a number.
 //!
+//! A cell that is [shared](Cell::share) lies in memory that other processes read while this one sleeps, is busy, or is stopped.
+//!
 //! # How it works
 //!
 //! Four slots, each with a sequence number, and one word that names the published slot. A set claims a slot that
@@ -35,6 +37,8 @@ mod read;
 mod scalar;
 mod set;
 mod shape;
+#[cfg(not(loom))]
+pub mod shared;
 mod slots;
 mod sync;
 mod words;
@@ -44,3 +48,5 @@ pub use error::CellError;
 pub use read::Reading;
 pub use scalar::{Element, Scalar};
 pub use shape::Shape;
+#[cfg(not(loom))]
+pub use shared::{CellLocation, CellReader};

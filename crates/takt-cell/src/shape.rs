@@ -60,6 +60,18 @@ impl Shape {
         }
     }
 
+    /// The two bytes that it is compared by: which bits count, and what they are.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 2] {
+        [self.mask, self.bits]
+    }
+
+    /// The shape with these bytes; any will do.
+    #[must_use]
+    pub const fn from_bytes([mask, bits]: [u8; 2]) -> Self {
+        Self { mask, bits }
+    }
+
     /// The type of the value or of its elements; `None` if it may be any.
     #[must_use]
     pub const fn data_type(self) -> Option<BuiltInType> {

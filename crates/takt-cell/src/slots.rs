@@ -80,6 +80,22 @@ impl Control {
         }
     }
 
+    /// Of no cell: nothing is published.
+    #[cfg(not(loom))]
+    pub(crate) const fn none() -> Self {
+        Self {
+            latest: AtomicU64::new(0),
+            tickets: AtomicU64::new(0),
+        }
+    }
+
+    /// Makes it as new.
+    #[cfg(not(loom))]
+    pub(crate) fn reset(&self) {
+        self.tickets.store(1, Ordering::Relaxed);
+        self.latest.store(1 << SLOT_BITS, Ordering::Release);
+    }
+
     /// The published generation.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {

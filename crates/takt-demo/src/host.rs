@@ -124,8 +124,11 @@ struct InterfaceCells {
     packets_sent: Arc<Cell>,
 }
 
+/// In memory that Consumers can read without asking, if there is any left.
 fn cell(initial: impl Into<Variant>) -> Arc<Cell> {
-    Arc::new(Cell::of(&initial.into()))
+    let initial = initial.into();
+    let cell = Cell::of(&initial);
+    Arc::new(cell.share().unwrap_or_else(|_| Cell::of(&initial)))
 }
 
 impl InterfaceCells {

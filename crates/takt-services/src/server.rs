@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use takt_cell::CellLocation;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, UaString};
+use takt_ua::{DateTime, LocalizedText, NodeIdRef, UaString};
 
 use crate::address_space::AddressSpace;
 use crate::authentication::Authenticator;
@@ -105,6 +106,12 @@ impl Server {
         response: &mut Encoder<'_>,
     ) -> Outcome {
         services::handle(self, connection, request_id, request, response)
+    }
+
+    /// Where other processes can read the Value of a Variable without asking: the [shared](takt_cell::Cell::share) cell that it
+    /// comes from, which satisfies any maxAge (OPC 10000-4, 5.11.2.2). `None` if it does not come from one, or may not be read.
+    pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
+        services::shared_cell(self, node_id)
     }
 
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.

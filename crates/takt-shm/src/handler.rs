@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_rt::segment::Segment;
 use takt_ua::binary::Encoder;
 
 use crate::address::ApplicationName;
@@ -14,6 +15,15 @@ pub enum Outcome {
     Complete,
     /// The response will come by [`Handler::take_completed`].
     Deferred,
+}
+
+/// Where a current value is.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// The number of the segment, and the segment, which stays the same.
+    pub segment: (u32, Arc<Segment>),
+    /// Where in the segment it is, and what it is.
+    pub location: Vec<u8>,
 }
 
 /// Wakes a server when a deferred response is ready; may be called from any thread.
@@ -42,6 +52,13 @@ pub trait Handler {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> Outcome;
+
+    /// Where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking; `None` if
+    /// nowhere, or not by everybody. The handler and its clients agree on what is there; this crate only passes it on.
+    fn locate(&self, connection: &mut Self::Connection, node_id: &[u8]) -> Option<Located> {
+        let _ = (connection, node_id);
+        None
+    }
 
     /// The next deferred response that is ready.
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;

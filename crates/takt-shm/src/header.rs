@@ -7,7 +7,8 @@
 //!      6     2  header length  bytes from the start of the message to its body: 32, later versions may add to it;
 //!                              a multiple of 8
 //!      8     4  request id     chosen by the client; a response repeats it
-//!     12     4  flags          0, ignored by receivers
+//!     12     4  flags          bit 0, in a request: the body is a NodeId, and the client wants to know where its current
+//!                              value can be read; in a response and all others: 0, ignored by receivers
 //!     16     4  body length    bytes
 //!     20     4  status         in a response: 0, or the StatusCode why there is no body; in a request: 0
 //!     24     8  timeout        in a request: how long the client waits, in nanoseconds, 0 for not at all;
@@ -29,6 +30,10 @@ pub const MAGIC: [u8; 4] = *b"TAKT";
 pub const VERSION: u16 = 1;
 /// The length of the header that this crate writes, in bytes.
 pub const HEADER_LENGTH: usize = 32;
+
+/// Flag of a request: the body is a NodeId (OPC 10000-6, 5.2.2.9). The response has the number of the segment that holds the
+/// node's current value (UInt32), and where it is there; or nothing, if the value has to be asked for.
+pub const FLAG_LOCATE: u32 = 1;
 
 /// Why the bytes that a peer sent are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -80,7 +85,7 @@ impl HeaderError {
 pub struct MessageHeader {
     /// Chosen by the client, repeated by the server.
     pub request_id: u32,
-    /// None are defined.
+    /// [`FLAG_LOCATE`] or 0.
     pub flags: u32,
     /// Bytes of the body.
     pub body_length: u32,

@@ -5,6 +5,7 @@
 //! client: Open     the client's outbox (1 descriptor)
 //! server: Opened   the server's outbox (1 descriptor)
 //! either: Large    memory for a large message (1 descriptor)
+//! server: Values   memory with current values (1 descriptor)
 //! client: Goodbye  before it closes the socket in good order
 //! server: Refused  instead of Hello or Opened, and closes the socket
 //! ```
@@ -39,6 +40,8 @@ pub(crate) enum Mail {
     Large { generation: u32 },
     /// The client ends.
     Goodbye,
+    /// The memory of that number.
+    Values { number: u32 },
 }
 
 impl Mail {
@@ -53,6 +56,7 @@ impl Mail {
             Self::Refused { status } => (4, status.0, 0),
             Self::Large { generation } => (5, generation, 0),
             Self::Goodbye => (6, 0, 0),
+            Self::Values { number } => (7, number, 0),
         };
         let mut bytes = [0; LENGTH];
         let fields = MAGIC
@@ -114,6 +118,7 @@ impl Mail {
             },
             5 => Self::Large { generation: first },
             6 => Self::Goodbye,
+            7 => Self::Values { number: first },
             _ => return Err("a mail of an unknown kind"),
         })
     }
@@ -146,6 +151,7 @@ mod tests {
             },
             Mail::Large { generation: 9 },
             Mail::Goodbye,
+            Mail::Values { number: 3 },
         ] {
             let bytes = mail.to_bytes();
             assert_eq!(Mail::parse(&bytes), Ok(mail));

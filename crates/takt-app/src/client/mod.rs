@@ -5,6 +5,7 @@
 //! once more. It belongs to one thread.
 
 mod attributes;
+mod current;
 mod data_types;
 mod namespaces;
 mod request;
@@ -20,6 +21,7 @@ use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
 use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
 
 pub use attributes::Attribute;
+pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use request::{Request, Response};
 pub use transport::Waiting;

@@ -92,6 +92,22 @@ impl Transport {
     }
 }
 
+impl Transport {
+    /// Asks where the current value of a node can be read without asking.
+    pub(super) fn locate(
+        &mut self,
+        node_id: &[u8],
+        timeout: Duration,
+    ) -> Result<Option<takt_shm::CurrentValue>, ClientError> {
+        match &mut self.connection {
+            Connection::Tcp(_) => Ok(None),
+            Connection::SharedMemory(client) => client
+                .locate(node_id, timeout)
+                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
+        }
+    }
+}
+
 fn unreachable_endpoint(endpoint: &Endpoint, reason: impl std::fmt::Display) -> ClientError {
     ClientError::Unreachable {
         endpoint: endpoint.to_string(),

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use takt_ua::{DataValue, NodeId, Variant};
 
-use crate::client::{Client, ClientOptions};
+use crate::client::{Client, ClientOptions, CurrentValue};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::NAMESPACE_URI;
@@ -46,6 +46,13 @@ impl Consumer {
     pub fn read(&mut self, item: &Item) -> Result<DataValue, ClientError> {
         let (client, node) = self.provider(item)?;
         client.read(&node)
+    }
+
+    /// The current value of `item`, where its Provider publishes it: to be read again and again without a request. `None` if it
+    /// has to be [asked for](Self::read).
+    pub fn current_value(&mut self, item: &Item) -> Result<Option<CurrentValue>, ClientError> {
+        let (client, node) = self.provider(item)?;
+        client.current_value(&node)
     }
 
     /// Writes the Value of `item` at its Provider.

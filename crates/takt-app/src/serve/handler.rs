@@ -6,7 +6,8 @@ use std::sync::Arc;
 use takt_services::{Connection, Outcome, Peer, Server, Transport};
 use takt_shm::{ApplicationName, PeerCredentials};
 use takt_tcp::ChannelDescription;
-use takt_ua::binary::Encoder;
+use takt_ua::NodeIdRef;
+use takt_ua::binary::{Decode, Decoder, Encoder};
 
 /// The server that every transport of an application calls.
 pub(super) struct Services(pub(super) Arc<Server>);
@@ -89,6 +90,16 @@ impl takt_shm::Handler for Services {
             Outcome::Complete => takt_shm::Outcome::Complete,
             Outcome::Deferred => takt_shm::Outcome::Deferred,
         }
+    }
+
+    fn locate(&self, _: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {
+        let node_id = NodeIdRef::decode(&mut Decoder::new(node_id)).ok()?;
+        let location = self.0.shared_cell(&node_id)?;
+        let segment = takt_cell::shared::segment(location.segment)?;
+        Some(takt_shm::Located {
+            segment: (location.segment, segment),
+            location: location.to_bytes().to_vec(),
+        })
     }
 
     fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {

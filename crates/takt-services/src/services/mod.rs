@@ -20,6 +20,8 @@ mod translate;
 mod walk;
 mod write;
 
+pub(crate) use read::shared_cell;
+
 use std::sync::Arc;
 
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};

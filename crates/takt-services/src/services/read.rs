@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use takt_cell::CellError;
+use takt_cell::{CellError, CellLocation};
 use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DataValue, NumericRange, StatusCode, Variant, VariantRef, ids};
+use takt_ua::{DataValue, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
 
 use super::attributes::{self, VALUE, attribute};
 use super::data_value::Results;
@@ -15,6 +15,7 @@ use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
 use crate::connection::{Connection, Outcome};
 use crate::remote::RemoteRead;
+use crate::server::Server;
 use crate::session::Session;
 use crate::value::Value;
 
@@ -128,6 +129,19 @@ fn remote_reads(
         }
     }
     Ok(operations)
+}
+
+/// Where others can read the Value of a Variable: see [`Server::shared_cell`].
+pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
+    let view = server.space.view();
+    let node = view.in_memory(node_id)?;
+    if !node.access_level.is_some_and(attributes::is_readable) {
+        return None;
+    }
+    match node.binding().as_deref() {
+        Some(Binding::Value(Value::Cell(cell))) => cell.location(),
+        _ => None,
+    }
 }
 
 /// The reading of one request's items.

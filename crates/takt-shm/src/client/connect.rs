@@ -1,5 +1,6 @@
 //! Making a connection; [`mail`](crate::mail) has what is said.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -92,6 +93,8 @@ impl ShmClient {
             closed: false,
             response: Vec::new(),
             peer,
+            values: HashMap::new(),
+            alive: None,
             _runtime: runtime,
         })
     }

@@ -1,17 +1,20 @@
 //! The client: one connection to one application.
 
 mod connect;
+mod current;
 pub(crate) mod public;
 mod receive;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_rt::readiness::{Events, Readiness, Waker};
+use takt_rt::segment::SegmentView;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
@@ -20,6 +23,7 @@ use crate::attention::ServerState;
 use crate::error::ShmError;
 use crate::header::MessageHeader;
 use crate::inbox::{Inbox, Message};
+use crate::liveness::Liveness;
 use crate::outbox::{Full, Outbox};
 use crate::post::PostBox;
 use crate::runtime::Runtime;
@@ -27,6 +31,7 @@ use crate::socket::{self, PeerCredentials, Post};
 use crate::wait::WaitPolicy;
 
 pub(crate) use connect::hello;
+pub use current::CurrentValue;
 
 /// How a client is set up.
 #[derive(Debug, Clone)]
@@ -71,6 +76,9 @@ pub struct ShmClient {
     closed: bool,
     response: Vec<u8>,
     peer: PeerCredentials,
+    /// Memory with current values.
+    values: HashMap<u32, Arc<SegmentView>>,
+    alive: Option<Liveness>,
     _runtime: Arc<Runtime>,
 }
 
@@ -132,7 +140,7 @@ impl ShmClient {
     ) -> Result<Message, ShmError> {
         let start = Instant::now();
         let result = self
-            .post(encode, timeout)
+            .post(0, encode, timeout)
             .and_then(|id| self.wait_for(Some(id), start, timeout));
         self.note(result)
     }
@@ -146,7 +154,7 @@ impl ShmClient {
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
     ) -> Result<u32, ShmError> {
-        let sent = self.post(encode, timeout);
+        let sent = self.post(0, encode, timeout);
         self.note(sent)
     }
 
@@ -183,6 +191,7 @@ impl ShmClient {
 
     fn post(
         &mut self,
+        flags: u32,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
     ) -> Result<u32, ShmError> {
@@ -193,6 +202,7 @@ impl ShmClient {
         self.next_id = id.wrapping_add(1);
         let header = MessageHeader {
             request_id: id,
+            flags,
             timeout_nanos: u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX),
             ..MessageHeader::default()
         };

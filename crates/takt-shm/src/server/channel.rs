@@ -8,8 +8,8 @@ use takt_rt::readiness::Waker;
 use takt_ua::StatusCode;
 
 use crate::error::ShmError;
-use crate::handler::{Handler, Outcome};
-use crate::header::MessageHeader;
+use crate::handler::{Handler, Located, Outcome};
+use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::inbox::Inbox;
 use crate::outbox::{Full, Once, Outbox};
 use crate::post::PostBox;
@@ -23,6 +23,8 @@ pub(super) struct Channel<C> {
     outbox: Outbox,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
+    /// The segments with current values that the client has.
+    passed: Vec<u32>,
     /// How often there was no request when we looked.
     pub(super) idle: u32,
     pub(super) connection: C,
@@ -55,6 +57,7 @@ impl<C> Channel<C> {
             inbox: Inbox::new(fd, max_request)?,
             outbox: Outbox::new(max_response)?,
             backlog: VecDeque::new(),
+            passed: Vec::new(),
             idle: 0,
             connection: connect(),
         })
@@ -91,12 +94,12 @@ impl<C> Channel<C> {
         let received = self
             .inbox
             .receive(&mut |generation| line.post.fetch(generation))?;
-        let id = match received {
+        let (id, flags) = match received {
             None => return Ok(false),
             Some(Ok(message)) => {
                 // The client can still write to this memory: what is checked must be what is used.
                 self.inbox.body(&message).copy_into(scratch);
-                message.header.request_id
+                (message.header.request_id, message.header.flags)
             }
             Some(Err(invalid)) => {
                 self.outbox.acknowledge_with_next(self.inbox.received());
@@ -105,6 +108,10 @@ impl<C> Channel<C> {
             }
         };
         self.outbox.acknowledge_with_next(self.inbox.received());
+        if flags & FLAG_LOCATE != 0 {
+            self.locate(id, handler, scratch, &mut line)?;
+            return Ok(true);
+        }
         self.outbox.free_taken(self.inbox.taken());
         let connection = &mut self.connection;
         let mut outcome = Outcome::Deferred;
@@ -128,6 +135,28 @@ impl<C> Channel<C> {
             Err(error) => self.settle(id, error, &mut line)?,
         }
         Ok(true)
+    }
+
+    /// Says where a current value is, after passing on the memory that it is in.
+    #[cold]
+    fn locate<H: Handler<Connection = C>>(
+        &mut self,
+        id: u32,
+        handler: &H,
+        node_id: &[u8],
+        line: &mut Line<'_>,
+    ) -> Result<(), ShmError> {
+        let mut body = Vec::new();
+        if let Some(Located { segment, location }) = handler.locate(&mut self.connection, node_id) {
+            let (number, segment) = segment;
+            if !self.passed.contains(&number) {
+                line.post.pass_values(number, segment.fd())?;
+                self.passed.push(number);
+            }
+            body.extend_from_slice(&number.to_le_bytes());
+            body.extend_from_slice(&location);
+        }
+        self.respond(Response::good(id, body), line)
     }
 
     /// Sends the deferred responses that are ready, and says whether there were any.

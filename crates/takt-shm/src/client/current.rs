@@ -1,0 +1,76 @@
+//! Current values: where they are.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use takt_rt::segment::SegmentView;
+
+use super::ShmClient;
+use crate::error::ShmError;
+use crate::header::FLAG_LOCATE;
+use crate::liveness::Liveness;
+
+/// The most memory with current values in one piece, in bytes.
+const MAX_SEGMENT: usize = 1 << 31;
+
+/// Where a current value is.
+#[derive(Debug, Clone)]
+pub struct CurrentValue {
+    /// The memory that it is in.
+    pub memory: Arc<SegmentView>,
+    /// Where it is there, as the server's handler says.
+    pub location: Vec<u8>,
+    /// Whether the server is still there.
+    pub alive: Liveness,
+}
+
+impl ShmClient {
+    /// Asks where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking; `None` if
+    /// nowhere.
+    ///
+    /// # Errors
+    /// As for [`request`](Self::request).
+    pub fn locate(
+        &mut self,
+        node_id: &[u8],
+        timeout: Duration,
+    ) -> Result<Option<CurrentValue>, ShmError> {
+        let start = Instant::now();
+        let result = self
+            .post(FLAG_LOCATE, |encoder| encoder.bytes(node_id), timeout)
+            .and_then(|id| self.wait_for(Some(id), start, timeout))
+            .map(|message| self.inbox.body(&message).to_vec())
+            .and_then(|body| self.located(&body));
+        self.note(result)
+    }
+
+    fn located(&mut self, body: &[u8]) -> Result<Option<CurrentValue>, ShmError> {
+        let Some((number, location)) = body.split_first_chunk() else {
+            return Ok(None);
+        };
+        let number = u32::from_le_bytes(*number);
+        let memory = match self.values.get(&number) {
+            Some(memory) => Arc::clone(memory),
+            None => {
+                let fd = self.socket.0.fetch_values(number)?;
+                let memory = SegmentView::open(&fd, MAX_SEGMENT)
+                    .map_err(|e| ShmError::io("map memory with current values", e))?;
+                let memory = Arc::new(memory);
+                self.values.insert(number, Arc::clone(&memory));
+                memory
+            }
+        };
+        let alive = match &self.alive {
+            Some(alive) => alive.clone(),
+            None => {
+                let alive = Liveness::watch(self.socket.socket())?;
+                self.alive.insert(alive).clone()
+            }
+        };
+        Ok(Some(CurrentValue {
+            memory,
+            location: location.to_vec(),
+            alive,
+        }))
+    }
+}
