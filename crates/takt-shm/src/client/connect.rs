@@ -73,6 +73,7 @@ impl ShmClient {
             wait: config.wait,
             max_response: opened.max_response,
             next_id: 1,
+            answered: 0,
             outstanding: 0,
             closed: false,
             response: Vec::new(),

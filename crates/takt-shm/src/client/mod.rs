@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::Node;
 use takt_rt::readiness::Waker;
+use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::channel::{NotDelivered, Receiver, Sender};
@@ -61,6 +62,8 @@ pub struct ShmClient {
     wait: WaitPolicy,
     max_response: u32,
     next_id: u32,
+    /// The request that the last response was for.
+    answered: u32,
     /// Requests whose answers have not come yet, or were not waited for.
     outstanding: u32,
     closed: bool,
@@ -109,12 +112,60 @@ impl ShmClient {
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
     ) -> Result<(), ShmError> {
+        let start = Instant::now();
+        if self.outstanding > 0 && !self.closed {
+            self.discard_late()?;
+        }
+        let id = self.post(encode, timeout)?;
+        self.wait_for(Some(id), start, timeout)
+    }
+
+    /// Sends a request without waiting for its response: see [`receive`](Self::receive). Have no more than three such
+    /// requests unanswered: there is room for four responses, and those that do not fit are lost.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request), apart from those of the response.
+    pub fn send(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<u32, ShmError> {
+        let sent = self.post(encode, timeout);
+        if let Err(error) = &sent {
+            self.closed |= error.is_fatal();
+        }
+        sent
+    }
+
+    /// Waits for the next response, whichever request it answers: its id, and the message or the StatusCode that it
+    /// was refused with.
+    ///
+    /// # Errors
+    /// [`ShmError::Timeout`] when nothing came in time, [`ShmError::ConnectionClosed`] when the server has ended.
+    pub fn receive(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<(u32, Result<&[u8], StatusCode>), ShmError> {
         if self.closed {
             return Err(ShmError::ConnectionClosed);
         }
-        let start = Instant::now();
-        if self.outstanding > 0 {
-            self.discard_late()?;
+        match self.wait_for(None, Instant::now(), timeout) {
+            Ok(()) => Ok((self.answered, Ok(&self.response))),
+            Err(ShmError::Refused(status)) => Ok((self.answered, Err(status))),
+            Err(error) => {
+                self.closed |= error.is_fatal();
+                Err(error)
+            }
+        }
+    }
+
+    fn post(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<u32, ShmError> {
+        if self.closed {
+            return Err(ShmError::ConnectionClosed);
         }
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
@@ -134,7 +185,7 @@ impl ShmClient {
         if let Some(server) = &self.server {
             server.wake();
         }
-        self.wait_for(id, start, timeout)
+        Ok(id)
     }
 
     /// Whether the server is still there. Asks the kernel, which knows at once.

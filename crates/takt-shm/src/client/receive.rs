@@ -20,7 +20,7 @@ const CLOCKS_PER_CALL: u32 = 1024;
 impl ShmClient {
     pub(super) fn wait_for(
         &mut self,
-        id: u32,
+        id: Option<u32>,
         start: Instant,
         timeout: Duration,
     ) -> Result<(), ShmError> {
@@ -36,7 +36,7 @@ impl ShmClient {
     /// Looks until the response is there or the time to spin is over; says which.
     fn spin(
         &mut self,
-        id: u32,
+        id: Option<u32>,
         start: Instant,
         spin_for: Option<Duration>,
         deadline: Option<Instant>,
@@ -63,7 +63,7 @@ impl ShmClient {
         }
     }
 
-    fn sleep(&mut self, id: u32, deadline: Option<Instant>) -> Result<(), ShmError> {
+    fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<(), ShmError> {
         loop {
             // Before looking: if it is rung after that, the next poll returns at once.
             self.doorbell.drain();
@@ -96,7 +96,7 @@ impl ShmClient {
     }
 
     /// Fails if the server is gone, unless it answered before it went; says whether it did.
-    fn last_words(&mut self, id: u32) -> Result<bool, ShmError> {
+    fn last_words(&mut self, id: Option<u32>) -> Result<bool, ShmError> {
         if socket::ending(&self.socket.0) == Ending::None {
             return Ok(false);
         }
@@ -107,8 +107,8 @@ impl ShmClient {
         Err(ShmError::ConnectionClosed)
     }
 
-    /// Takes the responses that are there; says whether the one to `id` was among them.
-    fn look(&mut self, id: u32) -> Result<bool, ShmError> {
+    /// Takes responses until the one to `id`, or any, was among them; says whether it was.
+    fn look(&mut self, id: Option<u32>) -> Result<bool, ShmError> {
         while let Some(message) = self.receiver.receive()? {
             if self.take(&message, id)? {
                 return Ok(true);
@@ -125,13 +125,14 @@ impl ShmClient {
         Ok(())
     }
 
-    fn take(&mut self, message: &Received, id: u32) -> Result<bool, ShmError> {
+    fn take(&mut self, message: &Received, id: Option<u32>) -> Result<bool, ShmError> {
         self.outstanding = self.outstanding.saturating_sub(1);
         let payload = message.payload();
         let (header, body) = MessageHeader::parse(payload, self.max_response)?;
-        if header.request_id != id {
+        if id.is_some_and(|id| header.request_id != id) {
             return Ok(false);
         }
+        self.answered = header.request_id;
         if header.status != 0 {
             return Err(ShmError::Refused(StatusCode(header.status)));
         }
