@@ -52,7 +52,12 @@ fn gets_changes(session: &mut PeerClient, setpoint: &str, first: f64) {
         assert!(started.elapsed() < PATIENCE, "the clock stands still");
         seen.collect();
     }
-    assert!(seen.changes.iter().all(|change| change["status"] == "Good"));
+    // On a busy machine a queue may overflow, which is Good with a bit more.
+    let is_bad = |change: &Value| {
+        let status = change["status"].as_str().unwrap_or("none");
+        status == "none" || status.starts_with("Bad") || status.starts_with("Uncertain")
+    };
+    assert!(!seen.changes.iter().any(is_bad), "{:?}", seen.changes);
 }
 
 /// What a client was told so far.

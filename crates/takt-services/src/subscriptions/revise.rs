@@ -58,8 +58,8 @@ pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
 /// How often an item is sampled; zero: by exception.
 ///
 /// * Negative (or no number): as often as is published.
-/// * 0, as fast as is practical: stored values report by exception. Of others, a queue for one value is filled just before
-///   it is published, as nobody would see what was sampled earlier; a longer one as often as the limits allow.
+/// * 0, as fast as is practical: stored values report by exception. Others are sampled so often that the queue is full
+///   when it is published, and a queue for one value just before that: more would be lost.
 pub(crate) fn sampling_interval(
     requested: f64,
     queue_size: u32,
@@ -75,9 +75,9 @@ pub(crate) fn sampling_interval(
         return Duration::ZERO;
     }
     let interval = match duration(requested) {
-        Some(Duration::ZERO) if queue_size > 1 => Duration::ZERO,
-        Some(interval) if !interval.is_zero() => interval,
-        _ => publishing_interval,
+        Some(Duration::ZERO) => publishing_interval / queue_size.max(1),
+        Some(interval) => interval,
+        None => publishing_interval,
     };
     let shortest = match value {
         Some(Value::Remote(_)) => limits.min_remote_sampling_interval,

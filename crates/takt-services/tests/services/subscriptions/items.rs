@@ -65,7 +65,7 @@ fn intervals_and_queues_are_revised() {
     );
     assert_eq!(
         revised(&callback, 0.0, 2),
-        (1.0, 2),
+        (50.0, 2),
         "as fast as is practical"
     );
     assert_eq!(revised(&callback, 0.01, u32::MAX), (1.0, 10_000));
