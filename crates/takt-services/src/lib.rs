@@ -1,4 +1,4 @@
-//! OPC UA services: address space, Sessions, and the services themselves (OPC 10000-4), synchronous and transport-free.
+//! OPC UA services: address space, Sessions, Subscriptions, and the services themselves (OPC 10000-4), synchronous and transport-free.
 //!
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over
 //! shared memory and a test run the same code. What this crate is not: it knows no sockets, no chunks, no security

@@ -98,7 +98,7 @@ fn send_raw(client: &mut ShmClient, bytes: &[u8]) -> Result<Vec<u8>, ShmError> {
     client.sender.send_raw(bytes);
     client.server.as_ref().unwrap().wake();
     let id = MessageHeader::request_id_of(bytes);
-    client.wait_for(id, Instant::now(), TIMEOUT)?;
+    client.wait_for(Some(id), Instant::now(), TIMEOUT)?;
     Ok(client.response.clone())
 }
 
