@@ -2,6 +2,7 @@
 
 mod items;
 mod publishing;
+mod sampling;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
