@@ -4,7 +4,9 @@
 //! cargo run --release -p takt-app --example changes_per_second -- opc.iox2 10
 //! ```
 //!
-//! Every value says which one it is, so the Consumer knows at once if one is missing, or out of order.
+//! Every value says which one it is, so the Consumer knows at once if one is missing, or out of order. With `cell` as third
+//! argument the Variables are cells, which are sampled, twice as often as they are set: none is missing as long as
+//! neither side is late by half a cycle.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,8 +17,9 @@ use takt_app::serve::{ServeOptions, Serving};
 use takt_app::{
     Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
 };
+use takt_cell::Cell;
 use takt_services::{Server, StoredValue, Value};
-use takt_ua::{NodeId, Variant};
+use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 const VARIABLES: u32 = 1000;
 /// How often each Variable changes.
@@ -28,15 +31,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let transport = arguments.next().unwrap_or_else(|| "opc.iox2".to_owned());
     let seconds: u64 = arguments.next().map_or(Ok(10), |text| text.parse())?;
 
+    let are_cells = arguments.next().is_some_and(|kind| kind == "cell");
+
     let server = Server::builder("Changes", "urn:takt:example:changes").build()?;
     let mut values = Vec::new();
     let mut nodes = Vec::new();
     for number in 0..VARIABLES {
-        let value = Arc::new(StoredValue::new(&Variant::from(0_u32)));
+        let zero = Variant::from(0_u32);
+        let value = if are_cells {
+            Value::Cell(Arc::new(Cell::of(&zero)))
+        } else {
+            Value::Stored(Arc::new(StoredValue::new(&zero)))
+        };
         let variable = server
             .address_space()
             .add_variable(format!("V{number}").as_str());
-        nodes.push(variable.value(Value::Stored(Arc::clone(&value))).add()?);
+        nodes.push(variable.value(value.clone()).add()?);
         values.push(value);
     }
     let endpoint: Endpoint = match transport.as_str() {
@@ -45,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let serving = Serving::start(&server, &[endpoint], ServeOptions::default())?;
     let client = Client::connect(&serving.endpoints()[0], ClientOptions::named("Consumer"))?;
-    let mut subscription = subscribe(client, nodes)?;
+    let interval = if are_cells { CYCLE / 2 } else { Duration::ZERO };
+    let mut subscription = subscribe(client, nodes, interval)?;
 
     let stop = Arc::new(AtomicBool::new(false));
     let writer = {
@@ -68,7 +79,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn subscribe(client: Client, nodes: Vec<NodeId>) -> Result<Subscription, Box<dyn Error>> {
+fn subscribe(
+    client: Client,
+    nodes: Vec<NodeId>,
+    sampling_interval: Duration,
+) -> Result<Subscription, Box<dyn Error>> {
     let options = SubscriptionOptions {
         publishing_interval: PUBLISHING_INTERVAL,
         ..SubscriptionOptions::default()
@@ -76,6 +91,7 @@ fn subscribe(client: Client, nodes: Vec<NodeId>) -> Result<Subscription, Box<dyn
     let mut subscription = Subscription::create(client, options)?;
     // Room for a second of changes, should this process have to wait for a core.
     let item = MonitoredItemOptions {
+        sampling_interval,
         queue_size: 100,
         ..MonitoredItemOptions::default()
     };
@@ -87,12 +103,19 @@ fn subscribe(client: Client, nodes: Vec<NodeId>) -> Result<Subscription, Box<dyn
 }
 
 /// Counts each Variable up once a cycle; says how many cycles came too late.
-fn write(values: &[Arc<StoredValue>], stop: &AtomicBool) -> u32 {
+fn write(values: &[Value], stop: &AtomicBool) -> u32 {
     let mut next = Instant::now();
     let mut late = 0;
     for count in 1_u32.. {
         for value in values {
-            value.set(count);
+            match value {
+                Value::Stored(stored) => stored.set(count),
+                Value::Cell(cell) => {
+                    // It cannot fail: the type is right, and nobody else sets it.
+                    let _ = cell.set_scalar(count, StatusCode::Good, DateTime::now());
+                }
+                _ => {}
+            }
         }
         if stop.load(Ordering::Relaxed) {
             break;
@@ -100,7 +123,13 @@ fn write(values: &[Arc<StoredValue>], stop: &AtomicBool) -> u32 {
         next += CYCLE;
         match next.checked_duration_since(Instant::now()) {
             Some(left) => std::thread::sleep(left),
-            None => late += 1,
+            None => {
+                late += 1;
+                // Stored values catch up; a cell that is set twice in a row shows the second value only.
+                if matches!(values, [Value::Cell(_), ..]) {
+                    next = Instant::now();
+                }
+            }
         }
     }
     late
