@@ -148,6 +148,50 @@ async def servers(client, _request):
     ]
 
 
+class Changes:
+    """The data changes of one Subscription, until they are asked for."""
+
+    def __init__(self):
+        self.arrived = []
+        self.news = asyncio.Event()
+
+    def datachange_notification(self, node, _value, data):
+        """Called by asyncua for each MonitoredItemNotification."""
+        value = wire.data_value_to_json(data.monitored_item.Value)
+        self.arrived.append({"node": wire.nodeid_to_json(node.nodeid), **value})
+        self.news.set()
+
+    def status_change_notification(self, status):
+        """The Subscription has ended."""
+        self.arrived.append({"ended": wire.status_name(status.Status)})
+        self.news.set()
+
+
+CHANGES = Changes()
+
+
+async def subscribe(client, request):
+    """One Subscription with all nodes."""
+    subscription = await client.create_subscription(request["interval"], CHANGES)
+    nodes = [client.get_node(wire.nodeid_from_json(node)) for node in request["nodes"]]
+    results = await subscription.subscribe_data_change(
+        nodes, queuesize=request.get("queue", 1), sampling_interval=request.get("sampling", 0.0)
+    )
+    return [wire.status_name(result) if isinstance(result, ua.StatusCode) else "Good" for result in results]
+
+
+async def changes(_client, request):
+    """What has changed: waits for a change if there is none yet."""
+    if not CHANGES.arrived:
+        CHANGES.news.clear()
+        try:
+            await asyncio.wait_for(CHANGES.news.wait(), request.get("timeout", 10))
+        except asyncio.TimeoutError:
+            return []
+    arrived, CHANGES.arrived = CHANGES.arrived, []
+    return arrived
+
+
 async def add_node(client, request):
     """AddNodes of one Object or Variable."""
     name = wire.name_from_json(request["browseName"])
@@ -184,7 +228,9 @@ async def delete_node(client, request):
 
 OPERATIONS = {
     operation.__name__: operation
-    for operation in (browse, read, write, call, translate, namespaces, endpoints, servers, add_node, delete_node)
+    for operation in (
+        browse, read, write, call, translate, namespaces, endpoints, servers, subscribe, changes, add_node, delete_node,
+    )
 }
 
 

@@ -6,8 +6,8 @@
 require("./setup.js");
 const readline = require("node:readline");
 const {
-    AttributeIds, BrowseDirection, DataValue, MessageSecurityMode, NodeClass, NumericRange,
-    OPCUAClient, SecurityPolicy, coerceNodeId,
+    AttributeIds, BrowseDirection, ClientMonitoredItem, DataValue, MessageSecurityMode, NodeClass, NumericRange,
+    OPCUAClient, SecurityPolicy, TimestampsToReturn, coerceNodeId,
 } = require("node-opcua");
 const wire = require("./wire.js");
 
@@ -133,7 +133,45 @@ const operations = {
             discoveryUrls: server.discoveryUrls || [],
         }));
     },
+
+    /** One Subscription with all nodes. */
+    async subscribe({ session, changes }, request) {
+        const subscription = await session.createSubscription2({
+            requestedPublishingInterval: request.interval,
+            requestedLifetimeCount: 1000,
+            requestedMaxKeepAliveCount: 10,
+            maxNotificationsPerPublish: 0,
+            publishingEnabled: true,
+            priority: 0,
+        });
+        subscription.on("terminated", () => changes.push({ ended: "terminated" }));
+        return Promise.all(request.nodes.map((node) => monitor(subscription, node, request, changes)));
+    },
+
+    /** What has changed: waits for a change if there is none yet. */
+    async changes({ changes }, request) {
+        const end = Date.now() + (request.timeout || 10) * 1000;
+        while (changes.length === 0 && Date.now() < end) {
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        return changes.splice(0);
+    },
 };
+
+/** One MonitoredItem; the name of its StatusCode. */
+function monitor(subscription, node, request, changes) {
+    const item = ClientMonitoredItem.create(
+        subscription,
+        { nodeId: coerceNodeId(node), attributeId: AttributeIds.Value },
+        { samplingInterval: request.sampling || 0, queueSize: request.queue || 1, discardOldest: true },
+        TimestampsToReturn.Both,
+    );
+    item.on("changed", (value) => changes.push({ node, ...wire.dataValueToJson(value) }));
+    return new Promise((resolve) => {
+        item.on("initialized", () => resolve(wire.statusToJson(item.statusCode)));
+        item.on("err", (error) => resolve(String(error)));
+    });
+}
 
 function say(answer) {
     process.stdout.write(JSON.stringify(answer) + "\n");
@@ -172,8 +210,9 @@ async function main(endpoint) {
         process.exit(1);
     }
     say({ ready: true });
+    const changes = [];
     for await (const line of readline.createInterface({ input: process.stdin })) {
-        if (line.trim()) say(await answer({ client, session }, line));
+        if (line.trim()) say(await answer({ client, session, changes }, line));
     }
     await session.close();
     await client.disconnect();

@@ -1,4 +1,4 @@
-//! node-opcua: its client against the registry and a Provider, the command line against its server.
+//! node-opcua: its client against the registry and a Provider, also subscribing; the command line against its server.
 
 use takt_tests::{Peer, interop};
 
@@ -24,6 +24,11 @@ fn its_client_uses_a_provider_through_the_registry() {
 #[test]
 fn its_client_uses_a_provider_directly() {
     interop::client_against_provider(PEER);
+}
+
+#[test]
+fn its_client_subscribes() {
+    interop::client_subscribes(PEER);
 }
 
 #[test]

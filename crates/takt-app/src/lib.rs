@@ -12,9 +12,11 @@ mod error;
 pub mod model;
 mod provider;
 pub mod serve;
+mod subscription;
 
 pub use client::{Attribute, Client, ClientOptions, CurrentValue, Identity, Waiting};
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;
 pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
+pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

@@ -1,4 +1,4 @@
-//! OPC UA services: address space, Sessions, and the services themselves (OPC 10000-4), synchronous and transport-free.
+//! OPC UA services: address space, Sessions, Subscriptions, and the services themselves (OPC 10000-4), synchronous and transport-free.
 //!
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over
 //! shared memory and a test run the same code. What this crate is not: it knows no sockets, no chunks, no security
@@ -29,6 +29,7 @@ mod services;
 mod session;
 mod session_observer;
 mod stored;
+mod subscriptions;
 mod value;
 mod worker;
 
@@ -42,7 +43,7 @@ pub use builder::{BuildError, ServerBuilder};
 pub use caller::{Caller, Peer, Transport, UserIdentity};
 pub use connection::{Connection, Outcome};
 pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE};
-pub use limits::{OperationLimits, ServerLimits};
+pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use method::{CallError, Method, MethodHandler};
 pub use node_management::{Change, EverybodyManages, NoNodeManagement, NodeManagement};
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};

@@ -9,6 +9,8 @@ use takt_ua::binary::Limits;
 pub struct ServerLimits {
     /// What one request may consist of.
     pub operations: OperationLimits,
+    /// What there may be of Subscriptions and MonitoredItems.
+    pub subscriptions: SubscriptionLimits,
     /// What decoders accept: MaxStringLength, MaxByteStringLength and MaxArrayLength.
     pub encoding: Limits,
     /// Most Sessions at once.
@@ -39,6 +41,7 @@ impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             operations: OperationLimits::default(),
+            subscriptions: SubscriptionLimits::default(),
             encoding: Limits::DEFAULT,
             max_sessions: 1024,
             min_session_timeout: Duration::from_secs(1),
@@ -66,6 +69,7 @@ pub struct OperationLimits {
     pub max_nodes_per_register_nodes: u32,
     pub max_nodes_per_translate_browse_paths_to_node_ids: u32,
     pub max_nodes_per_node_management: u32,
+    pub max_monitored_items_per_call: u32,
 }
 
 impl Default for OperationLimits {
@@ -78,6 +82,70 @@ impl Default for OperationLimits {
             max_nodes_per_register_nodes: 10_000,
             max_nodes_per_translate_browse_paths_to_node_ids: 1_000,
             max_nodes_per_node_management: 1_000,
+            max_monitored_items_per_call: 10_000,
+        }
+    }
+}
+
+/// What clients may have of Subscriptions and MonitoredItems (OPC 10000-4, 5.13 and 5.14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubscriptionLimits {
+    /// MaxSubscriptions of all Sessions; more get `BadTooManySubscriptions`.
+    pub max_subscriptions: u32,
+    /// MaxSubscriptionsPerSession.
+    pub max_subscriptions_per_session: u32,
+    /// MaxMonitoredItems of all Subscriptions; more get `BadTooManyMonitoredItems`.
+    pub max_monitored_items: u32,
+    /// MaxMonitoredItemsPerSubscription.
+    pub max_monitored_items_per_subscription: u32,
+    /// MaxMonitoredItemsQueueSize: most values in the queue of one item.
+    pub max_queue_size: u32,
+    /// Memory in bytes that queued values and messages kept for Republish may take together. When it is spent, each
+    /// queue keeps one value, and loses the others with the Overflow bit.
+    pub max_queued_bytes: usize,
+    /// Publish requests of one Session that wait; the oldest gives way with `BadTooManyPublishRequests`.
+    pub max_publish_requests: usize,
+    /// Messages of one Subscription that are kept until they are acknowledged.
+    pub max_retransmission_queue: usize,
+    /// Most values in one message; the rest follows at once.
+    pub max_notifications_per_publish: u32,
+    /// The shortest publishing interval, not zero.
+    pub min_publishing_interval: Duration,
+    /// The longest publishing interval, and the longest sampling interval.
+    pub max_publishing_interval: Duration,
+    /// The shortest interval at which cells, callbacks and attributes are looked at, not zero.
+    pub min_sampling_interval: Duration,
+    /// The shortest interval at which values of another server are asked for.
+    pub min_remote_sampling_interval: Duration,
+    /// A Subscription without a Publish request lives no longer than this (lifetime count times publishing interval).
+    pub max_lifetime: Duration,
+}
+
+impl SubscriptionLimits {
+    /// Acknowledgements in one Publish request: as many as there can be messages.
+    pub(crate) fn max_acknowledgements(&self) -> usize {
+        let subscriptions = usize::try_from(self.max_subscriptions_per_session).unwrap_or(1);
+        subscriptions.saturating_mul(self.max_retransmission_queue)
+    }
+}
+
+impl Default for SubscriptionLimits {
+    fn default() -> Self {
+        Self {
+            max_subscriptions: 1_000,
+            max_subscriptions_per_session: 100,
+            max_monitored_items: 500_000,
+            max_monitored_items_per_subscription: 100_000,
+            max_queue_size: 10_000,
+            max_queued_bytes: 256 << 20,
+            max_publish_requests: 100,
+            max_retransmission_queue: 200,
+            max_notifications_per_publish: 10_000,
+            min_publishing_interval: Duration::from_millis(1),
+            max_publishing_interval: Duration::from_secs(3600),
+            min_sampling_interval: Duration::from_millis(1),
+            min_remote_sampling_interval: Duration::from_millis(100),
+            max_lifetime: Duration::from_secs(24 * 3600),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::server_status::Status;
 use crate::services;
 use crate::session::Sessions;
 use crate::session_observer::SessionObserver;
+use crate::subscriptions::{Now, Subscriptions};
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -36,6 +37,7 @@ pub struct Server {
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
+    pub(crate) subscriptions: Subscriptions,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
@@ -66,6 +68,10 @@ impl Server {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
+            subscriptions: Subscriptions::new(
+                parts.limits.subscriptions,
+                parts.limits.max_response_size,
+            ),
             space: parts.space,
             sessions: Sessions::default(),
             limits: parts.limits,
@@ -116,6 +122,8 @@ impl Server {
 
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
     pub fn disconnect(&self, connection: Connection) {
+        self.subscriptions
+            .with(|engine| engine.channel_closed(&connection.completed));
         for session_id in self.sessions.channel_closed(connection.channel) {
             self.session_observer.gone(&session_id);
         }
@@ -123,14 +131,30 @@ impl Server {
 
     /// When [`tick`](Self::tick) is due; `None`: not before something else happens.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.sessions.next_check()
+        let (sessions, subscriptions) = (self.sessions.next_check(), self.next_publishing());
+        sessions.into_iter().chain(subscriptions).min()
     }
 
-    /// Does what is due: closes Sessions that have timed out.
+    /// When [`tick`](Self::tick) is due for the sake of Subscriptions; `None` if there are none. Takes no lock: to be
+    /// looked at after each request.
+    #[inline]
+    pub fn next_publishing(&self) -> Option<Instant> {
+        self.subscriptions.next_deadline()
+    }
+
+    /// Does what is due: samples, publishes, and closes Sessions that have timed out.
     pub fn tick(&self, now: Instant) {
         for session_id in self.sessions.expire(now) {
+            self.subscriptions
+                .with(|engine| engine.session_closed(&session_id, false));
             self.session_observer.gone(&session_id);
         }
+        let date_time = DateTime::now();
+        let now = Now {
+            instant: now,
+            date_time,
+        };
+        self.subscriptions.tick(self, now);
     }
 
     /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.

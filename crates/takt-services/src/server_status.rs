@@ -16,6 +16,7 @@ use crate::value::Value;
 const PROFILES: &[&str] = &[
     "http://opcfoundation.org/UA-Profile/Server/NanoEmbeddedDevice2017",
     "http://opcfoundation.org/UA-Profile/Server/Methods",
+    "http://opcfoundation.org/UA-Profile/Server/EmbeddedDataChangeSubscription",
 ];
 
 /// What ServerStatus shows.
@@ -239,6 +240,7 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
 
     let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let operations = &limits.operations;
+    let subscriptions = &limits.subscriptions;
     let limits = [
         (ids::SERVER_SERVER_CAPABILITIES_MAX_ARRAY_LENGTH, length(limits.encoding.max_array_length)),
         (ids::SERVER_SERVER_CAPABILITIES_MAX_STRING_LENGTH, length(limits.encoding.max_string_length)),
@@ -272,8 +274,22 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
             ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_NODE_MANAGEMENT,
             operations.max_nodes_per_node_management,
         ),
+        (
+            ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_MONITORED_ITEMS_PER_CALL,
+            operations.max_monitored_items_per_call,
+        ),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_SUBSCRIPTIONS, subscriptions.max_subscriptions),
+        (
+            ids::SERVER_SERVER_CAPABILITIES_MAX_SUBSCRIPTIONS_PER_SESSION,
+            subscriptions.max_subscriptions_per_session,
+        ),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_MONITORED_ITEMS, subscriptions.max_monitored_items),
+        (
+            ids::SERVER_SERVER_CAPABILITIES_MAX_MONITORED_ITEMS_PER_SUBSCRIPTION,
+            subscriptions.max_monitored_items_per_subscription,
+        ),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_MONITORED_ITEMS_QUEUE_SIZE, subscriptions.max_queue_size),
         // Services that are not there: 0, no limit (OPC 10000-5, 6.3.11).
-        (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_MONITORED_ITEMS_PER_CALL, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_EVENTS, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_UPDATE_DATA, 0),

@@ -1,6 +1,7 @@
 //! A value that the server keeps.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
@@ -14,18 +15,37 @@ use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 pub struct StoredValue {
     content: ArcSwap<Content>,
     /// Held while a value is set: what is read, changed and set again must not undo somebody else's change.
-    setting: Mutex<Spare>,
+    setting: Mutex<Setting>,
+    /// Grows with every set.
+    generation: AtomicU64,
+}
+
+/// Who is told of every value that is set, in order: MonitoredItems by exception.
+pub(crate) trait ChangeObserver: Send + Sync {
+    /// A value was set: an encoded Variant with its StatusCode and source timestamp. `false`: no more, please.
+    fn changed(
+        self: Arc<Self>,
+        stored: &StoredValue,
+        encoded: &[u8],
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> bool;
 }
 
 /// What is stored was checked when it came.
-const NO_LIMITS: Limits = Limits {
+pub(crate) const NO_LIMITS: Limits = Limits {
     max_string_length: usize::MAX,
     max_array_length: usize::MAX,
     ..Limits::DEFAULT
 };
 
-/// The value before the current one.
-type Spare = Option<Arc<Content>>;
+/// What whoever sets a value needs.
+#[derive(Default)]
+struct Setting {
+    /// The value before the current one.
+    spare: Option<Arc<Content>>,
+    observers: Vec<Weak<dyn ChangeObserver>>,
+}
 
 struct Content {
     /// An encoded Variant (OPC 10000-6, 5.2.2.16).
@@ -49,7 +69,8 @@ impl StoredValue {
         };
         Self {
             content: ArcSwap::from_pointee(content),
-            setting: Mutex::new(None),
+            setting: Mutex::default(),
+            generation: AtomicU64::new(0),
         }
     }
 
@@ -80,9 +101,9 @@ impl StoredValue {
 
     /// Changes the StatusCode, and keeps value and source timestamp.
     pub fn set_status(&self, status: StatusCode) {
-        let mut spare = self.setting();
+        let mut setting = self.setting();
         let content = self.content.load_full();
-        self.replace(&mut spare, &content.encoded, status, content.time);
+        self.replace(&mut setting, &content.encoded, status, content.time);
     }
 
     /// Sets an encoded Variant, which the caller has checked.
@@ -95,23 +116,43 @@ impl StoredValue {
         &self,
         change: impl FnOnce(DataValue) -> Result<(Variant, StatusCode, DateTime), StatusCode>,
     ) -> Result<(), StatusCode> {
-        let mut spare = self.setting();
+        let mut setting = self.setting();
         let (value, status, time) = change(self.get())?;
-        self.replace(&mut spare, &value.encode_to_vec(), status, time);
+        self.replace(&mut setting, &value.encode_to_vec(), status, time);
         Ok(())
     }
 
-    fn setting(&self) -> MutexGuard<'_, Spare> {
+    /// A number that grows with every set: who remembers it knows whether there is a new value.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Tells an observer of the value as it is, and of every one that is set from now on.
+    pub(crate) fn observe<O: ChangeObserver + 'static>(&self, observer: &Arc<O>) {
+        let mut setting = self.setting();
+        let observers = &mut setting.observers;
+        observers.retain(|observer| observer.strong_count() > 0);
+        let weak: Weak<O> = Arc::downgrade(observer);
+        let weak: Weak<dyn ChangeObserver> = weak;
+        let content = self.content.load_full();
+        if Arc::clone(observer).changed(self, &content.encoded, content.status, content.time)
+            && !observers.iter().any(|known| known.ptr_eq(&weak))
+        {
+            observers.push(weak);
+        }
+    }
+
+    fn setting(&self) -> MutexGuard<'_, Setting> {
         self.setting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn replace(&self, spare: &mut Spare, encoded: &[u8], status: StatusCode, time: DateTime) {
+    fn replace(&self, setting: &mut Setting, encoded: &[u8], status: StatusCode, time: DateTime) {
         let fresh = || Content {
             encoded: encoded.to_vec(),
             status,
             time,
         };
-        let mut next = spare.take().unwrap_or_else(|| Arc::new(fresh()));
+        let mut next = setting.spare.take().unwrap_or_else(|| Arc::new(fresh()));
         match Arc::get_mut(&mut next) {
             Some(content) => {
                 content.encoded.clear();
@@ -121,7 +162,18 @@ impl StoredValue {
             // Somebody still reads it.
             None => next = Arc::new(fresh()),
         }
-        *spare = Some(self.content.swap(next));
+        setting.spare = Some(self.content.swap(next));
+        self.generation.fetch_add(1, Ordering::Release);
+        setting.observers.retain(|observer| {
+            let observer = observer.upgrade();
+            observer.is_some_and(|observer| observer.changed(self, encoded, status, time))
+        });
+    }
+
+    /// The encoded Variant with its StatusCode and source timestamp.
+    pub(crate) fn read_encoded<R>(&self, read: impl FnOnce(&[u8], StatusCode, DateTime) -> R) -> R {
+        let content = self.content.load();
+        read(&content.encoded, content.status, content.time)
     }
 
     /// Appends the DataValue as a client wants it.

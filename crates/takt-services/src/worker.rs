@@ -169,6 +169,11 @@ impl Pending {
         }
     }
 
+    /// Whether the request came through this channel.
+    pub(crate) fn came_through(&self, channel: &Arc<Completed>) -> bool {
+        Arc::ptr_eq(&self.completed, channel)
+    }
+
     /// Whether there is an answer already.
     pub(crate) fn is_answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)

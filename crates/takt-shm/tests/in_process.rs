@@ -136,6 +136,28 @@ fn a_late_answer_is_discarded() {
 }
 
 #[test]
+fn requests_are_sent_without_waiting_and_responses_received_as_they_come() {
+    let directory = RuntimeDirectory::new();
+    for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
+        let config = server_config(directory.path());
+        let _server = ServerThread::start("Echo", config).unwrap();
+        let config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+        let [slow, first, second] = [b"defer 200".as_slice(), b"first", b"second"].map(|body| {
+            let sent = client.send(|encoder| encoder.bytes(body), TIMEOUT);
+            (sent.unwrap(), body)
+        });
+        for (id, body) in [first, second, slow] {
+            let (answered, response) = client.receive(TIMEOUT).unwrap();
+            assert_eq!((answered, response), (id, Ok(body)), "{wait:?}");
+        }
+        let nothing = client.receive(Duration::from_millis(20)).unwrap_err();
+        assert!(matches!(nothing, ShmError::Timeout), "{nothing}");
+        assert_eq!(request(&mut client, b"after").unwrap(), b"after");
+    }
+}
+
+#[test]
 fn too_many_unanswered_requests_are_busy() {
     let directory = RuntimeDirectory::new();
     let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();

@@ -17,7 +17,6 @@
 //!
 //! Only SecurityPolicy None is implemented; [`SecurityPolicy`] is where others go. ReverseHello is refused.
 
-mod alarm;
 mod assembler;
 mod chunk;
 mod client;

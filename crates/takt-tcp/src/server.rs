@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with, sockopt};
-use takt_rt::readiness::{Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
+use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
 use takt_ua::StatusCode;
 
-use crate::alarm::Alarm;
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
@@ -139,7 +138,7 @@ impl<H: RequestHandler> TcpServer<H> {
         let add = |fd, id| readiness.add(fd, tagged_key(tag, id), Interest::READ);
         add(listener.as_fd(), LISTENER).map_err(other)?;
         add(completions.fd(), COMPLETIONS).map_err(other)?;
-        add(alarm.fd(), ALARM).map_err(other)?;
+        add(alarm.as_fd(), ALARM).map_err(other)?;
         Ok(Self {
             handler,
             tag,
@@ -393,6 +392,6 @@ impl<H: RequestHandler> Drop for TcpServer<H> {
         // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.
         let _ = self.readiness.remove(self.listener.as_fd());
         let _ = self.readiness.remove(self.completions.fd());
-        let _ = self.readiness.remove(self.alarm.fd());
+        let _ = self.readiness.remove(self.alarm.as_fd());
     }
 }

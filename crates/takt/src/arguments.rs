@@ -220,7 +220,7 @@ pub struct WatchArguments {
     /// NodeIds or paths below the Objects folder.
     #[arg(required = true)]
     pub nodes: Vec<String>,
-    /// How often to look.
+    /// How often changes are told: the publishing interval.
     #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
     pub interval: Duration,
     /// End after this time.

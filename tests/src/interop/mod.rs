@@ -6,12 +6,14 @@ mod foreign;
 mod machine;
 mod nodesets;
 mod ours;
+mod subscribing;
 
 pub use foreign::{
     client_against_provider, client_against_registry, client_through_registry, peers_agree,
 };
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::command_line_against_server;
+pub use subscribing::client_subscribes;
 
 use serde_json::{Value, json};
 

@@ -15,6 +15,7 @@ mod messages;
 mod methods;
 mod node_management;
 mod plant;
+mod subscriptions;
 mod view;
 mod writing;
 
@@ -114,6 +115,15 @@ cases! {
         an_oversized_array_is_a_fault,
         deep_nesting_is_a_fault,
         a_response_that_is_too_large_is_a_fault;
+    subscriptions:
+        every_value_that_is_written_is_pushed,
+        many_variables_are_watched_at_once,
+        a_queue_that_is_too_short_says_so,
+        silence_does_not_end_it,
+        a_lost_session_is_made_again,
+        messages_are_sent_again,
+        what_cannot_be_watched_is_refused,
+        publishing_needs_a_subscription;
     large:
         a_mebibyte_goes_both_ways,
         a_large_byte_string_goes_both_ways,

@@ -11,6 +11,7 @@ mod namespaces;
 mod request;
 mod session;
 mod transport;
+mod unanswered;
 mod views;
 
 use std::path::PathBuf;

@@ -1,13 +1,14 @@
 //! The connection below a session: shared memory or TCP, with the same requests on both.
 
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{ClientError as TcpError, TcpClient, TcpClientConfig, WaitMode};
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use super::{ClientOptions, Request, decode_message, encode_message};
+use super::{ClientOptions, Request, Response, decode_message, encode_message};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -18,6 +19,10 @@ pub type Waiting = takt_shm::WaitPolicy;
 pub(super) struct Transport {
     endpoint: Endpoint,
     connection: Connection,
+    /// Requests that were sent without waiting, and are not answered yet.
+    unanswered: Vec<u32>,
+    /// Responses to such requests that came while another one was waited for.
+    early: VecDeque<(u32, Result<Vec<u8>, StatusCode>)>,
 }
 
 enum Connection {
@@ -55,6 +60,8 @@ impl Transport {
         Ok(Self {
             endpoint: endpoint.clone(),
             connection,
+            unanswered: Vec::new(),
+            early: VecDeque::new(),
         })
     }
 
@@ -79,6 +86,9 @@ impl Transport {
         decode: impl FnOnce(&[u8]) -> R,
         timeout: Duration,
     ) -> Result<R, ClientError> {
+        if !self.unanswered.is_empty() {
+            return self.exchange_between(encode, decode, timeout);
+        }
         match &mut self.connection {
             Connection::Tcp(client) => client
                 .request(timeout, &mut encode)
@@ -92,19 +102,135 @@ impl Transport {
     }
 }
 
+/// What came for a request.
+type Answer<'a> = (u32, Result<&'a [u8], StatusCode>);
+
 impl Transport {
+    /// Sends `request` without waiting for its response.
+    pub(super) fn send<Q: Request>(
+        &mut self,
+        request: &Q,
+        timeout: Duration,
+    ) -> Result<u32, ClientError> {
+        let id = self.send_message(|encoder| encode_message(request, encoder), timeout)?;
+        self.unanswered.push(id);
+        Ok(id)
+    }
+
+    /// Waits for the next response to a request that was [sent](Self::send).
+    pub(super) fn receive<R: Response>(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<(u32, Result<R, ClientError>), ClientError> {
+        let endpoint = self.endpoint.clone();
+        let decode = |(id, body): Answer<'_>| match body {
+            Ok(body) => (id, decode_message(R::NAME, &endpoint, body)),
+            Err(status) => (id, Err(refused(status))),
+        };
+        if let Some((id, body)) = self.early.pop_front() {
+            return Ok(decode((id, body.as_deref().map_err(|status| *status))));
+        }
+        let deadline = Instant::now() + timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let (id, decoded) = decode(self.receive_any(left)?);
+            if let Some(at) = self.unanswered.iter().position(|sent| *sent == id) {
+                self.unanswered.swap_remove(at);
+                return Ok((id, decoded));
+            }
+        }
+    }
+
+    /// An exchange while other requests are not answered yet.
+    fn exchange_between<R>(
+        &mut self,
+        encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        decode: impl FnOnce(&[u8]) -> R,
+        timeout: Duration,
+    ) -> Result<R, ClientError> {
+        let deadline = Instant::now() + timeout;
+        let wanted = self.send_message(encode, timeout)?;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let (id, body) = self.receive_any(left)?;
+            if id == wanted {
+                return body.map(decode).map_err(refused);
+            }
+            let body = body.map(<[u8]>::to_vec);
+            self.keep_early(id, body);
+        }
+    }
+
+    /// Keeps a response that came before anybody asked for it.
+    fn keep_early(&mut self, id: u32, body: Result<Vec<u8>, StatusCode>) {
+        if let Some(at) = self.unanswered.iter().position(|sent| *sent == id) {
+            self.unanswered.swap_remove(at);
+            self.early.push_back((id, body));
+        }
+    }
+
+    fn send_message(
+        &mut self,
+        mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        timeout: Duration,
+    ) -> Result<u32, ClientError> {
+        match &mut self.connection {
+            Connection::Tcp(client) => client
+                .send(timeout, &mut encode)
+                .map_err(|error| tcp_error(&self.endpoint, timeout, error)),
+            Connection::SharedMemory(client) => client
+                .send(&mut encode, timeout)
+                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
+        }
+    }
+
+    fn receive_any(&mut self, timeout: Duration) -> Result<Answer<'_>, ClientError> {
+        match &mut self.connection {
+            Connection::Tcp(client) => client
+                .receive(timeout)
+                .map(|(id, body)| (id, Ok(body)))
+                .map_err(|error| tcp_error(&self.endpoint, timeout, error)),
+            Connection::SharedMemory(client) => client
+                .receive(timeout)
+                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
+        }
+    }
+
     /// Asks where the current value of a node can be read without asking.
     pub(super) fn locate(
         &mut self,
         node_id: &[u8],
         timeout: Duration,
     ) -> Result<Option<takt_shm::CurrentValue>, ClientError> {
-        match &mut self.connection {
-            Connection::Tcp(_) => Ok(None),
-            Connection::SharedMemory(client) => client
-                .locate(node_id, timeout)
-                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
-        }
+        let deadline = Instant::now() + timeout;
+        let Connection::SharedMemory(client) = &mut self.connection else {
+            return Ok(None);
+        };
+        let wanted = client
+            .send_locate(node_id, timeout)
+            .map_err(|error| shm_error(&self.endpoint, timeout, error))?;
+        let body = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let (id, body) = self.receive_any(left)?;
+            let body = body.map(<[u8]>::to_vec);
+            if id == wanted {
+                break body.map_err(refused)?;
+            }
+            self.keep_early(id, body);
+        };
+        let Connection::SharedMemory(client) = &mut self.connection else {
+            return Ok(None);
+        };
+        client
+            .located(&body)
+            .map_err(|error| shm_error(&self.endpoint, timeout, error))
+    }
+}
+
+fn refused(status: StatusCode) -> ClientError {
+    ClientError::Service {
+        service: "the request",
+        status,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::client::{Client, ClientOptions, CurrentValue};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::NAMESPACE_URI;
+use crate::subscription::{MonitoredItemOptions, Subscription, SubscriptionOptions};
 
 pub use directory::ProviderEntry;
 pub use item::Item;
@@ -77,6 +78,38 @@ impl Consumer {
             .or_insert_with(|| Client::new(endpoint, self.registry.options().clone()));
         let node = client.local_node(&item.namespace_uri, &item.node_id)?;
         Ok((client, node))
+    }
+
+    /// Watches `items`, which one endpoint serves, on a connection of its own. The handles of their changes are 1, 2, 3
+    /// and so on, in the order given.
+    pub fn subscribe(
+        &mut self,
+        items: &[(Item, MonitoredItemOptions)],
+        options: SubscriptionOptions,
+    ) -> Result<Subscription, ClientError> {
+        let [(first, _), ..] = items else {
+            return Err(ClientError::Invalid("there is nothing to watch".to_owned()));
+        };
+        let endpoint = first.endpoint()?;
+        let client = Client::connect(endpoint, self.registry.options().clone())?;
+        let mut subscription = Subscription::create(client, options)?;
+        let mut wanted = Vec::with_capacity(items.len());
+        for (item, options) in items {
+            if item.endpoint()? != endpoint {
+                return Err(ClientError::Invalid(format!(
+                    "`{}` and `{}` are served at different endpoints",
+                    first.path, item.path
+                )));
+            }
+            let client = subscription.client();
+            let node = client.local_node(&item.namespace_uri, &item.node_id)?;
+            wanted.push((node, options.clone()));
+        }
+        let results = subscription.monitor_all(wanted)?;
+        for ((item, _), result) in items.iter().zip(results) {
+            result.map_err(|status| ClientError::operation(&item.path, status))?;
+        }
+        Ok(subscription)
     }
 
     /// The index of the registry model's namespace at the registry.

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use takt_rt::affinity::{self, AffinityError};
 use takt_rt::priority::{self, Policy, PriorityError};
-use takt_rt::readiness::{Event, Events, Interest, Readiness, Ticker, Waker, key_tag, tagged_key};
+use takt_rt::readiness::{
+    Alarm, Event, Events, Interest, Readiness, Ticker, Waker, key_tag, tagged_key,
+};
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
 use takt_tcp::{BindError, TcpServer, TcpServerConfig};
@@ -73,6 +75,7 @@ const TCP: u8 = 1;
 const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
 const TICK: u8 = 4;
+const PUBLISH: u8 = 5;
 
 /// How often the deadlines of sessions are looked at.
 const TICK_INTERVAL: Duration = Duration::from_millis(500);
@@ -162,6 +165,8 @@ struct Transports {
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
     ticker: Ticker,
+    /// Goes off when Subscriptions have something to sample or to publish.
+    alarm: Alarm,
     endpoints: Vec<Endpoint>,
 }
 
@@ -180,8 +185,11 @@ impl Transports {
         }
         let ticker = Ticker::new(TICK_INTERVAL)?;
         readiness.add(ticker.as_fd(), tagged_key(TICK, 0), Interest::READ)?;
+        let alarm = Alarm::new()?;
+        readiness.add(alarm.as_fd(), tagged_key(PUBLISH, 0), Interest::READ)?;
         let mut transports = Self {
             ticker,
+            alarm,
             server: Arc::clone(server),
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
@@ -275,6 +283,9 @@ impl Transports {
                 }
                 answered = true;
             }
+            if let Some(at) = self.server.next_publishing() {
+                self.alarm.at(at);
+            }
             if answered && spins {
                 last_request = Instant::now();
             }
@@ -295,6 +306,10 @@ impl Transports {
         match kind {
             TICK => {
                 self.ticker.acknowledge();
+                self.server.tick(now);
+            }
+            PUBLISH => {
+                self.alarm.acknowledge();
                 self.server.tick(now);
             }
             TCP => {

@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+mod alarm;
 mod ticker;
 mod waker;
 
@@ -44,6 +45,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::time::Timespec;
 
+pub use alarm::Alarm;
 pub use ticker::Ticker;
 pub use waker::Waker;
 

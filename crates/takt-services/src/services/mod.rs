@@ -3,7 +3,7 @@
 //! A request is handled in one pass over its bytes; the response is encoded directly behind it. What concerns the whole
 //! request becomes a ServiceFault ([`Fault`]); what concerns one operation becomes its result.
 
-mod attributes;
+pub(crate) mod attributes;
 mod browse;
 mod browse_next;
 mod call;
@@ -11,11 +11,13 @@ pub(crate) mod continuation;
 mod data_value;
 mod deferred;
 mod discovery;
+mod monitored_items;
 mod node_management;
 mod pages;
-mod read;
+pub(crate) mod read;
 mod register_nodes;
 mod session;
+mod subscriptions;
 mod translate;
 mod walk;
 mod write;
@@ -137,6 +139,10 @@ fn dispatch(
             let (connection, session) = session_of(&request, connection)?;
             call::handle(&request, connection, session, body, response)
         }
+        ids::PUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => {
+            let (connection, session) = session_of(&request, connection)?;
+            subscriptions::publish(&request, connection, session, structure)
+        }
         other => dispatch_other(&request, other, connection, structure, response),
     }
 }
@@ -185,6 +191,21 @@ fn dispatch_other(
         ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
             node_management::delete_references
         }
+        ids::CREATE_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::create,
+        ids::MODIFY_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::modify,
+        ids::SET_PUBLISHING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
+            subscriptions::set_publishing_mode
+        }
+        ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
+        ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
+        ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,
+        ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::create,
+        ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::modify,
+        ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
+            monitored_items::set_monitoring_mode
+        }
+        ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::set_triggering,
+        ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::delete,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
     let (_, session) = session_of(request, connection)?;
@@ -284,7 +305,7 @@ pub(crate) fn check_timestamps(timestamps: TimestampsToReturn) -> Result<(), Fau
 
 /// TypeId and ResponseHeader (OPC 10000-4, 7.33) in one write: no diagnostics, an empty string table, no additional header.
 #[inline]
-fn response_header(
+pub(crate) fn response_header(
     response: &mut Encoder<'_>,
     encoding_id: u32,
     now: DateTime,

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use takt_cell::{CellError, CellLocation};
 use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
+use takt_ua::structures::ReadValueId;
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DataValue, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
+use takt_ua::{
+    DataValue, DateTime, NodeIdRef, NumericRange, QualifiedNameRef, StatusCode, Variant,
+    VariantRef, ids,
+};
 
 use super::attributes::{self, VALUE, attribute};
 use super::data_value::Results;
@@ -17,6 +21,7 @@ use crate::connection::{Connection, Outcome};
 use crate::remote::RemoteRead;
 use crate::server::Server;
 use crate::session::Session;
+use crate::stored::NO_LIMITS;
 use crate::value::Value;
 
 /// What a Read request asks for, apart from its items.
@@ -77,7 +82,7 @@ pub(crate) fn respond(
     let view = request.server.space.view();
     let mut read = Read {
         view: &view,
-        request,
+        server: request.server,
         results: Results {
             response,
             timestamps: parameters.timestamps,
@@ -144,10 +149,37 @@ pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<Ce
     }
 }
 
+/// What a Read of one item would answer, with both timestamps. Remote values are not asked for.
+pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> DataValue {
+    let view = server.space.view();
+    let mut bytes = Vec::new();
+    let mut read = Read {
+        view: &view,
+        server,
+        results: Results {
+            response: &mut Encoder::growing(&mut bytes, server.limits.max_response_size),
+            timestamps: TimestampsToReturn::Both,
+            now,
+        },
+    };
+    let item = ReadValueIdRef {
+        node_id: item.node_id.as_ref(),
+        attribute_id: item.attribute_id,
+        index_range: item.index_range.as_option(),
+        data_encoding: item.data_encoding.as_ref(),
+    };
+    if read.item(&item).is_err() {
+        return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
+    }
+    // Just encoded.
+    let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, NO_LIMITS));
+    decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
+}
+
 /// The reading of one request's items.
 struct Read<'r, 'e, 'b> {
     view: &'r View<'r>,
-    request: &'r Request<'r>,
+    server: &'r Server,
     results: Results<'e, 'b>,
 }
 
@@ -196,7 +228,7 @@ impl Read<'_, '_, '_> {
     /// The whole Value of a Variable that has a source.
     #[inline]
     fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
-        let now = self.request.now;
+        let now = self.results.now;
         match binding {
             Binding::Value(Value::Cell(cell)) => {
                 match cell.encode_data_value(self.results.response, self.results.timestamps, now) {
@@ -225,7 +257,7 @@ impl Read<'_, '_, '_> {
         match self.unbound_value(node) {
             Err(status) => self.results.status(status),
             Ok(encoded) => {
-                let start_time = self.request.server.status.start_time;
+                let start_time = self.server.status.start_time;
                 let value = match encoded {
                     Some(encoded) => VariantRef::decode(&mut Decoder::new(encoded)).ok(),
                     None => None,
@@ -267,7 +299,7 @@ impl Read<'_, '_, '_> {
             Some(Value::Stored(stored)) => stored.get(),
             Some(Value::Callback(source)) => {
                 let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(self.request.now));
+                value.source_timestamp = value.source_timestamp.or(Some(self.results.now));
                 value
             }
             Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
@@ -277,7 +309,7 @@ impl Read<'_, '_, '_> {
                         .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
                         .unwrap_or_default(),
                 )
-                .with_source_timestamp(self.request.server.status.start_time),
+                .with_source_timestamp(self.server.status.start_time),
                 Err(status) => return self.results.status(status),
             },
         };
@@ -291,7 +323,7 @@ impl Read<'_, '_, '_> {
         item: &ReadValueIdRef<'_>,
     ) -> Result<(), EncodeError> {
         let whole = value.value.as_ref();
-        if let Err(status) = check_encoding(item, whole) {
+        if let Err(status) = check_encoding(&item.data_encoding, whole) {
             return self.results.status(status);
         }
         if let (Some(range), Some(whole)) = (range, whole) {
@@ -326,7 +358,7 @@ impl Read<'_, '_, '_> {
             (None, _) => self.results.status(StatusCode::BadAttributeIdInvalid),
             (_, Err(status)) => self.results.status(status),
             (Some(value), Ok(range)) => {
-                let start_time = self.request.server.status.start_time;
+                let start_time = self.server.status.start_time;
                 self.part_of(
                     DataValue::good(value).with_source_timestamp(start_time),
                     range,
@@ -367,8 +399,10 @@ fn is_plain(item: &ReadValueIdRef<'_>) -> bool {
 }
 
 /// A DataEncoding may be chosen for structures only, and there is one to choose (OPC 10000-4, 5.11.2).
-fn check_encoding(item: &ReadValueIdRef<'_>, value: Option<&Variant>) -> Result<(), StatusCode> {
-    let encoding = &item.data_encoding;
+pub(crate) fn check_encoding(
+    encoding: &QualifiedNameRef<'_>,
+    value: Option<&Variant>,
+) -> Result<(), StatusCode> {
     if encoding.is_null() {
         return Ok(());
     }

@@ -173,7 +173,7 @@ pub(crate) fn close(
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let _: CloseSessionRequest = decode(structure)?;
+    let close: CloseSessionRequest = decode(structure)?;
     let sessions = &request.server.sessions;
     let token = request.header.authentication_token;
     let session = sessions.find(token)?;
@@ -181,6 +181,9 @@ pub(crate) fn close(
         sessions.find_usable(token, connection.channel)?;
     }
     sessions.close(&session);
+    let delete = close.delete_subscriptions;
+    let subscriptions = &request.server.subscriptions;
+    subscriptions.with(|engine| engine.session_closed(&session.id, delete));
     tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
     connection.session = None;

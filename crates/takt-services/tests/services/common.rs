@@ -120,6 +120,19 @@ impl Client {
         }
     }
 
+    /// Sends a request that is to be answered later.
+    pub fn defer(&mut self, request: &[u8], request_id: u32) -> Result<(), StatusCode> {
+        let mut response = Vec::new();
+        let mut encoder = Encoder::growing(&mut response, 16 << 20);
+        let outcome = self
+            .server
+            .handle(&mut self.connection, request_id, request, &mut encoder);
+        match outcome {
+            Outcome::Deferred => Ok(()),
+            Outcome::Complete => Err(decode::<ServiceFault>(&response).expect_err("a fault")),
+        }
+    }
+
     /// The next deferred response.
     pub fn completed(&mut self) -> (u32, Vec<u8>) {
         loop {

@@ -19,9 +19,9 @@ fn an_unknown_service_gets_a_service_fault() {
     let mut client = Client::new(&server());
     let request_header = client.header();
     let handle = request_header.request_handle;
-    let request = CreateSubscriptionRequest {
+    let request = HistoryReadRequest {
         request_header,
-        ..CreateSubscriptionRequest::default()
+        ..HistoryReadRequest::default()
     };
     let response = client.raw(&message(&request));
     assert_eq!(
@@ -109,6 +109,7 @@ fn operation_limits_are_enforced_and_shown() {
         max_nodes_per_register_nodes: 3,
         max_nodes_per_translate_browse_paths_to_node_ids: 3,
         max_nodes_per_node_management: 3,
+        max_monitored_items_per_call: 3,
     };
     let limits = ServerLimits {
         operations,
@@ -123,6 +124,7 @@ fn operation_limits_are_enforced_and_shown() {
     for id in [
         ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_READ,
         ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_NODE_MANAGEMENT,
+        ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_MONITORED_ITEMS_PER_CALL,
     ] {
         assert_eq!(client.read_value(id).value, Some(Variant::from(3_u32)));
     }
@@ -243,6 +245,13 @@ fn random_bytes_do_no_harm() {
         ActivateSessionRequest::BINARY_ENCODING_ID,
         GetEndpointsRequest::BINARY_ENCODING_ID,
         AddNodesRequest::BINARY_ENCODING_ID,
+        CreateSubscriptionRequest::BINARY_ENCODING_ID,
+        CreateMonitoredItemsRequest::BINARY_ENCODING_ID,
+        ModifyMonitoredItemsRequest::BINARY_ENCODING_ID,
+        SetTriggeringRequest::BINARY_ENCODING_ID,
+        RepublishRequest::BINARY_ENCODING_ID,
+        TransferSubscriptionsRequest::BINARY_ENCODING_ID,
+        DeleteSubscriptionsRequest::BINARY_ENCODING_ID,
     ];
     for round in 0..20_000 {
         let mut request = NodeId::from(services[round % services.len()]).encode_to_vec();

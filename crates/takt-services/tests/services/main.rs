@@ -22,6 +22,7 @@ mod read;
 mod references;
 mod remote;
 mod sessions;
+mod subscriptions;
 mod translate;
 mod write;
 mod write_types;

@@ -1,7 +1,7 @@
 //! Current values: where they are.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use takt_rt::segment::SegmentView;
 
@@ -25,26 +25,21 @@ pub struct CurrentValue {
 }
 
 impl ShmClient {
-    /// Asks where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking; `None` if
-    /// nowhere.
+    /// Asks where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking. The response
+    /// is to be [received](Self::receive) and handed to [`located`](Self::located).
     ///
     /// # Errors
-    /// As for [`request`](Self::request).
-    pub fn locate(
-        &mut self,
-        node_id: &[u8],
-        timeout: Duration,
-    ) -> Result<Option<CurrentValue>, ShmError> {
-        let start = Instant::now();
-        let result = self
-            .post(FLAG_LOCATE, |encoder| encoder.bytes(node_id), timeout)
-            .and_then(|id| self.wait_for(Some(id), start, timeout))
-            .map(|message| self.inbox.body(&message).to_vec())
-            .and_then(|body| self.located(&body));
-        self.note(result)
+    /// As for [`send`](Self::send).
+    pub fn send_locate(&mut self, node_id: &[u8], timeout: Duration) -> Result<u32, ShmError> {
+        let sent = self.post(FLAG_LOCATE, |encoder| encoder.bytes(node_id), timeout);
+        self.note(sent)
     }
 
-    fn located(&mut self, body: &[u8]) -> Result<Option<CurrentValue>, ShmError> {
+    /// What the response to [`send_locate`](Self::send_locate) says; `None` if the value has to be asked for.
+    ///
+    /// # Errors
+    /// The server broke the protocol, or the memory cannot be mapped.
+    pub fn located(&mut self, body: &[u8]) -> Result<Option<CurrentValue>, ShmError> {
         let Some((number, location)) = body.split_first_chunk() else {
             return Ok(None);
         };

@@ -1,55 +1,163 @@
 //! `takt watch ENDPOINT NODE…`: Values as they change.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use takt_app::Attribute;
-use takt_ua::DataValue;
+use takt_app::{
+    Attribute, Client, ClientError, MonitoredItemOptions, Subscription, SubscriptionOptions,
+};
+use takt_ua::{DataValue, NodeId, StatusCode};
 
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
+/// How long the thread waits for a change before it looks whether the user has had enough.
+const STEP: Duration = Duration::from_millis(50);
+
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install()?;
     let mut client = connect(&arguments.connect)?;
     let mut wanted = Vec::new();
     for text in &arguments.nodes {
-        let node = node(&mut client, text).map_err(|error| explain::client(&error))?;
-        wanted.push((node, Attribute::Value));
+        wanted.push(node(&mut client, text).map_err(|error| explain::client(&error))?);
     }
-    let end = arguments.run_for.map(|time| Instant::now() + time);
-    let mut shown: Vec<Option<DataValue>> = vec![None; wanted.len()];
-    while !interrupt.is_set() && end.is_none_or(|end| Instant::now() < end) {
-        match client.read_attributes(&wanted) {
-            Ok(values) => {
-                for ((text, last), value) in arguments.nodes.iter().zip(&mut shown).zip(values) {
-                    if changed(last.as_ref(), &value) {
-                        show(text, &value, arguments.connect.json);
-                        *last = Some(value);
+    let mut watch = Watch {
+        arguments,
+        interrupt,
+        end: arguments.run_for.map(|time| Instant::now() + time),
+        shown: vec![None; wanted.len()],
+    };
+    let options = SubscriptionOptions {
+        publishing_interval: arguments.interval,
+        ..SubscriptionOptions::default()
+    };
+    let result = match Subscription::create(client, options) {
+        Ok(subscription) => watch.subscribe(subscription, &wanted),
+        Err(error) if error.status_code() == StatusCode::BadServiceUnsupported => {
+            tracing::warn!(
+                "the server has no Subscriptions: its values are read every {:?}",
+                arguments.interval
+            );
+            watch.poll(&mut connect(&arguments.connect)?, &wanted)
+        }
+        Err(error) => Err(error),
+    };
+    result.map_err(|error| explain::client(&error))
+}
+
+/// What is watched, and what has been seen.
+struct Watch<'a> {
+    arguments: &'a WatchArguments,
+    interrupt: Interrupt,
+    end: Option<Instant>,
+    shown: Vec<Option<DataValue>>,
+}
+
+impl Watch<'_> {
+    /// The server tells of changes.
+    fn subscribe(
+        &mut self,
+        mut subscription: Subscription,
+        wanted: &[NodeId],
+    ) -> Result<(), ClientError> {
+        let item = MonitoredItemOptions {
+            sampling_interval: self.arguments.interval,
+            ..MonitoredItemOptions::default()
+        };
+        let items = wanted.iter().map(|node| (node.clone(), item.clone()));
+        let mut positions = HashMap::new();
+        let results = subscription.monitor_all(items.collect())?;
+        for (position, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(handle) => {
+                    positions.insert(handle, position);
+                }
+                Err(status) => self.show(position, DataValue::status(status)),
+            }
+        }
+        while let Some(left) = self.left() {
+            match subscription.next(left.min(STEP)) {
+                Ok(None) => {}
+                Ok(Some(change)) => {
+                    if let Some(position) = positions.get(&change.client_handle) {
+                        self.show(*position, change.value);
                     }
                 }
+                Err(error) => self.outlive(error)?,
             }
-            // The server may come back: a watch outlives it.
-            Err(error) if error.is_connection() => tracing::warn!("{error}"),
-            Err(error) => return Err(explain::client(&error)),
         }
-        let left = end.map_or(Duration::MAX, |end| {
+        Ok(())
+    }
+
+    /// The server is asked again and again.
+    fn poll(&mut self, client: &mut Client, wanted: &[NodeId]) -> Result<(), ClientError> {
+        let wanted: Vec<_> = wanted
+            .iter()
+            .map(|node| (node.clone(), Attribute::Value))
+            .collect();
+        while self.left().is_some() {
+            match client.read_attributes(&wanted) {
+                Ok(values) => {
+                    for (position, value) in values.into_iter().enumerate() {
+                        self.show(position, value);
+                    }
+                    self.pause();
+                }
+                Err(error) => self.outlive(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// How long there still is to watch; `None` when it is over.
+    fn left(&self) -> Option<Duration> {
+        if self.interrupt.is_set() {
+            return None;
+        }
+        let left = self.end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
         });
-        interrupt.wait(Some(arguments.interval.min(left)));
+        (!left.is_zero()).then_some(left)
     }
-    Ok(())
+
+    fn pause(&self) {
+        if let Some(left) = self.left() {
+            self.interrupt.wait(Some(self.arguments.interval.min(left)));
+        }
+    }
+
+    /// The server may come back: a watch outlives it.
+    fn outlive(&self, error: ClientError) -> Result<(), ClientError> {
+        if !error.is_connection() {
+            return Err(error);
+        }
+        tracing::warn!("{error}");
+        self.pause();
+        Ok(())
+    }
+
+    /// Shows a value that is another one than before.
+    fn show(&mut self, position: usize, value: DataValue) {
+        let (Some(text), Some(last)) = (
+            self.arguments.nodes.get(position),
+            self.shown.get_mut(position),
+        ) else {
+            return;
+        };
+        if !changed(last.as_ref(), &value) {
+            return;
+        }
+        if self.arguments.connect.json {
+            output::line(output::data_value_json(text, &value));
+        } else {
+            output::line(format_args!("{text} = {}", output::data_value(&value)));
+        }
+        *last = Some(value);
+    }
 }
 
 fn changed(last: Option<&DataValue>, value: &DataValue) -> bool {
     last.is_none_or(|last| last.value != value.value || last.status_code() != value.status_code())
-}
-
-fn show(text: &str, value: &DataValue, json: bool) {
-    if json {
-        output::line(output::data_value_json(text, value));
-    } else {
-        output::line(format_args!("{text} = {}", output::data_value(value)));
-    }
 }

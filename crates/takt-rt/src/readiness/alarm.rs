@@ -13,15 +13,20 @@ use rustix::time::{
     timerfd_settime,
 };
 
+/// Becomes readable when the earliest of the deadlines that it was told has come.
 #[derive(Debug)]
-pub(crate) struct Alarm {
+pub struct Alarm {
     timer: OwnedFd,
     /// The alarm goes off then, or before.
     set_for: Option<Instant>,
 }
 
 impl Alarm {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// An alarm that is not set.
+    ///
+    /// # Errors
+    /// The process has no descriptors left.
+    pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         Ok(Self {
             timer: timerfd_create(TimerfdClockId::Monotonic, flags)?,
@@ -30,22 +35,22 @@ impl Alarm {
     }
 
     /// Readable once the alarm has gone off.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.timer.as_fd()
     }
 
     /// When the alarm goes off.
-    pub(crate) fn set_for(&self) -> Option<Instant> {
+    pub fn set_for(&self) -> Option<Instant> {
         self.set_for
     }
 
     /// Whether something is due.
-    pub(crate) fn is_due(&self, now: Instant) -> bool {
+    pub fn is_due(&self, now: Instant) -> bool {
         self.set_for.is_some_and(|at| at <= now)
     }
 
     /// Makes sure that the alarm goes off at `at` or before.
-    pub(crate) fn at(&mut self, at: Instant) {
+    pub fn at(&mut self, at: Instant) {
         if self.set_for.is_some_and(|set| set <= at) {
             return;
         }
@@ -66,7 +71,7 @@ impl Alarm {
     }
 
     /// The alarm was heard: every deadline that is left has to be told [again](Self::at).
-    pub(crate) fn acknowledge(&mut self) {
+    pub fn acknowledge(&mut self) {
         self.set_for = None;
         let _ = rustix::io::read(&self.timer, &mut [0_u8; 8]);
     }
@@ -75,13 +80,13 @@ impl Alarm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_rt::readiness::{Events, Interest, Readiness};
+    use crate::readiness::{Events, Interest, Readiness};
 
     #[test]
     fn only_the_earliest_deadline_counts() {
         let readiness = Readiness::new().unwrap();
         let mut alarm = Alarm::new().unwrap();
-        readiness.add(alarm.fd(), 1, Interest::READ).unwrap();
+        readiness.add(alarm.as_fd(), 1, Interest::READ).unwrap();
         let begun = Instant::now();
         alarm.at(begun + Duration::from_secs(3600));
         alarm.at(begun + Duration::from_millis(20));

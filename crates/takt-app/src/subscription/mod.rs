@@ -1,0 +1,296 @@
+//! A Subscription from the Consumer's side (OPC 10000-4, 5.13 and 5.14): values as they change.
+//!
+//! Some Publish requests always wait at the server, which answers them when there is something to say: over shared memory
+//! changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; one that is
+//! missing is asked for again (Republish). A lost connection is made again by the next call, with all items, whose
+//! values then come anew.
+
+mod options;
+mod receive;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::*;
+use takt_ua::{DataValue, NodeId, StatusCode};
+
+pub use options::{MonitoredItemOptions, SubscriptionOptions};
+
+use crate::client::Client;
+use crate::error::ClientError;
+use options::{MOST_REQUESTS, Wanted};
+
+/// A value that has changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataChange {
+    /// The item, as [`Subscription::monitor`] named it.
+    pub client_handle: u32,
+    /// Its value, StatusCode and timestamps.
+    pub value: DataValue,
+}
+
+impl DataChange {
+    /// Whether values were lost beside this one, because the item's queue was too short (OPC 10000-4, 7.39.1).
+    pub fn is_overflow(&self) -> bool {
+        const OVERFLOW: u32 = 0x0480;
+        self.value.status_code().0 & OVERFLOW == OVERFLOW
+    }
+}
+
+/// A Subscription with its items, on a connection of its own. It belongs to one thread.
+pub struct Subscription {
+    client: Client,
+    options: SubscriptionOptions,
+    items: BTreeMap<u32, Wanted>,
+    last_handle: u32,
+    /// `None`: to be made with the next call.
+    created: Option<Created>,
+    changes: VecDeque<DataChange>,
+    lost_messages: u64,
+}
+
+/// What the server knows of a Subscription.
+struct Created {
+    id: u32,
+    /// The session that it was made in.
+    epoch: u64,
+    publishing_interval: Duration,
+    /// After this time without a message the server is taken for dead.
+    patience: Duration,
+    last_message: Instant,
+    /// Publish requests without an answer, and how many there are to be.
+    outstanding: usize,
+    wanted: usize,
+    /// The number of the next message.
+    next_sequence_number: u32,
+    to_acknowledge: Vec<u32>,
+}
+
+impl Subscription {
+    /// Makes a Subscription on the connection of `client`.
+    pub fn create(client: Client, options: SubscriptionOptions) -> Result<Self, ClientError> {
+        let mut subscription = Self {
+            client,
+            options,
+            items: BTreeMap::new(),
+            last_handle: 0,
+            created: None,
+            changes: VecDeque::new(),
+            lost_messages: 0,
+        };
+        subscription.created()?;
+        Ok(subscription)
+    }
+
+    /// The session that the Subscription lives in, for other requests.
+    pub fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// How often changes are sent: what the server made of the interval that was asked for.
+    pub fn publishing_interval(&self) -> Duration {
+        let created = self.created.as_ref();
+        created.map_or(self.options.publishing_interval, |created| {
+            created.publishing_interval
+        })
+    }
+
+    /// Messages that the server sent, and could not send again when they were missing.
+    pub fn lost_messages(&self) -> u64 {
+        self.lost_messages
+    }
+
+    /// Watches one item; the result is the handle that its changes carry.
+    pub fn monitor(
+        &mut self,
+        node: &NodeId,
+        options: MonitoredItemOptions,
+    ) -> Result<u32, ClientError> {
+        let mut handles = self.monitor_all(vec![(node.clone(), options)])?;
+        handles
+            .pop()
+            .unwrap_or(Err(StatusCode::BadUnexpectedError))
+            .map_err(|status| ClientError::operation(node, status))
+    }
+
+    /// Watches many items at once: their handles, or why they cannot be watched, in the order asked for.
+    pub fn monitor_all(
+        &mut self,
+        items: Vec<(NodeId, MonitoredItemOptions)>,
+    ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
+        self.created()?;
+        let mut wanted = Vec::with_capacity(items.len());
+        for (node, options) in items {
+            self.last_handle += 1;
+            let item = Wanted {
+                node,
+                options,
+                id: 0,
+            };
+            wanted.push((self.last_handle, item));
+        }
+        let results = self.create_items(&mut wanted)?;
+        let mut handles = Vec::with_capacity(wanted.len());
+        for ((handle, item), status) in wanted.into_iter().zip(results) {
+            if status.is_bad() {
+                handles.push(Err(status));
+            } else {
+                self.items.insert(handle, item);
+                handles.push(Ok(handle));
+            }
+        }
+        Ok(handles)
+    }
+
+    /// Watches an item no more. Changes that are under way may still come.
+    pub fn forget(&mut self, handle: u32) -> Result<(), ClientError> {
+        let Some(item) = self.items.remove(&handle) else {
+            let status = StatusCode::BadMonitoredItemIdInvalid;
+            return Err(ClientError::operation(handle, status));
+        };
+        let Some(created) = &self.created else {
+            return Ok(());
+        };
+        let response = self.client.call(DeleteMonitoredItemsRequest {
+            subscription_id: created.id,
+            monitored_item_ids: vec![item.id],
+            ..DeleteMonitoredItemsRequest::default()
+        })?;
+        let name = "DeleteMonitoredItemsResponse";
+        self.client.expect_count(name, 1, response.results.len())
+    }
+
+    /// The next change, waited for until `timeout` is over: `None` then.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server refuses. Whoever calls again tries again.
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<DataChange>, ClientError> {
+        let end = Instant::now().checked_add(timeout);
+        loop {
+            if let Some(change) = self.changes.pop_front() {
+                return Ok(Some(change));
+            }
+            let left = end.map_or(LOOK, |end| {
+                end.saturating_duration_since(Instant::now()).min(LOOK)
+            });
+            if left.is_zero() && !timeout.is_zero() {
+                return Ok(None);
+            }
+            self.receive(left)?;
+            if timeout.is_zero() && self.changes.is_empty() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Makes sure that there is a Subscription, with all items.
+    fn created(&mut self) -> Result<&mut Created, ClientError> {
+        let epoch = self.client.epoch();
+        let is_current = |created: &Created| created.epoch == epoch;
+        if !self.client.is_connected() || !self.created.as_ref().is_some_and(is_current) {
+            self.created = None;
+            self.recreate()?;
+        }
+        self.created
+            .as_mut()
+            .ok_or(ClientError::Invalid("no Subscription".to_owned()))
+    }
+
+    fn recreate(&mut self) -> Result<(), ClientError> {
+        let options = self.options;
+        let response = self.client.call(CreateSubscriptionRequest {
+            requested_publishing_interval: options.publishing_interval.as_secs_f64() * 1000.0,
+            requested_lifetime_count: options.lifetime_count,
+            requested_max_keep_alive_count: options.max_keep_alive_count,
+            max_notifications_per_publish: options.max_notifications_per_publish,
+            publishing_enabled: true,
+            priority: options.priority,
+            ..CreateSubscriptionRequest::default()
+        })?;
+        let interval = response.revised_publishing_interval / 1000.0;
+        let publishing_interval =
+            Duration::try_from_secs_f64(interval).unwrap_or(options.publishing_interval);
+        // The server speaks up after so many intervals; then twice that, and what a request may take.
+        let silence = publishing_interval
+            .saturating_mul(response.revised_max_keep_alive_count.saturating_mul(2));
+        self.created = Some(Created {
+            id: response.subscription_id,
+            epoch: self.client.epoch(),
+            publishing_interval,
+            patience: silence.saturating_add(self.client.options().timeout),
+            last_message: Instant::now(),
+            outstanding: 0,
+            wanted: options.publish_requests.clamp(1, MOST_REQUESTS),
+            next_sequence_number: 1,
+            to_acknowledge: Vec::new(),
+        });
+        let mut items: Vec<_> = std::mem::take(&mut self.items).into_iter().collect();
+        let results = if items.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.create_items(&mut items)
+        };
+        // What cannot be watched now is asked for again next time.
+        self.items.extend(items.iter().cloned());
+        let results = results.inspect_err(|_| self.created = None)?;
+        for ((handle, _), status) in items.into_iter().zip(results) {
+            if status.is_bad() {
+                let value = DataValue::status(status);
+                self.changes.push_back(DataChange {
+                    client_handle: handle,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// CreateMonitoredItems, in requests that servers accept.
+    fn create_items(
+        &mut self,
+        items: &mut [(u32, Wanted)],
+    ) -> Result<Vec<StatusCode>, ClientError> {
+        let Some(created) = &self.created else {
+            return Err(ClientError::Invalid("no Subscription".to_owned()));
+        };
+        let (id, epoch) = (created.id, created.epoch);
+        let mut statuses = Vec::with_capacity(items.len());
+        for items in items.chunks_mut(ITEMS_PER_CALL) {
+            let items_to_create = items
+                .iter()
+                .map(|(handle, item)| MonitoredItemCreateRequest {
+                    item_to_monitor: ReadValueId {
+                        node_id: item.node.clone(),
+                        attribute_id: item.options.attribute as u32,
+                        ..ReadValueId::default()
+                    },
+                    monitoring_mode: MonitoringMode::Reporting,
+                    requested_parameters: item.options.parameters(*handle),
+                });
+            let response = self.client.call(CreateMonitoredItemsRequest {
+                subscription_id: id,
+                timestamps_to_return: TimestampsToReturn::Both,
+                items_to_create: items_to_create.collect(),
+                ..CreateMonitoredItemsRequest::default()
+            })?;
+            let name = "CreateMonitoredItemsResponse";
+            self.client
+                .expect_count(name, items.len(), response.results.len())?;
+            if self.client.epoch() != epoch {
+                return Err(self.client.protocol("the session was replaced meanwhile"));
+            }
+            for ((_, item), result) in items.iter_mut().zip(response.results) {
+                item.id = result.monitored_item_id;
+                statuses.push(result.status_code);
+            }
+        }
+        Ok(statuses)
+    }
+}
+
+/// How long the thread waits before it looks whether the server is silent for too long.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Items in one CreateMonitoredItems request.
+const ITEMS_PER_CALL: usize = 1000;

@@ -1,0 +1,174 @@
+//! Publish requests and their answers.
+
+use std::time::{Duration, Instant};
+
+use takt_ua::StatusCode;
+use takt_ua::structures::*;
+
+use super::{DataChange, Subscription};
+use crate::error::ClientError;
+
+/// Most messages that are asked for again at a time.
+const MOST_MISSING: u32 = 64;
+
+impl Subscription {
+    /// Waits for one message from the server.
+    pub(super) fn receive(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        self.created()?;
+        self.request()?;
+        let answer = self.client.receive::<PublishResponse>(timeout);
+        let Some(created) = &mut self.created else {
+            return Ok(());
+        };
+        let answered = match answer {
+            Ok((_, answered)) => answered,
+            Err(ClientError::Timeout { .. }) => {
+                if created.last_message.elapsed() > created.patience {
+                    self.abandon();
+                    return Err(self.client.silent());
+                }
+                return Ok(());
+            }
+            Err(error) => Err(error),
+        };
+        created.outstanding = created.outstanding.saturating_sub(1);
+        created.last_message = Instant::now();
+        match answered {
+            Ok(response) => self.take(response),
+            Err(ClientError::Service { status, .. })
+                if status == StatusCode::BadTooManyPublishRequests =>
+            {
+                created.wanted = created.wanted.saturating_sub(1).max(1);
+                Ok(())
+            }
+            // A late answer to a request that the server gave up.
+            Err(ClientError::Service { status, .. }) if status == StatusCode::BadTimeout => Ok(()),
+            Err(ClientError::Service { status, .. })
+                if status == StatusCode::BadNoSubscription
+                    || status == StatusCode::BadSubscriptionIdInvalid =>
+            {
+                self.created = None;
+                Ok(())
+            }
+            Err(error) => {
+                self.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps enough Publish requests waiting.
+    fn request(&mut self) -> Result<(), ClientError> {
+        let Some(created) = &mut self.created else {
+            return Ok(());
+        };
+        while created.outstanding < created.wanted {
+            let acknowledged = std::mem::take(&mut created.to_acknowledge).into_iter();
+            let id = created.id;
+            let subscription_acknowledgements = acknowledged
+                .map(|sequence_number| SubscriptionAcknowledgement {
+                    subscription_id: id,
+                    sequence_number,
+                })
+                .collect();
+            let sent = self.client.send(PublishRequest {
+                subscription_acknowledgements,
+                ..PublishRequest::default()
+            });
+            match sent {
+                Ok(_) => created.outstanding += 1,
+                // The server has not taken the others yet.
+                Err(ClientError::Service { .. }) if created.outstanding > 0 => break,
+                Err(error) => {
+                    self.abandon();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a message, and before it those that are missing.
+    fn take(&mut self, response: PublishResponse) -> Result<(), ClientError> {
+        let Some(created) = &mut self.created else {
+            return Ok(());
+        };
+        if response.subscription_id != created.id {
+            // Of a Subscription that there was before.
+            return Ok(());
+        }
+        let message = response.notification_message;
+        let (expected, number) = (created.next_sequence_number, message.sequence_number);
+        let is_keep_alive = message.notification_data.is_empty();
+        created.next_sequence_number = if is_keep_alive { number } else { next(number) };
+        if !is_keep_alive {
+            created.to_acknowledge.push(number);
+        }
+        let mut missing = expected;
+        for _ in 0..MOST_MISSING {
+            if missing == number {
+                break;
+            }
+            if response.available_sequence_numbers.contains(&missing) {
+                self.republish(missing)?;
+            } else {
+                self.lost_messages += 1;
+            }
+            missing = next(missing);
+        }
+        self.notify(message)
+    }
+
+    fn republish(&mut self, number: u32) -> Result<(), ClientError> {
+        let Some(created) = &mut self.created else {
+            return Ok(());
+        };
+        created.to_acknowledge.push(number);
+        let response = self.client.call(RepublishRequest {
+            subscription_id: created.id,
+            retransmit_sequence_number: number,
+            ..RepublishRequest::default()
+        });
+        match response {
+            Ok(response) => self.notify(response.notification_message),
+            Err(ClientError::Service { status, .. })
+                if status == StatusCode::BadMessageNotAvailable =>
+            {
+                self.lost_messages += 1;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn notify(&mut self, message: NotificationMessage) -> Result<(), ClientError> {
+        for object in &message.notification_data {
+            let broken = |error| ClientError::decode(self.client.endpoint(), &error);
+            if object.is::<DataChangeNotification>() {
+                let data: DataChangeNotification = object.decode_as().map_err(broken)?;
+                let changes = data.monitored_items.into_iter().map(|item| DataChange {
+                    client_handle: item.client_handle,
+                    value: item.value,
+                });
+                self.changes.extend(changes);
+            } else if object.is::<StatusChangeNotification>() {
+                // The server has forgotten the Subscription: a new one is made with the next call.
+                let change: StatusChangeNotification = object.decode_as().map_err(broken)?;
+                tracing::warn!(endpoint = %self.client.endpoint(), status = %change.status, "the Subscription ended");
+                self.created = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing more is expected from this connection.
+    fn abandon(&mut self) {
+        self.created = None;
+        self.client.disconnect();
+    }
+}
+
+/// Sequence numbers begin again with 1 (OPC 10000-4, 7.9).
+fn next(sequence_number: u32) -> u32 {
+    sequence_number.wrapping_add(1).max(1)
+}

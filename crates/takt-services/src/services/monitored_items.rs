@@ -1,0 +1,364 @@
+//! The MonitoredItem Service Set (OPC 10000-4, 5.13).
+
+use std::sync::Arc;
+
+use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::{
+    CreateMonitoredItemsRequest, CreateMonitoredItemsResponse, DeleteMonitoredItemsRequest,
+    DeleteMonitoredItemsResponse, ModifyMonitoredItemsRequest, ModifyMonitoredItemsResponse,
+    MonitoredItemCreateRequest, MonitoredItemCreateResult, MonitoredItemModifyRequest,
+    MonitoredItemModifyResult, MonitoringParameters, ReadValueId, SetMonitoringModeRequest,
+    SetMonitoringModeResponse, SetTriggeringRequest, SetTriggeringResponse,
+};
+use takt_ua::{NumericRange, StatusCode};
+
+use super::attributes::{EVENT_NOTIFIER, VALUE, attribute};
+use super::subscriptions::{milliseconds, status_of};
+use super::{Fault, Handled, Request, check_count, check_timestamps, decode, encode, read};
+use crate::address_space::View;
+use crate::server::Server;
+use crate::session::Session;
+use crate::subscriptions::filter::Filter;
+use crate::subscriptions::item::{MonitoredItem, Parameters};
+use crate::subscriptions::sampler::Sampler;
+use crate::subscriptions::{Budget, Now, Subscription, revise};
+
+/// Handles a CreateMonitoredItems request.
+pub(crate) fn create(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let create: CreateMonitoredItemsRequest = decode(structure)?;
+    check_items(request, create.items_to_create.len())?;
+    check_timestamps(create.timestamps_to_return)?;
+    let server = request.server;
+    let now = Now::get();
+    let results = server.subscriptions.with(|engine| {
+        let mut room = engine.room_for_items(create.subscription_id);
+        let budget = Arc::clone(&engine.budget);
+        let subscription = engine.subscription(&session.id, create.subscription_id)?;
+        subscription.machine.reset_lifetime();
+        let mut sampler = Sampler::new(server, now.date_time);
+        let mut results = Vec::with_capacity(create.items_to_create.len());
+        for item in create.items_to_create {
+            if room == 0 {
+                results.push(failed(StatusCode::BadTooManyMonitoredItems));
+                continue;
+            }
+            let timestamps = create.timestamps_to_return;
+            match create_item(server, subscription, &budget, item, timestamps) {
+                Ok((item, result)) => {
+                    room -= 1;
+                    if item.is_sampled() {
+                        sampler.sample(&item);
+                    }
+                    subscription.add(item, now.instant);
+                    results.push(result);
+                }
+                Err(status) => results.push(failed(status)),
+            }
+        }
+        sampler.finish();
+        Ok::<_, StatusCode>(results)
+    })?;
+    encode(
+        &CreateMonitoredItemsResponse {
+            response_header: request.response_header(),
+            results,
+            ..CreateMonitoredItemsResponse::default()
+        },
+        response,
+    )
+}
+
+fn check_items(request: &Request<'_>, count: usize) -> Result<(), Fault> {
+    let limits = &request.server.limits.operations;
+    check_count(count, limits.max_monitored_items_per_call)
+}
+
+fn failed(status_code: StatusCode) -> MonitoredItemCreateResult {
+    MonitoredItemCreateResult {
+        status_code,
+        ..MonitoredItemCreateResult::default()
+    }
+}
+
+fn create_item(
+    server: &Server,
+    subscription: &mut Subscription,
+    budget: &Arc<Budget>,
+    create: MonitoredItemCreateRequest,
+    timestamps: TimestampsToReturn,
+) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), StatusCode> {
+    if !(0..=2).contains(&create.monitoring_mode.0) {
+        return Err(StatusCode::BadMonitoringModeInvalid);
+    }
+    let watched = create.item_to_monitor;
+    let view = server.space.view();
+    let range = check_watched(server, &view, &watched)?;
+    let parameters = parameters(
+        server,
+        &view,
+        subscription,
+        &watched,
+        &create.requested_parameters,
+        timestamps,
+    )?;
+    let result = MonitoredItemCreateResult {
+        status_code: StatusCode::Good,
+        monitored_item_id: subscription.next_item_id(),
+        revised_sampling_interval: milliseconds(parameters.sampling_interval),
+        revised_queue_size: parameters.queue_size,
+        ..MonitoredItemCreateResult::default()
+    };
+    let item = MonitoredItem::new(
+        result.monitored_item_id,
+        watched,
+        range,
+        create.monitoring_mode,
+        parameters,
+        Arc::clone(&subscription.ready),
+        Arc::clone(budget),
+    );
+    Ok((Arc::new(item), result))
+}
+
+/// Whether there is what the client wants to watch. Whether it can be read now is told with the values (OPC 10000-4,
+/// 5.13.2.1).
+fn check_watched(
+    server: &Server,
+    view: &View<'_>,
+    watched: &ReadValueId,
+) -> Result<Option<NumericRange>, StatusCode> {
+    let node = match view.node(&watched.node_id) {
+        Some(node) => node,
+        None if watched.node_id.as_ref().is_null() => return Err(StatusCode::BadNodeIdInvalid),
+        None => return Err(StatusCode::BadNodeIdUnknown),
+    };
+    let range = NumericRange::of_request(watched.index_range.as_option())?;
+    if watched.attribute_id == VALUE {
+        node.variable().ok_or(StatusCode::BadAttributeIdInvalid)?;
+        if !watched.data_encoding.as_ref().is_null() {
+            let whole = ReadValueId {
+                index_range: takt_ua::UaString::default(),
+                data_encoding: takt_ua::QualifiedName::default(),
+                ..watched.clone()
+            };
+            let now = takt_ua::DateTime::now();
+            let value = read::value_of(server, &whole, now).value;
+            read::check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
+        }
+    } else {
+        attribute(&node, watched.attribute_id)?;
+        if !watched.data_encoding.as_ref().is_null() {
+            return Err(StatusCode::BadDataEncodingInvalid);
+        }
+        if watched.attribute_id == EVENT_NOTIFIER {
+            // That attribute stands for Events, which this server does not have.
+            return Err(StatusCode::BadMonitoredItemFilterUnsupported);
+        }
+    }
+    Ok(range)
+}
+
+/// The parameters as they will be.
+fn parameters(
+    server: &Server,
+    view: &View<'_>,
+    subscription: &Subscription,
+    watched: &ReadValueId,
+    requested: &MonitoringParameters,
+    timestamps: TimestampsToReturn,
+) -> Result<Parameters, StatusCode> {
+    let limits = &server.limits.subscriptions;
+    let filter = match view.node(&watched.node_id) {
+        Some(node) => Filter::of_request(&requested.filter, view, &node, watched.attribute_id)?,
+        None => Filter::default(),
+    };
+    let queue_size = revise::queue_size(requested.queue_size, limits);
+    Ok(Parameters {
+        client_handle: requested.client_handle,
+        sampling_interval: revise::sampling_interval(
+            requested.sampling_interval,
+            queue_size,
+            subscription.publishing_interval(),
+            watched,
+            view,
+            limits,
+        ),
+        filter,
+        queue_size,
+        discard_oldest: requested.discard_oldest,
+        timestamps,
+    })
+}
+
+/// Handles a ModifyMonitoredItems request.
+pub(crate) fn modify(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let modify: ModifyMonitoredItemsRequest = decode(structure)?;
+    check_items(request, modify.items_to_modify.len())?;
+    check_timestamps(modify.timestamps_to_return)?;
+    let server = request.server;
+    let now = Now::get();
+    let results = server.subscriptions.with(|engine| {
+        let subscription = engine.subscription(&session.id, modify.subscription_id)?;
+        subscription.machine.reset_lifetime();
+        let timestamps = modify.timestamps_to_return;
+        let items = modify.items_to_modify.iter();
+        let results = items
+            .map(|item| modify_item(server, subscription, item, timestamps))
+            .map(|result| {
+                result.unwrap_or_else(|status_code| MonitoredItemModifyResult {
+                    status_code,
+                    ..MonitoredItemModifyResult::default()
+                })
+            })
+            .collect();
+        subscription.settle(now.instant);
+        Ok::<_, StatusCode>(results)
+    })?;
+    encode(
+        &ModifyMonitoredItemsResponse {
+            response_header: request.response_header(),
+            results,
+            ..ModifyMonitoredItemsResponse::default()
+        },
+        response,
+    )
+}
+
+fn modify_item(
+    server: &Server,
+    subscription: &Subscription,
+    modify: &MonitoredItemModifyRequest,
+    timestamps: TimestampsToReturn,
+) -> Result<MonitoredItemModifyResult, StatusCode> {
+    let item = subscription.item(modify.monitored_item_id)?;
+    let (watched, requested) = (&item.item_to_monitor, &modify.requested_parameters);
+    let view = server.space.view();
+    let parameters = parameters(server, &view, subscription, watched, requested, timestamps)?;
+    let result = MonitoredItemModifyResult {
+        status_code: StatusCode::Good,
+        revised_sampling_interval: milliseconds(parameters.sampling_interval),
+        revised_queue_size: parameters.queue_size,
+        ..MonitoredItemModifyResult::default()
+    };
+    item.modify(parameters);
+    Ok(result)
+}
+
+/// Handles a SetMonitoringMode request.
+pub(crate) fn set_monitoring_mode(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let set: SetMonitoringModeRequest = decode(structure)?;
+    check_items(request, set.monitored_item_ids.len())?;
+    if !(0..=2).contains(&set.monitoring_mode.0) {
+        return Err(Fault(StatusCode::BadMonitoringModeInvalid));
+    }
+    let server = request.server;
+    let now = Now::get();
+    let results = server.subscriptions.with(|engine| {
+        let subscription = engine.subscription(&session.id, set.subscription_id)?;
+        subscription.machine.reset_lifetime();
+        let mut sampler = Sampler::new(server, now.date_time);
+        let mut results = Vec::with_capacity(set.monitored_item_ids.len());
+        for id in &set.monitored_item_ids {
+            results.push(match subscription.item(*id) {
+                Ok(item) => {
+                    let begins = !item.is_sampled();
+                    item.set_mode(set.monitoring_mode);
+                    if begins && set.monitoring_mode != MonitoringMode::Disabled {
+                        sampler.sample(item);
+                    }
+                    StatusCode::Good
+                }
+                Err(status) => status,
+            });
+        }
+        sampler.finish();
+        subscription.settle(now.instant);
+        Ok::<_, StatusCode>(results)
+    })?;
+    encode(
+        &SetMonitoringModeResponse {
+            response_header: request.response_header(),
+            results,
+            ..SetMonitoringModeResponse::default()
+        },
+        response,
+    )
+}
+
+/// Handles a SetTriggering request. Links are removed before others are added (OPC 10000-4, 5.13.5.2).
+pub(crate) fn set_triggering(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let set: SetTriggeringRequest = decode(structure)?;
+    check_items(request, set.links_to_add.len() + set.links_to_remove.len())?;
+    let (add_results, remove_results) = request.server.subscriptions.with(|engine| {
+        let subscription = engine.subscription(&session.id, set.subscription_id)?;
+        subscription.machine.reset_lifetime();
+        let triggering = Arc::clone(subscription.item(set.triggering_item_id)?);
+        let unlink = |id: &u32| match subscription.item(*id) {
+            Ok(item) if triggering.unlink(item) => StatusCode::Good,
+            Ok(_) => StatusCode::BadMonitoredItemIdInvalid,
+            Err(status) => status,
+        };
+        let removed: Vec<_> = set.links_to_remove.iter().map(unlink).collect();
+        let link = |id: &u32| status_of(subscription.item(*id).map(|item| triggering.link(item)));
+        let added: Vec<_> = set.links_to_add.iter().map(link).collect();
+        Ok::<_, StatusCode>((added, removed))
+    })?;
+    encode(
+        &SetTriggeringResponse {
+            response_header: request.response_header(),
+            add_results,
+            remove_results,
+            ..SetTriggeringResponse::default()
+        },
+        response,
+    )
+}
+
+/// Handles a DeleteMonitoredItems request.
+pub(crate) fn delete(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let delete: DeleteMonitoredItemsRequest = decode(structure)?;
+    check_items(request, delete.monitored_item_ids.len())?;
+    let now = Now::get();
+    let results = request.server.subscriptions.with(|engine| {
+        let subscription = engine.subscription(&session.id, delete.subscription_id)?;
+        subscription.machine.reset_lifetime();
+        let ids = delete.monitored_item_ids.iter();
+        let results = ids.map(|id| status_of(subscription.remove(*id))).collect();
+        subscription.settle(now.instant);
+        Ok::<_, StatusCode>(results)
+    })?;
+    encode(
+        &DeleteMonitoredItemsResponse {
+            response_header: request.response_header(),
+            results,
+            ..DeleteMonitoredItemsResponse::default()
+        },
+        response,
+    )
+}

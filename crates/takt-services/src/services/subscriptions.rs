@@ -1,0 +1,255 @@
+//! The Subscription Service Set (OPC 10000-4, 5.14).
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use takt_ua::StatusCode;
+use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::ids;
+use takt_ua::structures::{
+    CreateSubscriptionRequest, CreateSubscriptionResponse, DeleteSubscriptionsRequest,
+    DeleteSubscriptionsResponse, ModifySubscriptionRequest, ModifySubscriptionResponse,
+    PublishRequest, RepublishRequest, SetPublishingModeRequest, SetPublishingModeResponse,
+    TransferResult, TransferSubscriptionsRequest, TransferSubscriptionsResponse,
+};
+
+use super::{Fault, Handled, Request, check_count, decode, encode};
+use crate::connection::{Connection, Outcome};
+use crate::session::Session;
+use crate::subscriptions::{self, Now, Revised};
+use crate::worker::Pending;
+
+/// Handles a CreateSubscription request.
+pub(crate) fn create(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let create: CreateSubscriptionRequest = decode(structure)?;
+    let revised = Revised::of_request(
+        create.requested_publishing_interval,
+        create.requested_lifetime_count,
+        create.requested_max_keep_alive_count,
+        create.max_notifications_per_publish,
+        &request.server.limits.subscriptions,
+    );
+    let owner = session.caller.load_full();
+    let (enabled, priority) = (create.publishing_enabled, create.priority);
+    let subscription_id = request
+        .server
+        .subscriptions
+        .with(|engine| engine.create(&session.id, owner, revised, enabled, priority, Now::get()))?;
+    encode(
+        &CreateSubscriptionResponse {
+            response_header: request.response_header(),
+            subscription_id,
+            revised_publishing_interval: milliseconds(revised.publishing_interval),
+            revised_lifetime_count: revised.lifetime_count,
+            revised_max_keep_alive_count: revised.max_keep_alive_count,
+        },
+        response,
+    )
+}
+
+/// Handles a ModifySubscription request.
+pub(crate) fn modify(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let modify: ModifySubscriptionRequest = decode(structure)?;
+    let revised = Revised::of_request(
+        modify.requested_publishing_interval,
+        modify.requested_lifetime_count,
+        modify.requested_max_keep_alive_count,
+        modify.max_notifications_per_publish,
+        &request.server.limits.subscriptions,
+    );
+    request.server.subscriptions.with(|engine| {
+        let subscription = engine.subscription(&session.id, modify.subscription_id)?;
+        subscription.modify(revised, modify.priority);
+        Ok::<_, StatusCode>(())
+    })?;
+    encode(
+        &ModifySubscriptionResponse {
+            response_header: request.response_header(),
+            revised_publishing_interval: milliseconds(revised.publishing_interval),
+            revised_lifetime_count: revised.lifetime_count,
+            revised_max_keep_alive_count: revised.max_keep_alive_count,
+        },
+        response,
+    )
+}
+
+/// A Duration as the standard has it.
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// Handles a SetPublishingMode request.
+pub(crate) fn set_publishing_mode(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let set: SetPublishingModeRequest = decode(structure)?;
+    let limits = &request.server.limits.subscriptions;
+    check_count(set.subscription_ids.len(), limits.max_subscriptions)?;
+    let results = request.server.subscriptions.with(|engine| {
+        let mut results = Vec::with_capacity(set.subscription_ids.len());
+        for id in &set.subscription_ids {
+            results.push(match engine.subscription(&session.id, *id) {
+                Ok(subscription) => {
+                    let enabled = set.publishing_enabled;
+                    subscription.machine.set_publishing_enabled(enabled);
+                    StatusCode::Good
+                }
+                Err(status) => status,
+            });
+        }
+        results
+    });
+    encode(
+        &SetPublishingModeResponse {
+            response_header: request.response_header(),
+            results,
+            ..SetPublishingModeResponse::default()
+        },
+        response,
+    )
+}
+
+/// Handles a DeleteSubscriptions request.
+pub(crate) fn delete(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let delete: DeleteSubscriptionsRequest = decode(structure)?;
+    let limits = &request.server.limits.subscriptions;
+    check_count(delete.subscription_ids.len(), limits.max_subscriptions)?;
+    let results = request.server.subscriptions.with(|engine| {
+        let ids = delete.subscription_ids.iter();
+        ids.map(|id| status_of(engine.delete(&session.id, *id)))
+            .collect()
+    });
+    encode(
+        &DeleteSubscriptionsResponse {
+            response_header: request.response_header(),
+            results,
+            ..DeleteSubscriptionsResponse::default()
+        },
+        response,
+    )
+}
+
+/// Handles a TransferSubscriptions request.
+pub(crate) fn transfer(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let transfer: TransferSubscriptionsRequest = decode(structure)?;
+    let limits = &request.server.limits.subscriptions;
+    check_count(transfer.subscription_ids.len(), limits.max_subscriptions)?;
+    let caller = session.caller.load_full();
+    let initial = transfer.send_initial_values;
+    let results = request.server.subscriptions.with(|engine| {
+        let mut results = Vec::with_capacity(transfer.subscription_ids.len());
+        for id in &transfer.subscription_ids {
+            results.push(
+                match engine.transfer(&session.id, &caller, *id, initial, Now::get()) {
+                    Ok(available_sequence_numbers) => TransferResult {
+                        status_code: StatusCode::Good,
+                        available_sequence_numbers,
+                    },
+                    Err(status_code) => TransferResult {
+                        status_code,
+                        ..TransferResult::default()
+                    },
+                },
+            );
+        }
+        results
+    });
+    encode(
+        &TransferSubscriptionsResponse {
+            response_header: request.response_header(),
+            results,
+            ..TransferSubscriptionsResponse::default()
+        },
+        response,
+    )
+}
+
+/// Handles a Publish request: it is answered when there is something to say.
+pub(crate) fn publish(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+) -> Handled {
+    let publish: PublishRequest = decode(structure)?;
+    let limits = &request.server.limits.subscriptions;
+    let acknowledgements = &publish.subscription_acknowledgements;
+    if acknowledgements.len() > limits.max_acknowledgements() {
+        return Err(Fault(StatusCode::BadTooManyOperations));
+    }
+    let handle = request.header.request_handle;
+    let completed = Arc::clone(&connection.completed);
+    let pending = Arc::new(Pending::new(request.request_id, handle, completed));
+    let now = Now::get();
+    request.server.subscriptions.with(|engine| {
+        if !engine.has_subscriptions(&session.id) {
+            return Err(Fault(StatusCode::BadNoSubscription));
+        }
+        {
+            let mut all = session
+                .pending
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            all.retain(|pending| !pending.is_answered());
+            all.push(Arc::clone(&pending));
+        }
+        let results = engine.acknowledge(&session.id, acknowledgements);
+        let deadline = match request.header.timeout_hint {
+            0 => None,
+            hint => Some(now.instant + Duration::from_millis(u64::from(hint))),
+        };
+        let request = subscriptions::PublishRequest {
+            pending,
+            results,
+            deadline,
+        };
+        engine.publish(&session.id, request, now);
+        Ok(Outcome::Deferred)
+    })
+}
+
+/// Handles a Republish request.
+pub(crate) fn republish(
+    request: &Request<'_>,
+    session: &Arc<Session>,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let republish: RepublishRequest = decode(structure)?;
+    let number = republish.retransmit_sequence_number;
+    let message = request
+        .server
+        .subscriptions
+        .with(|engine| engine.republish(&session.id, republish.subscription_id, number))?;
+    request.respond(ids::REPUBLISH_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+    response.bytes(&message)?;
+    Ok(Outcome::Complete)
+}
+
+/// The result of an operation that has no other.
+pub(crate) fn status_of(result: Result<(), StatusCode>) -> StatusCode {
+    result.err().unwrap_or(StatusCode::Good)
+}

@@ -1,0 +1,375 @@
+//! A MonitoredItem (OPC 10000-4, 5.13.1): what is watched, what counts as a change, and what waits to be published.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use takt_cell::Cell;
+use takt_ua::binary::Encoder;
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::ReadValueId;
+use takt_ua::{DateTime, NumericRange, StatusCode};
+
+use super::filter::Filter;
+use super::queue::{Budget, Queue};
+use super::sample::Sample;
+use super::subscription::Room;
+use crate::stored::{ChangeObserver, StoredValue};
+
+/// What a client may change about a MonitoredItem, revised and checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameters {
+    pub(crate) client_handle: u32,
+    /// Zero: by exception.
+    pub(crate) sampling_interval: Duration,
+    pub(crate) filter: Filter,
+    pub(crate) queue_size: u32,
+    pub(crate) discard_oldest: bool,
+    pub(crate) timestamps: TimestampsToReturn,
+}
+
+/// A MonitoredItem.
+pub(crate) struct MonitoredItem {
+    pub(crate) id: u32,
+    pub(crate) item_to_monitor: ReadValueId,
+    pub(crate) range: Option<NumericRange>,
+    /// A worker thread is asking another server.
+    pub(crate) is_asked: AtomicBool,
+    state: Mutex<State>,
+    /// The items of the Subscription that have something to publish.
+    ready: Arc<Ready>,
+}
+
+struct State {
+    parameters: Parameters,
+    mode: MonitoringMode,
+    queue: Queue,
+    /// What was queued last, for the filter.
+    last: Option<Sample>,
+    /// The item is in `ready`.
+    is_listed: bool,
+    /// The item only samples, and another one has triggered it.
+    is_triggered: bool,
+    is_deleted: bool,
+    /// Items that this one triggers.
+    links: Vec<Weak<MonitoredItem>>,
+    seen: Seen,
+}
+
+/// What was sampled last: who finds the same again need not look at the value.
+#[derive(Clone, Default)]
+pub(crate) enum Seen {
+    #[default]
+    Nothing,
+    /// A cell, and its generation.
+    Cell(Arc<Cell>, u64),
+    /// A stored value, and its generation.
+    Stored(Arc<StoredValue>, u64),
+    /// A stored value that tells of its changes itself.
+    Observed(Arc<StoredValue>),
+}
+
+impl MonitoredItem {
+    pub(crate) fn new(
+        id: u32,
+        item_to_monitor: ReadValueId,
+        range: Option<NumericRange>,
+        mode: MonitoringMode,
+        parameters: Parameters,
+        ready: Arc<Ready>,
+        budget: Arc<Budget>,
+    ) -> Self {
+        Self {
+            id,
+            item_to_monitor,
+            range,
+            is_asked: AtomicBool::new(false),
+            ready,
+            state: Mutex::new(State {
+                queue: Queue::new(parameters.queue_size, parameters.discard_oldest, budget),
+                parameters,
+                mode,
+                last: None,
+                is_listed: false,
+                is_triggered: false,
+                is_deleted: false,
+                links: Vec::new(),
+                seen: Seen::Nothing,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a sample: queues it if it is a change that counts.
+    pub(crate) fn offer(self: &Arc<Self>, sample: Sample) {
+        let links = {
+            let mut state = self.state();
+            if !state.is_sampled() {
+                return;
+            }
+            let passes = match &state.last {
+                Some(last) => state.parameters.filter.passes(last, &sample),
+                None => true,
+            };
+            if !passes {
+                return;
+            }
+            state.last = Some(sample.clone());
+            state.queue.push(sample);
+            self.list(&mut state);
+            state.links.clone()
+        };
+        // Their locks are taken when ours is free: links may lead in circles.
+        for linked in links.iter().filter_map(Weak::upgrade) {
+            linked.trigger();
+        }
+    }
+
+    /// An item that links to this one has a Notification (OPC 10000-4, 5.13.1.6).
+    fn trigger(self: &Arc<Self>) {
+        let mut state = self.state();
+        if state.mode == MonitoringMode::Sampling && !state.queue.is_empty() {
+            state.is_triggered = true;
+            self.list(&mut state);
+        }
+    }
+
+    /// Puts the item where the Subscription will find it.
+    fn list(self: &Arc<Self>, state: &mut State) {
+        if state.reports() && !state.is_listed && !state.queue.is_empty() {
+            state.is_listed = true;
+            self.ready.push_back(Arc::clone(self));
+        }
+    }
+
+    /// Appends MonitoredItemNotifications (OPC 10000-4, 7.25.2.1) to a message, as long as there is room; says how many.
+    /// The item stays listed while it has more. A value that is too long for a message of its own becomes
+    /// `BadEncodingLimitsExceeded`.
+    pub(crate) fn drain(
+        self: &Arc<Self>,
+        room: Room,
+        is_first: bool,
+        encoder: &mut Encoder<'_>,
+    ) -> usize {
+        let mut state = self.state();
+        let mut count = 0;
+        let State {
+            parameters, queue, ..
+        } = &mut *state;
+        while count < room.notifications
+            && encoder.position() < room.full
+            && let Some(sample) = queue.front()
+        {
+            let start = encoder.position();
+            let written = encoder
+                .u32(parameters.client_handle)
+                .and_then(|()| sample.encode(parameters.timestamps, encoder));
+            if written.is_err() || encoder.position() > room.max {
+                encoder.truncate(start);
+                if is_first && count == 0 && !sample.value.is_empty() {
+                    queue.give_up_value();
+                    continue;
+                }
+                break;
+            }
+            queue.pop();
+            count += 1;
+        }
+        if state.queue.is_empty() {
+            state.is_listed = false;
+            state.is_triggered = false;
+        } else {
+            self.ready.push_front(Arc::clone(self));
+        }
+        count
+    }
+
+    /// What was sampled last.
+    pub(crate) fn seen(&self) -> Seen {
+        self.state().seen.clone()
+    }
+
+    pub(crate) fn set_seen(&self, seen: Seen) {
+        self.state().seen = seen;
+    }
+
+    /// Whether values are to be sampled.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.state().is_sampled()
+    }
+
+    /// The interval between samples; zero: by exception.
+    pub(crate) fn sampling_interval(&self) -> Duration {
+        self.state().parameters.sampling_interval
+    }
+
+    /// SetMonitoringMode (OPC 10000-4, 5.13.4). Who was disabled begins anew; who becomes it forgets its queue.
+    pub(crate) fn set_mode(self: &Arc<Self>, mode: MonitoringMode) {
+        let mut state = self.state();
+        if mode == MonitoringMode::Disabled {
+            state.queue.clear();
+            state.last = None;
+            state.seen = Seen::Nothing;
+        }
+        state.mode = mode;
+        state.is_triggered = false;
+        self.list(&mut state);
+    }
+
+    /// ModifyMonitoredItems (OPC 10000-4, 5.13.3).
+    pub(crate) fn modify(&self, parameters: Parameters) {
+        let mut state = self.state();
+        state
+            .queue
+            .resize(parameters.queue_size, parameters.discard_oldest);
+        if state.parameters.sampling_interval != parameters.sampling_interval {
+            state.seen = Seen::Nothing;
+        }
+        state.parameters = parameters;
+    }
+
+    /// The next sample is reported whatever it is, for a client that knows nothing yet.
+    pub(crate) fn send_initial_value(self: &Arc<Self>) {
+        let mut state = self.state();
+        if let (true, Some(last)) = (state.queue.is_empty(), state.last.clone()) {
+            state.queue.push(last);
+            self.list(&mut state);
+        }
+    }
+
+    /// The item is deleted: nothing is sampled or published any more.
+    pub(crate) fn delete(&self) {
+        let mut state = self.state();
+        state.is_deleted = true;
+        state.queue.clear();
+        state.seen = Seen::Nothing;
+    }
+
+    /// SetTriggering (OPC 10000-4, 5.13.5): links to another item.
+    pub(crate) fn link(&self, to: &Arc<Self>) {
+        let mut state = self.state();
+        state.links.retain(|link| link.strong_count() > 0);
+        let to = Arc::downgrade(to);
+        if !state.links.iter().any(|link| link.ptr_eq(&to)) {
+            state.links.push(to);
+        }
+    }
+
+    /// Removes a link; whether there was one.
+    pub(crate) fn unlink(&self, to: &Arc<Self>) -> bool {
+        let mut state = self.state();
+        let to = Arc::downgrade(to);
+        let before = state.links.len();
+        state.links.retain(|link| !link.ptr_eq(&to));
+        state.links.len() < before
+    }
+
+    fn observes(&self, stored: &StoredValue) -> bool {
+        let state = self.state();
+        state.is_sampled()
+            && matches!(&state.seen, Seen::Observed(seen) if std::ptr::eq(&**seen, stored))
+    }
+}
+
+impl State {
+    /// Whether what is queued is to be published.
+    fn reports(&self) -> bool {
+        self.mode == MonitoringMode::Reporting || self.is_triggered
+    }
+
+    fn is_sampled(&self) -> bool {
+        !self.is_deleted && self.mode != MonitoringMode::Disabled
+    }
+}
+
+impl ChangeObserver for MonitoredItem {
+    fn changed(
+        self: Arc<Self>,
+        stored: &StoredValue,
+        encoded: &[u8],
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> bool {
+        if !self.observes(stored) {
+            return false;
+        }
+        let sample = Sample {
+            value: if status.is_bad() {
+                Vec::new()
+            } else {
+                encoded.to_vec()
+            },
+            status,
+            source_timestamp,
+            server_timestamp: DateTime::now(),
+        };
+        self.offer(sample.part(self.range.as_ref()));
+        true
+    }
+}
+
+/// The items of one Subscription that have something to publish, in the order in which they got it.
+#[derive(Default)]
+pub(crate) struct Ready {
+    items: Mutex<VecDeque<Arc<MonitoredItem>>>,
+    /// Whether there are any, at hand without the lock.
+    is_any: AtomicBool,
+}
+
+impl Ready {
+    fn items(&self) -> MutexGuard<'_, VecDeque<Arc<MonitoredItem>>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push_back(&self, item: Arc<MonitoredItem>) {
+        self.items().push_back(item);
+        self.is_any.store(true, Ordering::Release);
+    }
+
+    fn push_front(&self, item: Arc<MonitoredItem>) {
+        self.items().push_front(item);
+        self.is_any.store(true, Ordering::Release);
+    }
+
+    /// The next item.
+    pub(crate) fn pop(&self) -> Option<Arc<MonitoredItem>> {
+        let mut items = self.items();
+        let next = items.pop_front();
+        self.is_any.store(!items.is_empty(), Ordering::Release);
+        next
+    }
+
+    /// Forgets all items: they hold this list, so that none of them would ever be freed.
+    pub(crate) fn clear(&self) {
+        let items = std::mem::take(&mut *self.items());
+        self.is_any.store(false, Ordering::Release);
+        drop(items);
+    }
+
+    /// Whether there are Notifications. Items that were emptied meanwhile may be among them until [`prune`](Self::prune).
+    pub(crate) fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::Acquire)
+    }
+
+    /// Takes out the items that have nothing any more: after items were deleted or disabled.
+    pub(crate) fn prune(&self) {
+        let items = std::mem::take(&mut *self.items());
+        // An item takes this list's lock while it holds its own: never the other way round.
+        let (kept, emptied): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| {
+            let mut state = item.state();
+            state.is_listed = state.reports() && !state.queue.is_empty();
+            state.is_listed
+        });
+        let mut items = self.items();
+        for item in kept.into_iter().rev() {
+            items.push_front(item);
+        }
+        self.is_any.store(!items.is_empty(), Ordering::Release);
+        drop(items);
+        drop(emptied);
+    }
+}

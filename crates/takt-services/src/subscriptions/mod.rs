@@ -1,0 +1,346 @@
+//! Subscriptions and MonitoredItems (OPC 10000-4, 5.13 and 5.14).
+//!
+//! The engine has no clock and no thread: services and [`Server::tick`] hand it the time, and
+//! [`Subscriptions::next_deadline`] says when it wants to be called again. What is sampled waits in the queues of the
+//! MonitoredItems; what is published leaves through Publish requests, which wait here and are answered as deferred
+//! requests are.
+//!
+//! * A Variable with a stored value reports by exception if its sampling interval is 0: every value that is set is
+//!   queued, by whoever sets it. Everything else is sampled, not more often than the limits allow.
+//! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
+
+pub(crate) mod filter;
+pub(crate) mod item;
+mod publish;
+mod queue;
+mod retransmission;
+pub(crate) mod revise;
+mod sample;
+pub(crate) mod sampler;
+mod sessions;
+mod state;
+mod subscription;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use takt_ua::{DateTime, NodeId, StatusCode};
+
+pub(crate) use publish::PublishRequest;
+pub(crate) use queue::Budget;
+pub(crate) use revise::Revised;
+pub(crate) use subscription::Subscription;
+
+use crate::caller::Caller;
+use crate::limits::SubscriptionLimits;
+use crate::server::Server;
+use sampler::Sampler;
+use sessions::SessionQueue;
+use state::OnTimer;
+use subscription::NewSubscription;
+
+/// The time, on both clocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Now {
+    pub(crate) instant: Instant,
+    pub(crate) date_time: DateTime,
+}
+
+impl Now {
+    pub(crate) fn get() -> Self {
+        Self {
+            instant: Instant::now(),
+            date_time: DateTime::now(),
+        }
+    }
+}
+
+/// No deadline.
+const NEVER: u64 = u64::MAX;
+
+/// All Subscriptions of a server.
+pub(crate) struct Subscriptions {
+    engine: Mutex<Engine>,
+    /// When the engine wants to be called, in nanoseconds since `epoch`: to be seen without the lock.
+    deadline: AtomicU64,
+    epoch: Instant,
+}
+
+impl Subscriptions {
+    pub(crate) fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
+        Self {
+            engine: Mutex::new(Engine::new(limits, max_response_size)),
+            deadline: AtomicU64::new(NEVER),
+            epoch: Instant::now(),
+        }
+    }
+
+    /// Works with the engine, and notes when it wants to be called next.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
+        let mut engine: MutexGuard<'_, Engine> =
+            self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = work(&mut engine);
+        let deadline = engine.next_deadline().map_or(NEVER, |deadline| {
+            let since = deadline.saturating_duration_since(self.epoch);
+            u64::try_from(since.as_nanos()).unwrap_or(NEVER)
+        });
+        self.deadline.store(deadline, Ordering::Release);
+        result
+    }
+
+    /// When [`tick`](Self::tick) is due. Takes no lock.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        match self.deadline.load(Ordering::Acquire) {
+            NEVER => None,
+            nanos => Some(self.epoch + Duration::from_nanos(nanos)),
+        }
+    }
+
+    /// Samples and publishes what is due.
+    pub(crate) fn tick(&self, server: &Server, now: Now) {
+        if self
+            .next_deadline()
+            .is_some_and(|deadline| deadline <= now.instant)
+        {
+            self.with(|engine| engine.tick(server, now));
+        }
+    }
+}
+
+/// What there is, and who waits for it.
+pub(crate) struct Engine {
+    pub(crate) limits: SubscriptionLimits,
+    pub(crate) budget: Arc<Budget>,
+    subscriptions: HashMap<u32, Subscription>,
+    sessions: HashMap<NodeId, SessionQueue>,
+    last_id: u32,
+    last_turn: u64,
+    max_message: usize,
+}
+
+/// Bytes of a PublishResponse beside its NotificationMessage, at most.
+const RESPONSE_OVERHEAD: usize = 64 << 10;
+
+impl Engine {
+    fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
+        Self {
+            budget: Arc::new(Budget::new(limits.max_queued_bytes)),
+            limits,
+            subscriptions: HashMap::new(),
+            sessions: HashMap::new(),
+            last_id: 0,
+            last_turn: 0,
+            max_message: max_response_size
+                .saturating_sub(RESPONSE_OVERHEAD)
+                .max(8 << 10),
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let subscriptions = self.subscriptions.values();
+        let timers = subscriptions.map(Subscription::next_deadline).min();
+        let requests = self.sessions.values();
+        let requests = requests.filter_map(SessionQueue::next_timeout).min();
+        timers.into_iter().chain(requests).min()
+    }
+
+    /// CreateSubscription (OPC 10000-4, 5.14.2).
+    pub(crate) fn create(
+        &mut self,
+        session: &NodeId,
+        owner: Arc<Caller>,
+        revised: Revised,
+        publishing_enabled: bool,
+        priority: u8,
+        now: Now,
+    ) -> Result<u32, StatusCode> {
+        let of_session = self.sessions.get(session);
+        let of_session = of_session.map_or(0, |session| session.subscriptions.len());
+        if is_full(self.subscriptions.len(), self.limits.max_subscriptions)
+            || is_full(of_session, self.limits.max_subscriptions_per_session)
+        {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        let id = self.last_id;
+        let subscription = Subscription::new(
+            NewSubscription {
+                id,
+                session: session.clone(),
+                owner,
+                revised,
+                publishing_enabled,
+                priority,
+                max_retained: self.limits.max_retransmission_queue,
+                max_message: self.max_message,
+                budget: Arc::clone(&self.budget),
+            },
+            now,
+        );
+        self.subscriptions.insert(id, subscription);
+        let session = self.sessions.entry(session.clone()).or_default();
+        session.subscriptions.push(id);
+        Ok(id)
+    }
+
+    /// A Subscription of this Session.
+    pub(crate) fn subscription(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&mut Subscription, StatusCode> {
+        self.subscriptions
+            .get_mut(&id)
+            .filter(|subscription| subscription.session == *session)
+            .ok_or(StatusCode::BadSubscriptionIdInvalid)
+    }
+
+    /// How many MonitoredItems there may still be in a Subscription, all limits considered.
+    pub(crate) fn room_for_items(&self, id: u32) -> usize {
+        let all: usize = self
+            .subscriptions
+            .values()
+            .map(Subscription::item_count)
+            .sum();
+        let own = self.subscriptions.get(&id);
+        let own = own.map_or(0, Subscription::item_count);
+        let left = |limit: u32, used| {
+            usize::try_from(limit)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(used)
+        };
+        left(self.limits.max_monitored_items, all)
+            .min(left(self.limits.max_monitored_items_per_subscription, own))
+    }
+
+    /// DeleteSubscriptions (OPC 10000-4, 5.14.8), one of them.
+    pub(crate) fn delete(&mut self, session: &NodeId, id: u32) -> Result<(), StatusCode> {
+        self.subscription(session, id)?;
+        self.subscriptions.remove(&id);
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.subscriptions.retain(|known| *known != id);
+        }
+        self.answer_who_waits_in_vain(session);
+        Ok(())
+    }
+
+    /// TransferSubscriptions (OPC 10000-4, 5.14.7), one of them. The old Session learns of it.
+    pub(crate) fn transfer(
+        &mut self,
+        session: &NodeId,
+        caller: &Arc<Caller>,
+        id: u32,
+        send_initial_values: bool,
+        now: Now,
+    ) -> Result<Vec<u32>, StatusCode> {
+        let of_session = self.sessions.get(session);
+        let of_session = of_session.map_or(0, |session| session.subscriptions.len());
+        let is_full = is_full(of_session, self.limits.max_subscriptions_per_session);
+        let subscription = self
+            .subscriptions
+            .get_mut(&id)
+            .ok_or(StatusCode::BadSubscriptionIdInvalid)?;
+        if subscription.session == *session {
+            return Err(StatusCode::BadNothingToDo);
+        }
+        let owner = &subscription.owner;
+        if owner.user != caller.user
+            || owner.peer.user != caller.peer.user
+            || owner.application_uri != caller.application_uri
+        {
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        if is_full {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        let before = std::mem::replace(&mut subscription.session, session.clone());
+        subscription.owner = Arc::clone(caller);
+        subscription.machine.reset_lifetime();
+        if send_initial_values {
+            subscription
+                .items()
+                .for_each(|item| item.send_initial_value());
+        }
+        let available = subscription.retransmission.sequence_numbers().collect();
+        let transferred = StatusCode::GoodSubscriptionTransferred;
+        let message = subscription.status_change(transferred, now.date_time);
+        let new = self.sessions.entry(session.clone()).or_default();
+        new.subscriptions.push(id);
+        if let Some(old) = self.sessions.get_mut(&before) {
+            old.subscriptions.retain(|known| *known != id);
+            old.status_changes.push_back((id, message));
+        }
+        self.serve(&before, now);
+        self.answer_who_waits_in_vain(&before);
+        Ok(available)
+    }
+
+    /// Samples and publishes what is due: the highest priority first, then who waited longest.
+    pub(crate) fn tick(&mut self, server: &Server, now: Now) {
+        let mut due: Vec<(u8, u64, u32)> = self
+            .subscriptions
+            .values()
+            .filter(|subscription| subscription.next_deadline() <= now.instant)
+            .map(|subscription| {
+                (
+                    u8::MAX - subscription.priority,
+                    subscription.turn,
+                    subscription.id,
+                )
+            })
+            .collect();
+        due.sort_unstable();
+        let mut sampler = Sampler::new(server, now.date_time);
+        for (_, _, id) in &due {
+            if let Some(subscription) = self.subscriptions.get_mut(id) {
+                subscription.sample(&mut sampler, now.instant);
+            }
+        }
+        sampler.finish();
+        for (_, _, id) in due {
+            self.publishing_timer(id, now);
+        }
+        for session in self.sessions.values_mut() {
+            session.time_out(now.instant);
+        }
+    }
+
+    fn publishing_timer(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        if !subscription.timer_expired(now.instant) {
+            return;
+        }
+        let session = self.sessions.get_mut(&subscription.session);
+        let is_queued = session.is_some_and(|session| session.has_requests());
+        let available = subscription.ready.is_any();
+        match subscription.machine.timer_expired(is_queued, available) {
+            OnTimer::Nothing => {}
+            OnTimer::Notifications => self.return_notifications(id, now),
+            OnTimer::KeepAlive => self.return_keep_alive(id, now),
+            OnTimer::Expired => self.expire(id, now),
+        }
+    }
+
+    /// The lifetime of a Subscription is over: its Session learns of it with the next Publish request.
+    fn expire(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.remove(&id) else {
+            return;
+        };
+        tracing::debug!(subscription = id, "Subscription timed out");
+        if let Some(session) = self.sessions.get_mut(&subscription.session) {
+            session.subscriptions.retain(|known| *known != id);
+            let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
+            session.status_changes.push_back((id, message));
+        }
+        self.serve(&subscription.session, now);
+    }
+}
+
+fn is_full(count: usize, limit: u32) -> bool {
+    count >= usize::try_from(limit).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,207 @@
+//! Publish and Republish (OPC 10000-4, 5.14.5 and 5.14.6): requests that wait, and how they are answered.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use takt_ua::binary::{Encode, EncodeError, Encoder};
+use takt_ua::structures::SubscriptionAcknowledgement;
+use takt_ua::{DateTime, NodeId, StatusCode, ids};
+
+use super::state::OnPublish;
+use super::{Engine, Now};
+use crate::services::{Fault, fault_message, response_header};
+use crate::worker::Pending;
+
+/// A Publish request that waits for something to publish.
+pub(crate) struct PublishRequest {
+    pub(crate) pending: Arc<Pending>,
+    /// What became of the acknowledgements in it.
+    pub(crate) results: Vec<StatusCode>,
+    /// When the client no longer waits for the answer.
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a PublishResponse says beside the message.
+struct Publication {
+    subscription: u32,
+    available_sequence_numbers: Vec<u32>,
+    more_notifications: bool,
+    message: Arc<[u8]>,
+}
+
+impl PublishRequest {
+    fn answer(&self, publication: &Publication, now: DateTime, max_size: usize) {
+        let mut response = Vec::new();
+        let mut encoder = Encoder::growing(&mut response, max_size);
+        if self.encode(publication, now, &mut encoder).is_err() {
+            let fault = Fault(StatusCode::BadResponseTooLarge);
+            response = fault_message(self.pending.request_handle, fault);
+        }
+        self.pending.answer(response);
+    }
+
+    /// A PublishResponse around the message, which is encoded already.
+    fn encode(
+        &self,
+        publication: &Publication,
+        now: DateTime,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        let id = ids::PUBLISH_RESPONSE_ENCODING_DEFAULT_BINARY;
+        let handle = self.pending.request_handle;
+        response_header(response, id, now, handle, StatusCode::Good)?;
+        response.u32(publication.subscription)?;
+        publication.available_sequence_numbers.encode(response)?;
+        response.bool(publication.more_notifications)?;
+        response.bytes(&publication.message)?;
+        self.results.encode(response)?;
+        response.array_length(None)
+    }
+}
+
+impl Engine {
+    /// Takes the acknowledgements of a Publish request.
+    pub(crate) fn acknowledge(
+        &mut self,
+        session: &NodeId,
+        acknowledgements: &[SubscriptionAcknowledgement],
+    ) -> Vec<StatusCode> {
+        let mut acknowledge = |acknowledgement: &SubscriptionAcknowledgement| match self
+            .subscription(session, acknowledgement.subscription_id)
+        {
+            Err(status) => status,
+            Ok(subscription) => {
+                let number = acknowledgement.sequence_number;
+                if subscription.retransmission.acknowledge(number) {
+                    StatusCode::Good
+                } else {
+                    StatusCode::BadSequenceNumberUnknown
+                }
+            }
+        };
+        acknowledgements.iter().map(&mut acknowledge).collect()
+    }
+
+    /// Whether a Publish request of this Session may ever be answered.
+    pub(crate) fn has_subscriptions(&self, session: &NodeId) -> bool {
+        self.sessions.contains_key(session)
+    }
+
+    /// Takes a Publish request, and answers it if there is something to say.
+    pub(crate) fn publish(&mut self, session: &NodeId, request: PublishRequest, now: Now) {
+        let max = self.limits.max_publish_requests;
+        if let Some(queue) = self.sessions.get_mut(session) {
+            queue.push(request, max);
+        }
+        self.serve(session, now);
+    }
+
+    /// Answers a Publish request of a Session, if there is one, from whoever is late: StatusChangeNotifications first,
+    /// then the highest priority, then who waited longest.
+    pub(super) fn serve(&mut self, session: &NodeId, now: Now) {
+        let max_size = self.max_message;
+        let Some(queue) = self.sessions.get_mut(session) else {
+            return;
+        };
+        if !queue.has_requests() {
+            return;
+        }
+        if let Some((subscription, message)) = queue.status_changes.pop_front() {
+            if let Some(request) = queue.pop() {
+                let publication = Publication {
+                    subscription,
+                    available_sequence_numbers: Vec::new(),
+                    more_notifications: false,
+                    message,
+                };
+                request.answer(&publication, now.date_time, max_size);
+            }
+            return self.answer_who_waits_in_vain(session);
+        }
+        let late = queue.subscriptions.iter().filter_map(|id| {
+            let subscription = self.subscriptions.get(id)?;
+            let wants = subscription.machine.wants_request();
+            wants.then_some((u8::MAX - subscription.priority, subscription.turn, *id))
+        });
+        let Some((_, _, id)) = late.min() else { return };
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        let available = subscription.ready.is_any();
+        match subscription.machine.publish_received(available) {
+            OnPublish::Enqueue => {}
+            OnPublish::Notifications => self.return_notifications(id, now),
+            OnPublish::KeepAlive => self.return_keep_alive(id, now),
+        }
+    }
+
+    /// ReturnNotifications() (OPC 10000-4, 5.14.1.3): goes on as long as there is more, and a request to answer.
+    pub(super) fn return_notifications(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        let Some(queue) = self.sessions.get_mut(&subscription.session) else {
+            return;
+        };
+        self.last_turn += 1;
+        subscription.turn = self.last_turn;
+        while let Some(request) = queue.pop() {
+            let (message, more) = subscription.notifications(now.date_time);
+            subscription.machine.set_more_notifications(more);
+            let publication = Publication {
+                subscription: id,
+                available_sequence_numbers: subscription
+                    .retransmission
+                    .sequence_numbers()
+                    .collect(),
+                more_notifications: more,
+                message,
+            };
+            request.answer(
+                &publication,
+                now.date_time,
+                self.max_message + super::RESPONSE_OVERHEAD,
+            );
+            if !more {
+                break;
+            }
+        }
+    }
+
+    /// ReturnKeepAlive() (OPC 10000-4, 5.14.1.3).
+    pub(super) fn return_keep_alive(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        let queue = self.sessions.get_mut(&subscription.session);
+        let Some(request) = queue.and_then(|queue| queue.pop()) else {
+            return;
+        };
+        let publication = Publication {
+            subscription: id,
+            available_sequence_numbers: subscription.retransmission.sequence_numbers().collect(),
+            more_notifications: false,
+            message: subscription.keep_alive(now.date_time),
+        };
+        request.answer(
+            &publication,
+            now.date_time,
+            self.max_message + super::RESPONSE_OVERHEAD,
+        );
+    }
+
+    /// Republish: the encoded NotificationMessage.
+    pub(crate) fn republish(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+        sequence_number: u32,
+    ) -> Result<Arc<[u8]>, StatusCode> {
+        let subscription = self.subscription(session, id)?;
+        subscription.machine.reset_lifetime();
+        subscription
+            .retransmission
+            .get(sequence_number)
+            .ok_or(StatusCode::BadMessageNotAvailable)
+    }
+}

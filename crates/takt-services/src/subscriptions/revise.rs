@@ -1,0 +1,130 @@
+//! What clients ask for, brought within the limits (OPC 10000-4, 5.13.1.2 and 5.14.2).
+
+use std::time::Duration;
+
+use crate::address_space::View;
+use crate::limits::SubscriptionLimits;
+use crate::services::attributes;
+use crate::value::Value;
+use takt_ua::structures::ReadValueId;
+
+/// The parameters of a Subscription, as they will be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Revised {
+    pub(crate) publishing_interval: Duration,
+    pub(crate) lifetime_count: u32,
+    pub(crate) max_keep_alive_count: u32,
+    pub(crate) max_notifications: usize,
+}
+
+impl Revised {
+    /// The parameters of CreateSubscription and ModifySubscription. An interval that is no positive number is the
+    /// shortest; a lifetime is three keep-alives at least.
+    pub(crate) fn of_request(
+        publishing_interval: f64,
+        lifetime_count: u32,
+        max_keep_alive_count: u32,
+        max_notifications: u32,
+        limits: &SubscriptionLimits,
+    ) -> Self {
+        let publishing_interval = duration(publishing_interval)
+            .unwrap_or(Duration::ZERO)
+            .min(limits.max_publishing_interval)
+            .max(limits.min_publishing_interval);
+        let longest = limits.max_lifetime.as_nanos() / publishing_interval.as_nanos().max(1);
+        let longest = u32::try_from(longest).unwrap_or(u32::MAX).max(3);
+        let max_keep_alive_count = max_keep_alive_count.clamp(1, longest / 3);
+        let lifetime_count = lifetime_count.clamp(max_keep_alive_count * 3, longest);
+        let max_notifications = match max_notifications {
+            0 => limits.max_notifications_per_publish,
+            count => count.min(limits.max_notifications_per_publish),
+        };
+        Self {
+            publishing_interval,
+            lifetime_count,
+            max_keep_alive_count,
+            max_notifications: usize::try_from(max_notifications)
+                .unwrap_or(usize::MAX)
+                .max(1),
+        }
+    }
+}
+
+/// The queue of an item: one value unless there are to be more.
+pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
+    requested.clamp(1, limits.max_queue_size.max(1))
+}
+
+/// How often an item is sampled; zero: by exception.
+///
+/// * Negative (or no number): as often as is published.
+/// * 0, as fast as is practical: stored values report by exception. Others are sampled so often that the queue is full
+///   when it is published, and a queue for one value just before that: more would be lost.
+pub(crate) fn sampling_interval(
+    requested: f64,
+    queue_size: u32,
+    publishing_interval: Duration,
+    item: &ReadValueId,
+    view: &View<'_>,
+    limits: &SubscriptionLimits,
+) -> Duration {
+    let value = (item.attribute_id == attributes::VALUE && item.data_encoding.is_null())
+        .then(|| view.node(&item.node_id)?.value())
+        .flatten();
+    if requested == 0.0 && matches!(value, Some(Value::Stored(_))) {
+        return Duration::ZERO;
+    }
+    let interval = match duration(requested) {
+        Some(Duration::ZERO) => publishing_interval / queue_size.max(1),
+        Some(interval) => interval,
+        None => publishing_interval,
+    };
+    let shortest = match value {
+        Some(Value::Remote(_)) => limits.min_remote_sampling_interval,
+        _ => limits.min_sampling_interval,
+    };
+    interval.clamp(shortest, limits.max_publishing_interval.max(shortest))
+}
+
+/// Milliseconds as a Duration of the standard; `None` if it is negative or no number.
+fn duration(milliseconds: f64) -> Option<Duration> {
+    if milliseconds.is_nan() || milliseconds < 0.0 {
+        return None;
+    }
+    Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_intervals_are_kept_within_the_limits() {
+        let limits = SubscriptionLimits::default();
+        let revise = |interval, lifetime, keep_alive| {
+            Revised::of_request(interval, lifetime, keep_alive, 0, &limits)
+        };
+        let revised = revise(100.0, 1000, 10);
+        assert_eq!(revised.publishing_interval, Duration::from_millis(100));
+        assert_eq!(
+            (revised.lifetime_count, revised.max_keep_alive_count),
+            (1000, 10)
+        );
+        let revised = revise(100.0, 0, 0);
+        assert_eq!(
+            (revised.lifetime_count, revised.max_keep_alive_count),
+            (3, 1)
+        );
+        for nonsense in [0.0, -1.0, f64::NAN] {
+            let revised = revise(nonsense, 1, 1);
+            assert_eq!(revised.publishing_interval, limits.min_publishing_interval);
+        }
+        for huge in [1e300, f64::INFINITY] {
+            let revised = revise(huge, u32::MAX, u32::MAX);
+            assert_eq!(revised.publishing_interval, limits.max_publishing_interval);
+            assert!(revised.lifetime_count >= 3 * revised.max_keep_alive_count);
+            let lifetime = revised.publishing_interval * revised.lifetime_count;
+            assert!(lifetime <= limits.max_lifetime);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Looking at what a MonitoredItem watches.
+//!
+//! Cells and stored values say whether there is anything new without being read. Values of other servers are asked for
+//! on worker threads, all of one server at once, and never twice at a time.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use takt_cell::Cell;
+use takt_ua::binary::Encoder;
+use takt_ua::{DataValue, DateTime, StatusCode};
+
+use super::item::{MonitoredItem, Seen};
+use super::sample::Sample;
+use crate::address_space::{Binding, View};
+use crate::remote::{RemoteRead, RemoteSource, RemoteValue};
+use crate::server::Server;
+use crate::services::{attributes, read};
+use crate::stored::StoredValue;
+use crate::value::Value;
+use crate::worker::WorkerPool;
+
+/// One round of sampling: the items that are due, at one time.
+pub(crate) struct Sampler<'s> {
+    server: &'s Server,
+    view: View<'s>,
+    now: DateTime,
+    remotes: HashMap<u64, Batch>,
+}
+
+/// What one other server is asked for.
+struct Batch {
+    source: Arc<dyn RemoteSource>,
+    items: Vec<Asked>,
+    reads: Vec<RemoteRead>,
+}
+
+impl<'s> Sampler<'s> {
+    pub(crate) fn new(server: &'s Server, now: DateTime) -> Self {
+        Self {
+            server,
+            view: server.space.view(),
+            now,
+            remotes: HashMap::new(),
+        }
+    }
+
+    /// Samples an item.
+    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>) {
+        let watched = &item.item_to_monitor;
+        let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
+        if is_value
+            && let Some(node) = self.view.in_memory(&watched.node_id.as_ref())
+            && node.access_level.is_some_and(attributes::is_readable)
+            && let Some(Binding::Value(value)) = node.binding().as_deref()
+        {
+            return match value {
+                Value::Cell(cell) => self.cell(item, cell),
+                Value::Stored(stored) => self.stored(item, stored),
+                Value::Callback(source) => {
+                    let mut value = source.read();
+                    value.source_timestamp = value.source_timestamp.or(Some(self.now));
+                    let sample = Sample::of(&value, self.now);
+                    item.offer(sample.part(item.range.as_ref()));
+                }
+                Value::Remote(remote) => self.remote(item, remote),
+            };
+        }
+        item.set_seen(Seen::Nothing);
+        let value = read::value_of(self.server, watched, self.now);
+        item.offer(Sample::of(&value, self.now));
+    }
+
+    fn cell(&self, item: &Arc<MonitoredItem>, cell: &Arc<Cell>) {
+        // Before the value: what is set between the two is sampled again.
+        let generation = cell.generation();
+        if let Seen::Cell(seen, at) = item.seen()
+            && Arc::ptr_eq(&seen, cell)
+            && at == generation
+        {
+            return;
+        }
+        let mut value = Vec::new();
+        let mut encoder = Encoder::growing(&mut value, cell.capacity().max(1));
+        let Ok(reading) = cell.encode_value(&mut encoder) else {
+            // It is being set again and again: there is a next time.
+            return;
+        };
+        if reading.length == 0 || reading.status.is_bad() {
+            value.clear();
+        }
+        item.set_seen(Seen::Cell(Arc::clone(cell), generation));
+        let sample = Sample {
+            value,
+            status: reading.status,
+            source_timestamp: reading.source_timestamp,
+            server_timestamp: self.now,
+        };
+        item.offer(sample.part(item.range.as_ref()));
+    }
+
+    fn stored(&self, item: &Arc<MonitoredItem>, stored: &Arc<StoredValue>) {
+        let seen = item.seen();
+        if item.sampling_interval().is_zero() {
+            if !matches!(&seen, Seen::Observed(seen) if Arc::ptr_eq(seen, stored)) {
+                item.set_seen(Seen::Observed(Arc::clone(stored)));
+                stored.observe(item);
+            }
+            return;
+        }
+        let generation = stored.generation();
+        if let Seen::Stored(seen, at) = seen
+            && Arc::ptr_eq(&seen, stored)
+            && at == generation
+        {
+            return;
+        }
+        item.set_seen(Seen::Stored(Arc::clone(stored), generation));
+        let sample = stored.read_encoded(|encoded, status, source_timestamp| Sample {
+            value: if status.is_bad() {
+                Vec::new()
+            } else {
+                encoded.to_vec()
+            },
+            status,
+            source_timestamp,
+            server_timestamp: self.now,
+        });
+        item.offer(sample.part(item.range.as_ref()));
+    }
+
+    fn remote(&mut self, item: &Arc<MonitoredItem>, remote: &RemoteValue) {
+        item.set_seen(Seen::Nothing);
+        if item.is_asked.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let batch = self
+            .remotes
+            .entry(remote.source.key())
+            .or_insert_with(|| Batch {
+                source: Arc::clone(&remote.source),
+                items: Vec::new(),
+                reads: Vec::new(),
+            });
+        batch.items.push(Asked {
+            item: Arc::clone(item),
+            answer: None,
+        });
+        batch.reads.push(RemoteRead {
+            node_id: remote.node_id.clone(),
+            index_range: item.item_to_monitor.index_range.as_str().to_owned(),
+            max_age: 0.0,
+        });
+    }
+
+    /// Asks the other servers.
+    pub(crate) fn finish(self) {
+        let timeout = self.server.limits.max_remote_timeout;
+        for (key, batch) in self.remotes {
+            batch.submit(&self.server.workers, key, timeout);
+        }
+    }
+}
+
+impl Batch {
+    fn submit(mut self, workers: &WorkerPool, key: u64, timeout: Duration) {
+        let job = Box::new(move || {
+            let values = self.source.read(&self.reads, timeout);
+            for (asked, value) in self.items.iter_mut().zip(values) {
+                asked.answer = Some(value);
+            }
+        });
+        // If there is no room in the queue, the job is dropped, and with it what was asked, which answers.
+        let _ = workers.submit(key, job);
+    }
+}
+
+/// An item that another server is asked about. Whatever happens, it gets a sample when this is dropped.
+struct Asked {
+    item: Arc<MonitoredItem>,
+    answer: Option<DataValue>,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
+        let value = self.answer.take().unwrap_or_else(no_answer);
+        self.item.offer(Sample::of(&value, DateTime::now()));
+        self.item.is_asked.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a Session waits for: its Publish requests, and what it has to be told.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use takt_ua::{NodeId, StatusCode};
+
+use super::Engine;
+use super::publish::PublishRequest;
+use crate::connection::Completed;
+use crate::services::Fault;
+
+/// The Subscriptions of one Session and the Publish requests that they are answered with.
+#[derive(Default)]
+pub(crate) struct SessionQueue {
+    pub(super) subscriptions: Vec<u32>,
+    /// StatusChangeNotifications of Subscriptions that it has no more.
+    pub(super) status_changes: VecDeque<(u32, Arc<[u8]>)>,
+    requests: VecDeque<PublishRequest>,
+}
+
+impl SessionQueue {
+    /// Queues a request; the oldest gives way if there are too many (OPC 10000-4, 5.14.5.1).
+    pub(super) fn push(&mut self, request: PublishRequest, max: usize) {
+        self.requests
+            .retain(|request| !request.pending.is_answered());
+        if self.requests.len() >= max.max(1)
+            && let Some(oldest) = self.requests.pop_front()
+        {
+            oldest.fail(StatusCode::BadTooManyPublishRequests);
+        }
+        self.requests.push_back(request);
+    }
+
+    /// The request that has waited longest.
+    pub(super) fn pop(&mut self) -> Option<PublishRequest> {
+        while let Some(request) = self.requests.pop_front() {
+            // It may have been cancelled.
+            if !request.pending.is_answered() {
+                return Some(request);
+            }
+        }
+        None
+    }
+
+    pub(super) fn has_requests(&mut self) -> bool {
+        self.requests
+            .retain(|request| !request.pending.is_answered());
+        !self.requests.is_empty()
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        self.requests
+            .iter()
+            .filter_map(|request| request.deadline)
+            .min()
+    }
+
+    /// Answers the requests whose TimeoutHint is over (OPC 10000-4, 7.33).
+    pub(super) fn time_out(&mut self, now: Instant) {
+        self.requests.retain(|request| {
+            let is_over = request.deadline.is_some_and(|deadline| deadline <= now);
+            if is_over {
+                request.fail(StatusCode::BadTimeout);
+            }
+            !is_over
+        });
+    }
+
+    fn fail_all(&mut self, status: StatusCode) {
+        while let Some(request) = self.requests.pop_front() {
+            request.fail(status);
+        }
+    }
+}
+
+impl PublishRequest {
+    fn fail(&self, status: StatusCode) {
+        self.pending.answer_fault(Fault(status));
+    }
+}
+
+impl Engine {
+    /// A Session is over. Its Subscriptions go with it, or live on until their lifetime is over (OPC 10000-4, 5.7.4).
+    pub(crate) fn session_closed(&mut self, session: &NodeId, delete_subscriptions: bool) {
+        let Some(mut queue) = self.sessions.remove(session) else {
+            return;
+        };
+        queue.fail_all(StatusCode::BadSessionClosed);
+        if delete_subscriptions {
+            for id in queue.subscriptions {
+                self.subscriptions.remove(&id);
+            }
+        }
+    }
+
+    /// A channel is closed: nobody receives the answers to requests that came through it.
+    pub(crate) fn channel_closed(&mut self, channel: &Arc<Completed>) {
+        for session in self.sessions.values_mut() {
+            let requests = &mut session.requests;
+            requests.retain(|request| !request.pending.came_through(channel));
+        }
+    }
+
+    /// Without Subscriptions there is nothing to publish (OPC 10000-4, 5.14.5.1).
+    pub(super) fn answer_who_waits_in_vain(&mut self, session: &NodeId) {
+        if let Some(queue) = self.sessions.get_mut(session)
+            && queue.subscriptions.is_empty()
+            && queue.status_changes.is_empty()
+        {
+            queue.fail_all(StatusCode::BadNoSubscription);
+            self.sessions.remove(session);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The state machine of a Subscription (OPC 10000-4, 5.14.1.2, the state table), apart from what it publishes.
+//!
+//! The rows of the table are named where they are implemented. The timer itself, the queues and the encoding are the
+//! caller's: what happens goes in as an event, what has to be done comes out.
+
+/// The state (OPC 10000-4, 5.14.1.2). CREATING and CLOSED are not kept: there is no Subscription then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Publishing as the timer says.
+    Normal,
+    /// The timer has expired with something to send, and no Publish request was there.
+    Late,
+    /// There has been nothing to send for a while.
+    KeepAlive,
+}
+
+/// What has to be done after the publishing timer has expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnTimer {
+    /// Nothing.
+    Nothing,
+    /// Dequeue a Publish request and answer it with Notifications.
+    Notifications,
+    /// Dequeue a Publish request and answer it without.
+    KeepAlive,
+    /// The lifetime is over: the Subscription is closed.
+    Expired,
+}
+
+/// What has to be done with a Publish request that comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnPublish {
+    /// It waits for a timer.
+    Enqueue,
+    /// Answer it with Notifications.
+    Notifications,
+    /// Answer it without.
+    KeepAlive,
+}
+
+/// State variables (OPC 10000-4, 5.14.1.3).
+#[derive(Debug)]
+pub(crate) struct StateMachine {
+    state: State,
+    /// Whether Notifications are sent at all.
+    publishing_enabled: bool,
+    /// A NotificationMessage was full, and there is more.
+    more_notifications: bool,
+    /// A message was sent since the Subscription was created: the first timer is answered in any case.
+    message_sent: bool,
+    max_keep_alive_count: u32,
+    keep_alive_counter: u32,
+    lifetime_count: u32,
+    lifetime_counter: u32,
+}
+
+impl StateMachine {
+    /// Row 3: created. Both counts are at least 1.
+    pub(crate) fn new(
+        publishing_enabled: bool,
+        lifetime_count: u32,
+        max_keep_alive_count: u32,
+    ) -> Self {
+        Self {
+            state: State::Normal,
+            publishing_enabled,
+            more_notifications: false,
+            message_sent: false,
+            max_keep_alive_count,
+            keep_alive_counter: max_keep_alive_count,
+            lifetime_count,
+            lifetime_counter: lifetime_count,
+        }
+    }
+
+    /// The publishing timer has expired, and is started again: rows 6 to 9, 12, 14 to 17 and 27.
+    ///
+    /// `request_queued` says whether a Publish request waits, `available` whether there are Notifications.
+    pub(crate) fn timer_expired(&mut self, request_queued: bool, available: bool) -> OnTimer {
+        // Row 27; StartPublishingTimer() counts down.
+        if self.lifetime_counter <= 1 {
+            return OnTimer::Expired;
+        }
+        self.lifetime_counter -= 1;
+        let ready = self.publishing_enabled && available;
+        match self.state {
+            State::Normal if request_queued && ready => self.send_notifications(),
+            State::Normal if request_queued && !self.message_sent => {
+                self.message_sent = true;
+                self.reset_lifetime();
+                OnTimer::KeepAlive
+            }
+            State::Normal if !request_queued && (!self.message_sent || ready) => self.be_late(),
+            State::Normal => {
+                self.state = State::KeepAlive;
+                self.keep_alive_counter = self.max_keep_alive_count;
+                OnTimer::Nothing
+            }
+            State::Late => OnTimer::Nothing,
+            State::KeepAlive if ready && request_queued => self.send_notifications(),
+            State::KeepAlive if ready || (self.keep_alive_counter <= 1 && !request_queued) => {
+                self.be_late()
+            }
+            State::KeepAlive if self.keep_alive_counter <= 1 => {
+                self.keep_alive_counter = self.max_keep_alive_count;
+                self.reset_lifetime();
+                OnTimer::KeepAlive
+            }
+            State::KeepAlive => {
+                self.keep_alive_counter -= 1;
+                OnTimer::Nothing
+            }
+        }
+    }
+
+    /// A Publish request has come: rows 4, 5, 10, 11 and 13.
+    pub(crate) fn publish_received(&mut self, available: bool) -> OnPublish {
+        let more = self.publishing_enabled && self.more_notifications;
+        let ready = self.publishing_enabled && available;
+        match self.state {
+            State::Normal if more => {
+                self.sent();
+                OnPublish::Notifications
+            }
+            State::Late if ready || more => {
+                self.state = State::Normal;
+                self.sent();
+                OnPublish::Notifications
+            }
+            State::Late => {
+                self.state = State::KeepAlive;
+                self.keep_alive_counter = self.max_keep_alive_count;
+                self.sent();
+                OnPublish::KeepAlive
+            }
+            State::Normal | State::KeepAlive => OnPublish::Enqueue,
+        }
+    }
+
+    fn send_notifications(&mut self) -> OnTimer {
+        self.state = State::Normal;
+        self.sent();
+        OnTimer::Notifications
+    }
+
+    fn sent(&mut self) {
+        self.message_sent = true;
+        self.reset_lifetime();
+    }
+
+    fn be_late(&mut self) -> OnTimer {
+        self.state = State::Late;
+        OnTimer::Nothing
+    }
+
+    /// Whether a Publish request that comes now is answered at once.
+    pub(crate) fn wants_request(&self) -> bool {
+        self.state == State::Late || (self.publishing_enabled && self.more_notifications)
+    }
+
+    /// ReturnNotifications() says whether the message was full.
+    pub(crate) fn set_more_notifications(&mut self, more: bool) {
+        self.more_notifications = more;
+    }
+
+    /// The client has shown interest: rows 18 to 25.
+    pub(crate) fn reset_lifetime(&mut self) {
+        self.lifetime_counter = self.lifetime_count;
+    }
+
+    /// SetPublishingMode: row 19.
+    pub(crate) fn set_publishing_enabled(&mut self, enabled: bool) {
+        self.publishing_enabled = enabled;
+        self.more_notifications = false;
+        self.reset_lifetime();
+    }
+
+    /// ModifySubscription: row 18.
+    pub(crate) fn modify(&mut self, lifetime_count: u32, max_keep_alive_count: u32) {
+        self.lifetime_count = lifetime_count;
+        self.max_keep_alive_count = max_keep_alive_count;
+        self.keep_alive_counter = self.keep_alive_counter.min(max_keep_alive_count);
+        self.reset_lifetime();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUEUED: bool = true;
+    const AVAILABLE: bool = true;
+
+    fn machine() -> StateMachine {
+        StateMachine::new(true, 9, 3)
+    }
+
+    /// A machine that has sent its first message.
+    fn settled() -> StateMachine {
+        let mut machine = machine();
+        assert_eq!(
+            machine.timer_expired(QUEUED, AVAILABLE),
+            OnTimer::Notifications
+        );
+        machine
+    }
+
+    #[test]
+    fn row_4_a_request_waits_for_the_timer() {
+        assert_eq!(machine().publish_received(AVAILABLE), OnPublish::Enqueue);
+    }
+
+    #[test]
+    fn row_5_more_notifications_are_sent_at_once() {
+        let mut machine = settled();
+        machine.set_more_notifications(true);
+        assert!(machine.wants_request());
+        assert_eq!(
+            machine.publish_received(AVAILABLE),
+            OnPublish::Notifications
+        );
+        machine.set_publishing_enabled(false);
+        assert_eq!(machine.publish_received(AVAILABLE), OnPublish::Enqueue);
+    }
+
+    #[test]
+    fn row_7_the_first_timer_is_answered_without_notifications_too() {
+        let mut machine = machine();
+        assert_eq!(machine.timer_expired(QUEUED, false), OnTimer::KeepAlive);
+        assert_eq!(machine.state, State::Normal);
+    }
+
+    #[test]
+    fn rows_8_10_and_11_without_a_request_it_is_late_and_answers_the_next() {
+        let mut machine = machine();
+        assert_eq!(machine.timer_expired(false, false), OnTimer::Nothing);
+        assert_eq!(machine.state, State::Late);
+        assert_eq!(machine.publish_received(false), OnPublish::KeepAlive);
+        assert_eq!(machine.state, State::KeepAlive);
+
+        let mut machine = settled();
+        assert_eq!(machine.timer_expired(false, AVAILABLE), OnTimer::Nothing);
+        assert_eq!(
+            machine.publish_received(AVAILABLE),
+            OnPublish::Notifications
+        );
+        assert_eq!(machine.state, State::Normal);
+    }
+
+    #[test]
+    fn rows_9_15_and_16_keep_alive_after_max_keep_alive_count_timers() {
+        let mut machine = settled();
+        assert_eq!(machine.timer_expired(QUEUED, false), OnTimer::Nothing);
+        assert_eq!(machine.state, State::KeepAlive);
+        for _ in 0..3 {
+            assert_eq!(machine.timer_expired(QUEUED, false), OnTimer::Nothing);
+            assert_eq!(machine.timer_expired(QUEUED, false), OnTimer::Nothing);
+            assert_eq!(machine.timer_expired(QUEUED, false), OnTimer::KeepAlive);
+        }
+    }
+
+    #[test]
+    fn rows_13_and_14_notifications_end_the_quiet() {
+        let mut machine = settled();
+        machine.timer_expired(QUEUED, false);
+        assert_eq!(machine.publish_received(AVAILABLE), OnPublish::Enqueue);
+        assert_eq!(
+            machine.timer_expired(QUEUED, AVAILABLE),
+            OnTimer::Notifications
+        );
+        assert_eq!(machine.state, State::Normal);
+    }
+
+    #[test]
+    fn row_17_quiet_without_a_request_becomes_late() {
+        let mut machine = settled();
+        machine.timer_expired(QUEUED, false);
+        assert_eq!(machine.timer_expired(false, AVAILABLE), OnTimer::Nothing);
+        assert_eq!(machine.state, State::Late);
+
+        let mut machine = settled();
+        machine.timer_expired(QUEUED, false);
+        for _ in 0..3 {
+            assert_eq!(machine.state, State::KeepAlive);
+            machine.timer_expired(false, false);
+        }
+        assert_eq!(machine.state, State::Late);
+    }
+
+    #[test]
+    fn row_27_nobody_publishes_for_a_lifetime() {
+        let mut machine = machine();
+        for _ in 0..8 {
+            assert_eq!(machine.timer_expired(false, AVAILABLE), OnTimer::Nothing);
+        }
+        assert_eq!(machine.timer_expired(false, AVAILABLE), OnTimer::Expired);
+    }
+
+    #[test]
+    fn keep_alives_keep_it_alive() {
+        let mut machine = machine();
+        for _ in 0..100 {
+            assert_ne!(machine.timer_expired(QUEUED, false), OnTimer::Expired);
+        }
+    }
+
+    #[test]
+    fn publishing_disabled_sends_keep_alives_only() {
+        let mut machine = settled();
+        machine.set_publishing_enabled(false);
+        let sent: Vec<_> = (0..7)
+            .map(|_| machine.timer_expired(QUEUED, AVAILABLE))
+            .collect();
+        assert!(!sent.contains(&OnTimer::Notifications));
+        assert_eq!(
+            sent.iter()
+                .filter(|sent| **sent == OnTimer::KeepAlive)
+                .count(),
+            2
+        );
+    }
+}

@@ -1,0 +1,346 @@
+//! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages that it makes of what they queue.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use takt_ua::binary::{Encode, EncodeError, Encoder};
+use takt_ua::structures::{DataChangeNotification, NotificationMessage, StatusChangeNotification};
+use takt_ua::{DateTime, ExtensionObject, NodeId, NodeIdRef, StatusCode, Structure};
+
+use super::item::{MonitoredItem, Ready};
+use super::queue::Budget;
+use super::retransmission::RetransmissionQueue;
+use super::sampler::Sampler;
+use super::state::StateMachine;
+use super::{Now, Revised};
+use crate::caller::Caller;
+
+/// A message of many small values ends about here, in bytes; what does not fit comes with the next one at once. Larger
+/// values come alone.
+const MESSAGE_SIZE: usize = 256 << 10;
+
+/// A Subscription.
+pub(crate) struct Subscription {
+    pub(crate) id: u32,
+    /// The Session that it sends to.
+    pub(crate) session: NodeId,
+    /// Who created it, or took it over.
+    pub(crate) owner: Arc<Caller>,
+    pub(crate) priority: u8,
+    pub(crate) machine: StateMachine,
+    pub(crate) ready: Arc<Ready>,
+    pub(crate) retransmission: RetransmissionQueue,
+    /// When it last had its turn: of equal priority, who waited longest is served first.
+    pub(crate) turn: u64,
+    items: HashMap<u32, Arc<MonitoredItem>>,
+    last_item_id: u32,
+    groups: HashMap<Duration, Group>,
+    publishing_interval: Duration,
+    next_publish: Instant,
+    max_notifications: usize,
+    max_message: usize,
+    next_sequence_number: u32,
+}
+
+/// The items that are sampled together.
+struct Group {
+    next: Instant,
+    items: Vec<Arc<MonitoredItem>>,
+}
+
+/// What a Subscription is made of.
+pub(crate) struct NewSubscription {
+    pub(crate) id: u32,
+    pub(crate) session: NodeId,
+    pub(crate) owner: Arc<Caller>,
+    pub(crate) revised: Revised,
+    pub(crate) publishing_enabled: bool,
+    pub(crate) priority: u8,
+    pub(crate) max_retained: usize,
+    pub(crate) max_message: usize,
+    pub(crate) budget: Arc<Budget>,
+}
+
+impl Subscription {
+    pub(crate) fn new(new: NewSubscription, now: Now) -> Self {
+        let revised = new.revised;
+        Self {
+            id: new.id,
+            session: new.session,
+            owner: new.owner,
+            priority: new.priority,
+            machine: StateMachine::new(
+                new.publishing_enabled,
+                revised.lifetime_count,
+                revised.max_keep_alive_count,
+            ),
+            ready: Arc::default(),
+            retransmission: RetransmissionQueue::new(new.max_retained, new.budget),
+            turn: 0,
+            items: HashMap::new(),
+            last_item_id: 0,
+            groups: HashMap::new(),
+            publishing_interval: revised.publishing_interval,
+            next_publish: now.instant + revised.publishing_interval,
+            max_notifications: revised.max_notifications,
+            max_message: new.max_message,
+            next_sequence_number: 1,
+        }
+    }
+
+    /// ModifySubscription (OPC 10000-4, 5.14.3). A new interval begins with the next timer.
+    pub(crate) fn modify(&mut self, revised: Revised, priority: u8) {
+        self.machine
+            .modify(revised.lifetime_count, revised.max_keep_alive_count);
+        self.publishing_interval = revised.publishing_interval;
+        self.max_notifications = revised.max_notifications;
+        self.priority = priority;
+    }
+
+    pub(crate) fn publishing_interval(&self) -> Duration {
+        self.publishing_interval
+    }
+
+    pub(crate) fn item_count(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(crate) fn items(&self) -> impl Iterator<Item = &Arc<MonitoredItem>> {
+        self.items.values()
+    }
+
+    pub(crate) fn item(&self, id: u32) -> Result<&Arc<MonitoredItem>, StatusCode> {
+        self.items
+            .get(&id)
+            .ok_or(StatusCode::BadMonitoredItemIdInvalid)
+    }
+
+    /// An id for a new item.
+    pub(crate) fn next_item_id(&mut self) -> u32 {
+        self.last_item_id = self.last_item_id.wrapping_add(1).max(1);
+        self.last_item_id
+    }
+
+    /// Adds an item, to be sampled from now on.
+    pub(crate) fn add(&mut self, item: Arc<MonitoredItem>, now: Instant) {
+        self.schedule(&item, now);
+        self.items.insert(item.id, item);
+    }
+
+    /// Removes an item. [`settle`](Self::settle) has to follow.
+    pub(crate) fn remove(&mut self, id: u32) -> Result<(), StatusCode> {
+        let item = self.items.remove(&id);
+        let item = item.ok_or(StatusCode::BadMonitoredItemIdInvalid)?;
+        item.delete();
+        Ok(())
+    }
+
+    /// After items were removed or changed: they are sampled as they now are, and what they no longer have is forgotten.
+    pub(crate) fn settle(&mut self, now: Instant) {
+        self.groups.clear();
+        let items: Vec<_> = self.items.values().map(Arc::clone).collect();
+        for item in &items {
+            self.schedule(item, now);
+        }
+        self.ready.prune();
+    }
+
+    fn schedule(&mut self, item: &Arc<MonitoredItem>, now: Instant) {
+        if !item.is_sampled() {
+            return;
+        }
+        let interval = item.sampling_interval();
+        let period = self.period(interval);
+        // In step with publishing, so that a value is as new as can be when it is sent.
+        let ahead = self.next_publish.saturating_duration_since(now).as_nanos();
+        let first = ahead.checked_rem(period.as_nanos()).unwrap_or_default();
+        let first = Duration::from_nanos(u64::try_from(first).unwrap_or_default());
+        let group = self.groups.entry(interval).or_insert_with(|| Group {
+            next: now + if first.is_zero() { period } else { first },
+            items: Vec::new(),
+        });
+        group.items.push(Arc::clone(item));
+    }
+
+    /// How often a group is looked at. What reports by exception may get another source: that is looked after.
+    fn period(&self, sampling_interval: Duration) -> Duration {
+        if sampling_interval.is_zero() {
+            self.publishing_interval
+        } else {
+            sampling_interval
+        }
+    }
+
+    /// When there is something to do next.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        let sampling = self.groups.values().map(|group| group.next);
+        sampling.fold(self.next_publish, Instant::min)
+    }
+
+    /// Samples the items that are due.
+    pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, now: Instant) {
+        let publishing_interval = self.publishing_interval;
+        for (interval, group) in &mut self.groups {
+            if group.next > now {
+                continue;
+            }
+            let period = if interval.is_zero() {
+                publishing_interval
+            } else {
+                *interval
+            };
+            group.next = after(group.next, period, now);
+            for item in &group.items {
+                sampler.sample(item);
+            }
+        }
+    }
+
+    /// Whether the publishing timer has expired; it is started again.
+    pub(crate) fn timer_expired(&mut self, now: Instant) -> bool {
+        let expired = self.next_publish <= now;
+        if expired {
+            self.next_publish = after(self.next_publish, self.publishing_interval, now);
+        }
+        expired
+    }
+
+    /// CreateNotificationMsg() (OPC 10000-4, 5.14.1.3): an encoded NotificationMessage, kept for Republish, and whether
+    /// there is more. Without anything to say it is a keep-alive.
+    pub(crate) fn notifications(&mut self, now: DateTime) -> (Arc<[u8]>, bool) {
+        let mut message = Vec::new();
+        let sequence_number = self.next_sequence_number;
+        let room = Room {
+            notifications: self.max_notifications,
+            full: MESSAGE_SIZE,
+            max: self.max_message,
+        };
+        let mut encoder = Encoder::growing(&mut message, self.max_message + CLOSING);
+        let count = data_change(&mut encoder, &self.ready, (sequence_number, now), room);
+        let count = count.unwrap_or(0);
+        if count == 0 {
+            return (self.keep_alive(now), false);
+        }
+        self.keep(message)
+    }
+
+    fn keep(&mut self, message: Vec<u8>) -> (Arc<[u8]>, bool) {
+        let message: Arc<[u8]> = message.into();
+        let sequence_number = self.next_sequence_number;
+        self.retransmission
+            .push(sequence_number, Arc::clone(&message));
+        self.next_sequence_number = sequence_number.wrapping_add(1).max(1);
+        (message, self.ready.is_any())
+    }
+
+    /// A keep-alive: the sequence number that comes next, and nothing else.
+    pub(crate) fn keep_alive(&self, now: DateTime) -> Arc<[u8]> {
+        encoded(self.next_sequence_number, now, Vec::new())
+    }
+
+    /// A StatusChangeNotification (OPC 10000-4, 7.25.4): the last message.
+    pub(crate) fn status_change(&self, status: StatusCode, now: DateTime) -> Arc<[u8]> {
+        let change = StatusChangeNotification {
+            status,
+            ..StatusChangeNotification::default()
+        };
+        let change = ExtensionObject::from_structure(&change);
+        encoded(self.next_sequence_number, now, vec![change])
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.items.values().for_each(|item| item.delete());
+        self.ready.clear();
+    }
+}
+
+/// The first time of a cycle after `now`.
+fn after(last: Instant, period: Duration, now: Instant) -> Instant {
+    let next = last + period;
+    if next > now {
+        return next;
+    }
+    let missed = now.duration_since(last).as_nanos() % period.as_nanos().max(1);
+    now + period - Duration::from_nanos(u64::try_from(missed).unwrap_or_default())
+}
+
+fn encoded(
+    sequence_number: u32,
+    publish_time: DateTime,
+    notification_data: Vec<ExtensionObject>,
+) -> Arc<[u8]> {
+    let message = NotificationMessage {
+        sequence_number,
+        publish_time,
+        notification_data,
+    };
+    message.encode_to_vec().into()
+}
+
+/// What one message holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    /// Most notifications.
+    pub(crate) notifications: usize,
+    /// A message with so many bytes gets no more.
+    pub(crate) full: usize,
+    /// A message has no more bytes than this.
+    pub(crate) max: usize,
+}
+
+/// Encodes a NotificationMessage with one DataChangeNotification of what is ready; says how many changes are in it.
+fn data_change(
+    encoder: &mut Encoder<'_>,
+    ready: &Ready,
+    (sequence_number, publish_time): (u32, DateTime),
+    mut room: Room,
+) -> Result<usize, EncodeError> {
+    encoder.u32(sequence_number)?;
+    publish_time.encode(encoder)?;
+    encoder.array_length(Some(1))?;
+    NodeIdRef::numeric(0, DataChangeNotification::BINARY_ENCODING_ID).encode(encoder)?;
+    // The body is a ByteString; its length, and that of the array in it, are written when they are known.
+    encoder.u8(1)?;
+    let length_at = encoder.position();
+    encoder.i32(0)?;
+    let count_at = encoder.position();
+    encoder.i32(0)?;
+    let mut count = 0;
+    while room.notifications > 0 && encoder.position() < room.full {
+        let Some(item) = ready.pop() else { break };
+        let drained = item.drain(room, count == 0, encoder);
+        count += drained;
+        room.notifications -= drained;
+        if drained == 0 && ready.is_any() {
+            // It did not fit, and is the first of the next message.
+            break;
+        }
+    }
+    encoder.array_length(None)?;
+    let length = encoder.position() - count_at;
+    encoder.patch_i32(length_at, i32::try_from(length).unwrap_or(i32::MAX));
+    encoder.patch_i32(count_at, i32::try_from(count).unwrap_or(i32::MAX));
+    Ok(count)
+}
+
+/// Bytes after the last notification: null DiagnosticInfos.
+const CLOSING: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_stay_in_step_when_they_are_late() {
+        let start = Instant::now();
+        let milliseconds = |count| start + Duration::from_millis(count);
+        let period = Duration::from_millis(10);
+        assert_eq!(after(start, period, milliseconds(0)), milliseconds(10));
+        assert_eq!(after(start, period, milliseconds(9)), milliseconds(10));
+        assert_eq!(after(start, period, milliseconds(10)), milliseconds(20));
+        assert_eq!(after(start, period, milliseconds(37)), milliseconds(40));
+    }
+}
