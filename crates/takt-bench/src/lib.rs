@@ -7,7 +7,25 @@
 //!
 //! The product is measured as it is: this crate contains no second server and no second client.
 
+mod error;
+mod floors;
+mod idle;
+mod local_session;
 mod measure;
+mod output;
+mod pace;
+mod pair;
+mod payload;
+mod process;
+mod progress;
+mod round_trip;
+mod seat;
+mod serve;
+pub mod shm;
+mod subject;
 pub mod transport;
+mod ua_client;
 
+pub use error::BenchError;
 pub use measure::Percentiles;
+pub use pace::Rate;

@@ -235,6 +235,12 @@ pub enum BenchCommand {
         after_help = "Examples:\n  takt bench transport\n  takt bench transport --samples 20000 --json"
     )]
     Transport(takt_bench::transport::Options),
+    /// The paper's Tables 1 and 2: GetValue() and SetValue() over shared memory, beside TCP, open62541 and what is underneath.
+    #[command(
+        after_help = "Examples:\n  takt bench shm\n  takt bench shm --idle 255 --json\n  takt bench shm --placement diff \
+                      --sizes 4..1MiB\n  takt bench shm --rate 1kHz --iterations 10000"
+    )]
+    Shm(takt_bench::shm::Options),
 }
 
 fn default_registry() -> Endpoint {

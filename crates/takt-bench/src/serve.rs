@@ -1,7 +1,9 @@
-//! The server's side of every round trip: what the benchmark's own program does when it is started as a server.
+//! The other side of every round trip: what the benchmark's own program does when it is started as a server, or as a helper.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -12,41 +14,68 @@ use takt_app::Endpoint;
 use takt_app::serve::{ServeOptions, Serving};
 
 use super::error::BenchError;
-use super::floors::{self, MessageSizes};
+use super::payload::Payload;
 use super::round_trip::Wait;
-use super::{seat, subject};
+use super::{floors, idle, seat, subject};
 
 /// How long to wait for the serving thread to end.
 const END: Duration = Duration::from_secs(1);
 
-/// What a server process is to do.
+/// What a process of the benchmark is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Assignment {
-    pub(super) role: Role,
-    pub(super) wait: Wait,
+pub(crate) enum Assignment {
+    /// To serve.
+    Server(ServerAssignment),
+    /// To hold connections that nobody uses.
+    IdleConsumers {
+        /// The server's endpoint.
+        endpoint: String,
+        /// How many.
+        count: usize,
+    },
+}
+
+/// A server and its Variables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerAssignment {
+    pub(crate) role: Role,
+    pub(crate) wait: Wait,
     /// The core of its serving thread.
-    pub(super) core: usize,
-    /// How long the messages of a floor are.
-    pub(super) sizes: MessageSizes,
+    pub(crate) core: usize,
+    /// Of the Variables of a server.
+    pub(crate) payloads: Vec<Payload>,
+    /// Bytes of the longest message of a floor.
+    pub(crate) longest: usize,
 }
 
 /// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// Bytes over TCP.
     TcpEcho,
     /// Bytes in shared memory.
     SharedMemory,
-    /// Bytes through iceoryx2.
+    /// Bytes through iceoryx2, published.
     Iceoryx2,
+    /// Bytes through iceoryx2, as requests and responses.
+    Iceoryx2Request,
     /// Takt over opc.tcp.
     TaktTcp,
     /// Takt over opc.iox2.
     TaktSharedMemory,
 }
 
-/// Serves as `assignment` says, until the standard input ends.
-pub(super) fn run(assignment: &str) -> Result<(), BenchError> {
+/// The command that has this program do what `assignment` says.
+pub(crate) fn command(program: &Path, assignment: &Assignment) -> Result<Command, BenchError> {
+    let assignment =
+        serde_json::to_string(assignment).map_err(|error| BenchError::Option(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["bench", "transport", "--serve", &assignment]);
+    Ok(command)
+}
+
+/// Does as `assignment` says, until the standard input ends.
+pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -61,7 +90,12 @@ pub(super) fn run(assignment: &str) -> Result<(), BenchError> {
         };
         // This thread stays where the system puts it, and sees the end of the input even if the other one spins.
         std::thread::spawn(move || {
-            let result = serve(&assignment, announce, &stop);
+            let result = match &assignment {
+                Assignment::Server(server) => serve(server, announce, &stop),
+                Assignment::IdleConsumers { endpoint, count } => {
+                    idle::hold(endpoint, *count, announce, &stop)
+                }
+            };
             if let Err(error) = &result {
                 let line = json!({"ready": false, "error": error.to_string()});
                 println!("{line}");
@@ -81,65 +115,66 @@ pub(super) fn run(assignment: &str) -> Result<(), BenchError> {
 }
 
 /// Serves on this thread, which is the measured one, or in the case of Takt starts the measured one.
-pub(super) fn serve(
-    assignment: &Assignment,
+pub(crate) fn serve(
+    assignment: &ServerAssignment,
     announce: impl FnOnce(&str),
     stop: &AtomicBool,
 ) -> Result<(), BenchError> {
-    let Assignment {
-        role,
-        wait,
-        core,
-        sizes,
-    } = assignment;
-    match role {
+    let (wait, core, longest) = (assignment.wait, assignment.core, assignment.longest);
+    match assignment.role {
         Role::TcpEcho => {
             let failed = BenchError::system("listen for the TCP echo");
             let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
             let address = listener
                 .local_addr()
                 .map_err(BenchError::system("listen"))?;
-            seat::take(*core)?;
+            seat::take(core)?;
             announce(&address.to_string());
-            floors::tcp::serve(&listener, sizes, *wait, stop).map_err(BenchError::system("echo"))
+            floors::tcp::serve(&listener, longest, wait, stop).map_err(BenchError::system("echo"))
         }
         Role::SharedMemory => {
-            let server = floors::shared_memory::Server::new()?;
-            seat::take(*core)?;
+            let server = floors::shared_memory::Server::new(longest)?;
+            seat::take(core)?;
             announce(&server.path().to_string_lossy());
-            server.serve(sizes, *wait, stop);
+            server.serve(wait, stop);
             Ok(())
         }
         Role::Iceoryx2 => {
             let name = format!("takt-bench/{}", std::process::id());
-            let server = floors::iceoryx2::Server::new(&name, *sizes)?;
-            seat::take(*core)?;
+            let server = floors::iceoryx2::Server::new(&name, longest)?;
+            seat::take(core)?;
             announce(&name);
             server.serve(stop)
         }
-        Role::TaktTcp => takt("opc.tcp://127.0.0.1:0", *wait, *core, announce, stop),
+        Role::Iceoryx2Request => {
+            let name = format!("takt-bench/{}", std::process::id());
+            let server = floors::iceoryx2_request::Server::new(&name, longest)?;
+            seat::take(core)?;
+            announce(&name);
+            server.serve(stop)
+        }
+        Role::TaktTcp => takt(assignment, "opc.tcp://127.0.0.1:0", announce, stop),
         Role::TaktSharedMemory => {
             let name = format!("opc.iox2://TaktBench-{}", std::process::id());
-            takt(&name, *wait, *core, announce, stop)
+            takt(assignment, &name, announce, stop)
         }
     }
 }
 
 /// Takt as an application has it.
 fn takt(
+    assignment: &ServerAssignment,
     endpoint: &str,
-    wait: Wait,
-    core: usize,
     announce: impl FnOnce(&str),
     stop: &AtomicBool,
 ) -> Result<(), BenchError> {
-    let server = subject::server()?;
+    let server = subject::server(&assignment.payloads)?;
     let endpoint: Endpoint = endpoint
         .parse()
         .map_err(BenchError::round_trip("the server"))?;
     let options = ServeOptions {
-        waiting: wait.policy(),
-        core: Some(core),
+        waiting: assignment.wait.policy(),
+        core: Some(assignment.core),
         policy: Some(seat::policy()),
         ..ServeOptions::default()
     };
@@ -159,12 +194,13 @@ mod tests {
 
     #[test]
     fn assignments_survive_the_command_line() {
-        let assignment = Assignment {
+        let assignment = Assignment::Server(ServerAssignment {
             role: Role::TaktSharedMemory,
             wait: Wait::Adaptive,
             core: 1,
-            sizes: MessageSizes::new(|payload| (80, payload.bytes() + 60)),
-        };
+            payloads: Payload::ALL.to_vec(),
+            longest: 5000,
+        });
         let text = serde_json::to_string(&assignment).unwrap();
         assert_eq!(
             serde_json::from_str::<Assignment>(&text).unwrap(),

@@ -17,14 +17,14 @@ const END: Duration = Duration::from_secs(2);
 
 /// The line that a server prints when it can be reached; the foreign peers print the same.
 #[derive(Debug, Deserialize)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     ready: bool,
     /// Where.
     #[serde(default)]
-    pub(super) endpoint: String,
+    pub(crate) endpoint: String,
     /// The namespace of its Variables.
     #[serde(default)]
-    pub(super) namespace: u16,
+    pub(crate) namespace: u16,
     #[serde(default)]
     error: String,
 }
@@ -32,7 +32,7 @@ pub(super) struct Ready {
 impl Ready {
     /// A server in this process.
     #[cfg(test)]
-    pub(super) fn at(endpoint: String) -> Self {
+    pub(crate) fn at(endpoint: String) -> Self {
         Self {
             ready: true,
             endpoint,
@@ -45,7 +45,7 @@ impl Ready {
 /// A server process. It ends when its standard input does, and so when this is dropped, or when this process is gone, in whatever
 /// way; one that does not is killed.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
     ready: Ready,
@@ -53,7 +53,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `command` and waits until it is ready. `what` is for errors.
-    pub(super) fn start(what: &str, command: &mut Command) -> Result<Self, BenchError> {
+    pub(crate) fn start(what: &str, command: &mut Command) -> Result<Self, BenchError> {
         let fault = |reason: String| BenchError::Process {
             what: what.to_owned(),
             reason,
@@ -103,7 +103,7 @@ impl Process {
     }
 
     /// Where it is reached.
-    pub(super) fn ready(&self) -> &Ready {
+    pub(crate) fn ready(&self) -> &Ready {
         &self.ready
     }
 }
