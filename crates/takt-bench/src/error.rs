@@ -48,6 +48,14 @@ pub enum BenchError {
         /// What is wrong.
         reason: String,
     },
+    /// A picture could not be drawn.
+    #[error("cannot draw {}: {reason}", path.display())]
+    Plot {
+        /// Its file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// The server in this process refused a request.
     #[error("{service} was answered with {status}")]
     Service {

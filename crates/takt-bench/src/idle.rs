@@ -25,6 +25,9 @@ pub(crate) fn hold(
     let node = subject::node_id(1, Payload::SCALAR);
     let mut clients = Vec::with_capacity(count);
     for number in 0..count {
+        if stop.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let options = ClientOptions {
             waiting: Wait::Sleep.policy(),
             session_timeout: SESSION,

@@ -3,17 +3,20 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::error::BenchError;
+use super::error::{BenchError, check_interrupt};
 
 /// How long a server may take to begin.
 const START: Duration = Duration::from_secs(10);
-/// How long it may take to end by itself.
-const END: Duration = Duration::from_secs(2);
+/// How long it may take to end by itself, many connections included.
+const END: Duration = Duration::from_secs(10);
+/// How often to ask whether the user has had enough.
+const STEP: Duration = Duration::from_millis(20);
 
 /// The line that a server prints when it can be reached; the foreign peers print the same.
 #[derive(Debug, Deserialize)]
@@ -54,6 +57,16 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `command` and waits until it is ready. `what` is for errors.
     pub(crate) fn start(what: &str, command: &mut Command) -> Result<Self, BenchError> {
+        Self::start_within(what, command, START, &AtomicBool::new(false))
+    }
+
+    /// The same for one that may take longer.
+    pub(crate) fn start_within(
+        what: &str,
+        command: &mut Command,
+        start: Duration,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, BenchError> {
         let fault = |reason: String| BenchError::Process {
             what: what.to_owned(),
             reason,
@@ -87,11 +100,16 @@ impl Process {
                 let _ = sender.send(read.map(|_| line));
             });
         }
-        let line = match line.recv_timeout(START) {
-            Ok(Ok(line)) if !line.is_empty() => line,
-            Ok(Ok(_)) => return Err(fault("ended before it was ready".to_owned())),
-            Ok(Err(error)) => return Err(fault(format!("cannot be heard: {error}"))),
-            Err(_) => return Err(fault(format!("was not ready after {} s", START.as_secs()))),
+        let deadline = Instant::now() + start;
+        let line = loop {
+            check_interrupt(interrupted)?;
+            match line.recv_timeout(STEP) {
+                Ok(Ok(line)) if !line.is_empty() => break line,
+                Ok(Ok(_)) => return Err(fault("ended before it was ready".to_owned())),
+                Ok(Err(error)) => return Err(fault(format!("cannot be heard: {error}"))),
+                Err(_) if Instant::now() < deadline => {}
+                Err(_) => return Err(fault(format!("was not ready after {} s", start.as_secs()))),
+            }
         };
         let ready: Ready = serde_json::from_str(&line)
             .map_err(|error| fault(format!("printed {:?}: {error}", line.trim_end())))?;
@@ -100,6 +118,11 @@ impl Process {
         }
         process.ready = ready;
         Ok(process)
+    }
+
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Where it is reached.
@@ -145,7 +168,7 @@ mod tests {
         let process = Process::start("a test", &mut shell(ready)).unwrap();
         assert_eq!(process.ready().endpoint, "here");
         assert_eq!(process.ready().namespace, 2);
-        let id = process.child.id();
+        let id = process.id();
         assert!(is_there(id));
         drop(process);
         assert!(!is_there(id));

@@ -18,7 +18,7 @@ use super::payload::Payload;
 use super::round_trip::Wait;
 use super::{floors, idle, seat, subject};
 
-/// How long to wait for the serving thread to end.
+/// How long to wait for a floor's thread to end.
 const END: Duration = Duration::from_secs(1);
 
 /// What a process of the benchmark is to do.
@@ -80,6 +80,7 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
     let stop = Arc::new(AtomicBool::new(false));
     let (ended, has_ended) = mpsc::channel();
+    let is_server = matches!(assignment, Assignment::Server(_));
     let thread = {
         let stop = Arc::clone(&stop);
         let announce = |endpoint: &str| {
@@ -108,7 +109,7 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     stop.store(true, Ordering::Release);
     thread.thread().unpark();
     // A floor that waits for a client that never came has nothing to clean up.
-    if has_ended.recv_timeout(END).is_err() {
+    if is_server && has_ended.recv_timeout(END).is_err() {
         return Ok(());
     }
     thread.join().unwrap_or(Ok(()))

@@ -8,6 +8,8 @@
 //! The paper's tables have two subjects; these have more, so they have a line for each instead of columns. A subject is
 //! one line in [`subjects`].
 
+mod picture;
+mod plot;
 mod ratios;
 mod rounds;
 mod row;
@@ -17,9 +19,12 @@ mod table;
 
 use std::sync::atomic::AtomicBool;
 
+pub use picture::Picture;
 pub use ratios::Ratio;
 pub use row::{Row, Series};
 pub use sizes::Sizes;
+
+use rounds::Measurement;
 
 use crate::error::BenchError;
 use crate::output::Output;
@@ -48,6 +53,9 @@ pub struct Options {
     /// Measure Reads once more beside so many Consumers that are connected and idle.
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = idle_consumers)]
     pub idle: usize,
+    /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<Picture>,
     /// Print JSON, one object a row and a ratio.
     #[arg(long)]
     pub json: bool,
@@ -102,7 +110,18 @@ pub fn run(
         .iter()
         .map(|measurement| measurement.row(options))
         .collect();
-    show(options, &placements, &rows, &mut output)
+    show(options, &placements, &rows, &mut output)?;
+    if let Some(picture) = &options.plot {
+        let placements: Vec<&str> = placements
+            .iter()
+            .map(|placement| placement.name())
+            .collect();
+        let samples: Vec<_> = measurements.iter().map(Measurement::samples).collect();
+        let curves = plot::curves(&rows, &samples);
+        picture.draw(&placements, &curves)?;
+        output.note(&format!("{} shows it.", picture.path().display()));
+    }
+    Ok(())
 }
 
 /// Where to measure.

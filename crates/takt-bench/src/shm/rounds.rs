@@ -1,6 +1,7 @@
 //! Measurement series, one after the other, each with fresh processes.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use super::Options;
 use super::row::Row;
@@ -42,6 +43,8 @@ impl Measurement {
 
 /// So many idle Consumers share a process: its file descriptors are enough for them wherever the usual limits hold.
 const CONSUMERS_OF_A_PROCESS: usize = 64;
+/// How long they may take to connect.
+const CONNECTING: Duration = Duration::from_secs(120);
 
 /// Measures everything in the list, in each series in the opposite order of the one before.
 pub(super) fn run(
@@ -97,7 +100,9 @@ fn measure(
             count,
         };
         let mut command = serve::command(setting.program, &assignment)?;
-        idle.push(Process::start("idle Consumers", &mut command)?);
+        let process =
+            Process::start_within("idle Consumers", &mut command, CONNECTING, interrupted)?;
+        idle.push(process);
         left -= count;
     }
     let mut connection = pair.connect(server.ready(), setting)?;

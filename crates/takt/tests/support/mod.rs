@@ -1,4 +1,5 @@
 //! What the tests of `takt bench …` share.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
