@@ -7,6 +7,7 @@
 //!
 //! The product is measured as it is: this crate contains no second server and no second client.
 
+pub mod directory;
 mod error;
 mod floors;
 mod idle;

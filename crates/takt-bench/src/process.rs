@@ -1,10 +1,10 @@
 //! Servers in processes of their own.
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -28,6 +28,9 @@ pub(crate) struct Ready {
     /// The namespace of its Variables.
     #[serde(default)]
     pub(crate) namespace: u16,
+    /// Where, if it is several.
+    #[serde(default)]
+    pub(crate) endpoints: Vec<String>,
     #[serde(default)]
     error: String,
 }
@@ -40,6 +43,7 @@ impl Ready {
             ready: true,
             endpoint,
             namespace: 1,
+            endpoints: Vec::new(),
             error: String::new(),
         }
     }
@@ -52,6 +56,8 @@ pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
     ready: Ready,
+    /// What it prints.
+    lines: mpsc::Receiver<io::Result<String>>,
 }
 
 impl Process {
@@ -79,7 +85,14 @@ impl Process {
             .spawn()
             .map_err(|error| fault(format!("cannot be started: {error}")))?;
         let input = child.stdin.take();
-        let output = child.stdout.take();
+        let (sender, lines) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            // A pipe cannot be read with a timeout. The thread ends with the process, or when nobody listens.
+            std::thread::spawn(move || {
+                let mut lines = BufReader::new(output).lines();
+                while lines.next().is_some_and(|line| sender.send(line).is_ok()) {}
+            });
+        }
         // From here on it is ended whatever happens.
         let mut process = Self {
             child,
@@ -88,29 +101,12 @@ impl Process {
                 ready: false,
                 endpoint: String::new(),
                 namespace: 0,
+                endpoints: Vec::new(),
                 error: String::new(),
             },
+            lines,
         };
-        let (sender, line) = mpsc::channel();
-        if let Some(output) = output {
-            // A pipe cannot be read with a timeout. The thread ends with the line, or with the process.
-            std::thread::spawn(move || {
-                let mut line = String::new();
-                let read = BufReader::new(output).read_line(&mut line);
-                let _ = sender.send(read.map(|_| line));
-            });
-        }
-        let deadline = Instant::now() + start;
-        let line = loop {
-            check_interrupt(interrupted)?;
-            match line.recv_timeout(STEP) {
-                Ok(Ok(line)) if !line.is_empty() => break line,
-                Ok(Ok(_)) => return Err(fault("ended before it was ready".to_owned())),
-                Ok(Err(error)) => return Err(fault(format!("cannot be heard: {error}"))),
-                Err(_) if Instant::now() < deadline => {}
-                Err(_) => return Err(fault(format!("was not ready after {} s", start.as_secs()))),
-            }
-        };
+        let line = process.line(what, start, interrupted)?;
         let ready: Ready = serde_json::from_str(&line)
             .map_err(|error| fault(format!("printed {:?}: {error}", line.trim_end())))?;
         if !ready.ready {
@@ -118,6 +114,49 @@ impl Process {
         }
         process.ready = ready;
         Ok(process)
+    }
+
+    /// The next line that it prints.
+    fn line(
+        &self,
+        what: &str,
+        patience: Duration,
+        interrupted: &AtomicBool,
+    ) -> Result<String, BenchError> {
+        let fault = |reason: String| BenchError::Process {
+            what: what.to_owned(),
+            reason,
+        };
+        let deadline = Instant::now() + patience;
+        loop {
+            check_interrupt(interrupted)?;
+            match self.lines.recv_timeout(STEP) {
+                Ok(Ok(line)) => return Ok(line),
+                Ok(Err(error)) => return Err(fault(format!("cannot be heard: {error}"))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(fault("ended before it was ready".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let seconds = patience.as_secs();
+                    return Err(fault(format!("was not ready after {seconds} s")));
+                }
+            }
+        }
+    }
+
+    /// Asks it how far it is, with an empty line, and gives the line that it answers with.
+    pub(crate) fn ask(&mut self, what: &str) -> Result<String, BenchError> {
+        if let Some(input) = &mut self.input {
+            let asked = input.write_all(b"\n").and_then(|()| input.flush());
+            asked.map_err(BenchError::system(&format!("ask the process for `{what}`")))?;
+        }
+        self.line(what, START, &AtomicBool::new(false))
+    }
+
+    /// Asks it to end; dropping this waits until it has.
+    pub(crate) fn ask_to_end(&mut self) {
+        drop(self.input.take());
     }
 
     /// The process.
@@ -133,7 +172,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        drop(self.input.take());
+        self.ask_to_end();
         let deadline = Instant::now() + END;
         while Instant::now() < deadline {
             match self.child.try_wait() {
@@ -172,6 +211,15 @@ mod tests {
         assert!(is_there(id));
         drop(process);
         assert!(!is_there(id));
+    }
+
+    #[test]
+    fn a_process_that_is_asked_answers() {
+        let answers = r#"echo '{"ready":true}'; while read line; do echo "so far"; done"#;
+        let mut process = Process::start("a test", &mut shell(answers)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(process.ask("a test").unwrap(), "so far");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use takt_app::Endpoint;
@@ -16,7 +17,7 @@ use takt_app::serve::{ServeOptions, Serving};
 use super::error::BenchError;
 use super::payload::Payload;
 use super::round_trip::Wait;
-use super::{floors, idle, seat, subject};
+use super::{directory, floors, idle, seat, subject};
 
 /// How long to wait for a floor's thread to end.
 const END: Duration = Duration::from_secs(1);
@@ -33,6 +34,8 @@ pub(crate) enum Assignment {
         /// How many.
         count: usize,
     },
+    /// To play a part in a comparison of architectures.
+    Directory(directory::Part),
 }
 
 /// A server and its Variables.
@@ -78,6 +81,10 @@ pub(crate) fn command(program: &Path, assignment: &Assignment) -> Result<Command
 pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
+    raise_descriptors();
+    if let Assignment::Directory(part) = &assignment {
+        return directory::play(part);
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let (ended, has_ended) = mpsc::channel();
     let is_server = matches!(assignment, Assignment::Server(_));
@@ -96,6 +103,8 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
                 Assignment::IdleConsumers { endpoint, count } => {
                     idle::hold(endpoint, *count, announce, &stop)
                 }
+                // Played above.
+                Assignment::Directory(_) => Ok(()),
             };
             if let Err(error) = &result {
                 let line = json!({"ready": false, "error": error.to_string()});
@@ -113,6 +122,14 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
         return Ok(());
     }
     thread.join().unwrap_or(Ok(()))
+}
+
+/// As many file descriptors as the system lets this process have: connections take some each.
+fn raise_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With fewer, what cannot be opened is an error of its own.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// Serves on this thread, which is the measured one, or in the case of Takt starts the measured one.

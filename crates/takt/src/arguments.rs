@@ -241,6 +241,12 @@ pub enum BenchCommand {
                       --sizes 4..1MiB\n  takt bench shm --rate 1kHz --iterations 10000"
     )]
     Shm(takt_bench::shm::Options),
+    /// The SR-Server architecture against classical OPC UA: connections, bytes, memory, time to discover.
+    #[command(
+        after_help = "Examples:\n  takt bench directory\n  takt bench directory --providers 1,10,100,500 --json\n  takt bench \
+                      directory --providers 50 --consumers 4"
+    )]
+    Directory(takt_bench::directory::Options),
 }
 
 fn default_registry() -> Endpoint {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use takt_bench::{BenchError, shm, transport};
+use takt_bench::{BenchError, directory, shm, transport};
 
 use crate::arguments::BenchCommand;
 use crate::interrupt::Interrupt;
@@ -27,6 +27,13 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         BenchCommand::Shm(options) => {
             let interrupt = Interrupt::install()?;
             explained("shm", shm::run(options, &interrupt.flag(), output::line))
+        }
+        BenchCommand::Directory(options) => {
+            let interrupt = Interrupt::install()?;
+            explained(
+                "directory",
+                directory::run(options, &interrupt.flag(), output::line),
+            )
         }
     }
 }
