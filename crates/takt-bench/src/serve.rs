@@ -82,30 +82,33 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
     raise_descriptors();
-    if let Assignment::Directory(part) = &assignment {
-        return directory::play(part);
+    match assignment {
+        // A floor that waits for a client that never came has nothing to clean up.
+        Assignment::Server(server) => until_input_ends(Some(END), move |announce, stop| {
+            serve(&server, announce, stop)
+        }),
+        Assignment::IdleConsumers { endpoint, count } => {
+            until_input_ends(None, move |announce, stop| {
+                idle::hold(&endpoint, count, announce, stop)
+            })
+        }
+        Assignment::Directory(part) => directory::play(&part),
     }
+}
+
+/// Has `work` done on a thread of its own. When the standard input ends it is told to stop, and waited for: at most `patience`, or
+/// as long as it takes.
+fn until_input_ends(
+    patience: Option<Duration>,
+    work: impl FnOnce(fn(&str), &AtomicBool) -> Result<(), BenchError> + Send + 'static,
+) -> Result<(), BenchError> {
     let stop = Arc::new(AtomicBool::new(false));
     let (ended, has_ended) = mpsc::channel();
-    let is_server = matches!(assignment, Assignment::Server(_));
     let thread = {
         let stop = Arc::clone(&stop);
-        let announce = |endpoint: &str| {
-            let line = json!({"ready": true, "endpoint": endpoint, "namespace": 1});
-            let mut out = std::io::stdout().lock();
-            // Nobody to tell if nobody listens.
-            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-        };
         // This thread stays where the system puts it, and sees the end of the input even if the other one spins.
         std::thread::spawn(move || {
-            let result = match &assignment {
-                Assignment::Server(server) => serve(server, announce, &stop),
-                Assignment::IdleConsumers { endpoint, count } => {
-                    idle::hold(endpoint, *count, announce, &stop)
-                }
-                // Played above.
-                Assignment::Directory(_) => Ok(()),
-            };
+            let result = work(announce, &stop);
             if let Err(error) = &result {
                 let line = json!({"ready": false, "error": error.to_string()});
                 println!("{line}");
@@ -117,11 +120,18 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     stop.store(true, Ordering::Release);
     thread.thread().unpark();
-    // A floor that waits for a client that never came has nothing to clean up.
-    if is_server && has_ended.recv_timeout(END).is_err() {
+    if patience.is_some_and(|patience| has_ended.recv_timeout(patience).is_err()) {
         return Ok(());
     }
     thread.join().unwrap_or(Ok(()))
+}
+
+/// Says that clients can come.
+fn announce(endpoint: &str) {
+    let line = json!({"ready": true, "endpoint": endpoint, "namespace": 1});
+    let mut out = std::io::stdout().lock();
+    // Nobody to tell if nobody listens.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// As many file descriptors as the system lets this process have: connections take some each.

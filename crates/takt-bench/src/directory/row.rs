@@ -42,11 +42,11 @@ impl Row {
     pub(super) fn head() -> [String; 2] {
         [
             format!(
-                "{:>9}  {:<11} {:^31}  {:^19}  {:^26}  {:^23}",
+                "{:>9}  {:<11} {:^31}  {:^19}  {:^26}  {:^25}",
                 "", "", "connections", "KiB of messages", "ms", "MiB"
             ),
             format!(
-                "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9} {:>9}  {:>8} {:>10} {:>6}  {:>7} {:>7} {:>7}",
+                "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9} {:>9}  {:>8} {:>10} {:>6}  {:>7} {:>9} {:>7}",
                 "providers",
                 "",
                 "before",
@@ -58,7 +58,7 @@ impl Row {
                 "discovered",
                 "read",
                 "PSS",
-                "thereof consumers",
+                "Consumers",
                 "RSS"
             ),
         ]
@@ -71,7 +71,7 @@ impl std::fmt::Display for Row {
         let kib = |bytes: u64| bytes as f64 / 1024.0;
         write!(
             f,
-            "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9.1} {:>9.1}  {:>8.0} {:>10.1} {:>6.1}  {:>7.1} {:>17.1} {:>7.1}",
+            "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9.1} {:>9.1}  {:>8.0} {:>10.1} {:>6.1}  {:>7.1} {:>9.1} {:>7.1}",
             self.providers,
             self.architecture,
             self.connections_before,

@@ -6,7 +6,7 @@
 //! element. Floors carry messages of the same sizes, and nobody looks at those.
 //!
 //! The paper's tables have two subjects; these have more, so they have a line for each instead of columns. A subject is
-//! one line in [`subjects`].
+//! one line in `subjects.rs`.
 
 mod picture;
 mod plot;

@@ -3,7 +3,7 @@
 use plotters::coord::Shift;
 use plotters::prelude::{
     ChartBuilder, Circle, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
-    LineSeries, PathElement, RGBColor, ShapeStyle, Text, WHITE,
+    LineSeries, PathElement, RGBColor, ShapeStyle, TRANSPARENT, Text, WHITE,
 };
 use plotters::style::IntoFont;
 
@@ -83,11 +83,13 @@ pub(super) fn draw<B: DrawingBackend>(
     curves: &[Curve],
 ) -> Outcome<B> {
     area.fill(&WHITE)?;
+    let styled = styled(curves);
     let rows = area.split_evenly((placements.len().max(1), 1));
     for (row, placement) in rows.iter().zip(placements) {
-        let curves: Vec<&Curve> = curves
+        let curves: Vec<Styled<'_>> = styled
             .iter()
-            .filter(|curve| curve.placement == *placement)
+            .filter(|(curve, _)| curve.placement == *placement)
+            .copied()
             .collect();
         let (width, _) = row.dim_in_pixel();
         let (charts, legend) = row.split_horizontally(width.saturating_sub(LEGEND));
@@ -104,8 +106,12 @@ pub(super) fn draw<B: DrawingBackend>(
     area.present()
 }
 
-fn draw_over_size<B: DrawingBackend>(area: &Area<B>, cores: &str, curves: &[&Curve]) -> Outcome<B> {
-    let points = || curves.iter().flat_map(|curve| &curve.medians);
+fn draw_over_size<B: DrawingBackend>(
+    area: &Area<B>,
+    cores: &str,
+    curves: &[Styled<'_>],
+) -> Outcome<B> {
+    let points = || curves.iter().flat_map(|(curve, _)| &curve.medians);
     let (bytes, micros) = (
         range(points().map(|p| p.0), 1.5),
         range(points().map(|p| p.1), 2.0),
@@ -129,12 +135,14 @@ fn draw_over_size<B: DrawingBackend>(area: &Area<B>, cores: &str, curves: &[&Cur
         .x_desc("bytes of the value")
         .y_desc("µs")
         .x_labels(12)
+        .y_labels(8)
         .x_label_formatter(&|bytes| sizes::text(bytes.round() as usize))
         .y_label_formatter(&|micros| number(*micros))
+        .light_line_style(TRANSPARENT)
         .label_style((FONT, 14))
         .axis_desc_style((FONT, 15))
         .draw()?;
-    for (curve, style) in curves.iter().zip(styles()) {
+    for (curve, style) in curves.iter().copied() {
         chart.draw_series(LineSeries::new(curve.medians.iter().copied(), style))?;
         chart.draw_series(
             curve
@@ -149,10 +157,10 @@ fn draw_over_size<B: DrawingBackend>(area: &Area<B>, cores: &str, curves: &[&Cur
 fn draw_distribution<B: DrawingBackend>(
     area: &Area<B>,
     cores: &str,
-    curves: &[&Curve],
+    curves: &[Styled<'_>],
 ) -> Outcome<B> {
-    let points = || curves.iter().flat_map(|curve| &curve.distribution);
-    let size = curves.iter().find_map(|curve| curve.medians.first());
+    let points = || curves.iter().flat_map(|(curve, _)| &curve.distribution);
+    let size = curves.iter().find_map(|(curve, _)| curve.medians.first());
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -172,12 +180,14 @@ fn draw_distribution<B: DrawingBackend>(
         .configure_mesh()
         .x_desc("µs")
         .y_desc("% took at most so long")
+        .x_labels(8)
         .x_label_formatter(&|micros| number(*micros))
         .y_label_formatter(&|share| format!("{share:.0}"))
+        .light_line_style(TRANSPARENT)
         .label_style((FONT, 14))
         .axis_desc_style((FONT, 15))
         .draw()?;
-    for (curve, style) in curves.iter().zip(styles()) {
+    for (curve, style) in curves.iter().copied() {
         chart.draw_series(LineSeries::new(steps(&curve.distribution), style))?;
     }
     Ok(())
@@ -195,9 +205,9 @@ fn steps(distribution: &[(f64, f64)]) -> Vec<(f64, f64)> {
     points
 }
 
-fn draw_legend<B: DrawingBackend>(area: &Area<B>, curves: &[&Curve]) -> Outcome<B> {
+fn draw_legend<B: DrawingBackend>(area: &Area<B>, curves: &[Styled<'_>]) -> Outcome<B> {
     let mut y = 60;
-    for (curve, style) in curves.iter().zip(styles()) {
+    for (curve, style) in curves.iter().copied() {
         area.draw(&PathElement::new(vec![(6, y), (34, y)], style))?;
         area.draw(&Text::new(
             curve.label.clone(),
@@ -209,16 +219,28 @@ fn draw_legend<B: DrawingBackend>(area: &Area<B>, curves: &[&Curve]) -> Outcome<
     Ok(())
 }
 
-/// A colour for each curve; those of a second round are thinner.
-fn styles() -> impl Iterator<Item = ShapeStyle> {
-    let width = |width| {
-        COLOURS.into_iter().map(move |colour| ShapeStyle {
-            color: colour.into(),
+/// A curve and how it looks.
+type Styled<'a> = (&'a Curve, ShapeStyle);
+
+/// A subject has the same colour wherever it is; a second round of colours has thinner lines.
+fn styled(curves: &[Curve]) -> Vec<Styled<'_>> {
+    let mut labels: Vec<&str> = Vec::new();
+    let mut styled = Vec::with_capacity(curves.len());
+    for curve in curves {
+        let known = labels.iter().position(|label| *label == curve.label);
+        let number = known.unwrap_or(labels.len());
+        if known.is_none() {
+            labels.push(&curve.label);
+        }
+        let colour = COLOURS.iter().cycle().nth(number).copied();
+        let style = ShapeStyle {
+            color: colour.unwrap_or_default().into(),
             filled: false,
-            stroke_width: width,
-        })
-    };
-    width(2).chain(std::iter::repeat_with(move || width(1)).flatten())
+            stroke_width: if number < COLOURS.len() { 2 } else { 1 },
+        };
+        styled.push((curve, style));
+    }
+    styled
 }
 
 /// Around all values, by `factor` on both sides; values are above zero.
@@ -240,5 +262,40 @@ fn number(value: f64) -> String {
         format!("{value:.0}")
     } else {
         format!("{value:.2}").trim_end_matches('0').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_has_one_colour() {
+        let curve = |number: usize, placement: &str| Curve {
+            label: format!("subject {number}"),
+            placement: placement.to_owned(),
+            medians: Vec::new(),
+            distribution: Vec::new(),
+        };
+        let curves: Vec<Curve> = (0..20).map(|number| curve(number, "diff")).collect();
+        let all = [curves, vec![curve(3, "same")]].concat();
+        let styled = styled(&all);
+        assert_eq!(styled[20].1, styled[3].1);
+        for (number, (_, style)) in styled.iter().take(20).enumerate() {
+            assert!(
+                styled[..number].iter().all(|(_, other)| other != style),
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn shares_are_steps_up_to_all() {
+        let steps = steps(&[(1.0, 0.25), (5.0, 1.0)]);
+        assert_eq!(steps, [(1.0, 0.0), (1.0, 25.0), (5.0, 25.0), (5.0, 100.0)]);
+        assert_eq!(range(steps.iter().map(|step| step.0), 2.0), 0.5..10.0);
+        assert_eq!(range(std::iter::empty(), 2.0), 1.0..10.0);
+        let texts = [0.5, 0.25, 3.0, 200.0].map(number);
+        assert_eq!(texts, ["0.5", "0.25", "3", "200"]);
     }
 }

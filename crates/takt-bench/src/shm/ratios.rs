@@ -159,3 +159,96 @@ pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
     }
     ratios
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(
+        peer: &str,
+        transport: &str,
+        wait: &str,
+        access: &str,
+        bytes: usize,
+        median: f64,
+    ) -> Row {
+        Row {
+            peer: peer.to_owned(),
+            transport: transport.to_owned(),
+            service: "Read".to_owned(),
+            access: access.to_owned(),
+            payload_bytes: bytes,
+            placement: "diff".to_owned(),
+            wait: wait.to_owned(),
+            idle_consumers: 0,
+            rate_hz: None,
+            scheduling: "SCHED_FIFO 50".to_owned(),
+            iterations: 1000,
+            series: Vec::new(),
+            median,
+            p99: median,
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        vec![
+            row("takt", "opc.iox2", "spin", "in place", 4, 1.5),
+            row("takt", "opc.iox2", "spin", "in place", 4096, 1.8),
+            row("takt", "opc.iox2", "spin", "copied", 4, 1.6),
+            row("takt", "opc.iox2", "spin", "copied", 4096, 2.6),
+            row("takt", "opc.iox2", "sleep", "copied", 4, 10.0),
+            row("takt", "opc.tcp", "blocking", "copied", 4, 30.0),
+            row("open62541", "opc.tcp", "blocking", "copied", 4, 20.0),
+            row("floor", "iceoryx2 req-res", "spin", "bytes", 4, 1.0),
+            row("floor", "shared memory echo", "spin", "bytes", 4, 0.2),
+            row("floor", "shared memory echo", "spin", "bytes", 4096, 0.7),
+        ]
+    }
+
+    #[test]
+    fn ratios_are_those_of_the_rows() {
+        let ratios = list(&rows(), 0);
+        let expected = [1.5, 1.2, 2.0, 0.08, 0.5];
+        let reached = [true, false, false, true, true];
+        assert_eq!(ratios.len(), expected.len(), "{ratios:?}");
+        for ((ratio, expected), reached) in ratios.iter().zip(expected).zip(reached) {
+            let value = ratio.value.unwrap();
+            assert!((value - expected).abs() < 1e-9, "{ratio} {expected}");
+            assert_eq!(ratio.is_reached(), reached, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn idle_consumers_are_compared_with_none() {
+        let mut rows = rows();
+        let beside = Row {
+            idle_consumers: 255,
+            median: 12.0,
+            ..rows[4].clone()
+        };
+        rows.push(beside);
+        let ratios = list(&rows, 255);
+        let found = ratios.iter().find(|ratio| ratio.ratio.contains("255 idle"));
+        assert!((found.unwrap().value.unwrap() - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_difference_below_zero_is_noise() {
+        let mut rows = rows();
+        rows.retain(|row| row.transport != "shared memory echo");
+        rows.push(row("floor", "shared memory echo", "spin", "bytes", 4, 0.7));
+        rows.push(row(
+            "floor",
+            "shared memory echo",
+            "spin",
+            "bytes",
+            4096,
+            0.7,
+        ));
+        let ratios = list(&rows, 0);
+        let extra = ratios.iter().find(|ratio| ratio.ratio.starts_with("extra"));
+        let extra = extra.unwrap();
+        assert_eq!(extra.value, None);
+        assert!(!extra.is_reached() && extra.to_string().contains("noise"));
+    }
+}

@@ -27,8 +27,8 @@ pub(crate) fn objects(mut bench: Command) -> Vec<Value> {
 }
 
 /// Starts a benchmark that would not end by itself, and interrupts it once it has started so many processes: all of them
-/// are gone when it is.
-pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) {
+/// are gone when it is. Gives its process id.
+pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> u32 {
     let mut bench = bench
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -51,6 +51,7 @@ pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) {
         let path = format!("/proc/{process}");
         assert!(!std::path::Path::new(&path).exists(), "{path}");
     }
+    bench.id()
 }
 
 /// The processes that this one has started.
