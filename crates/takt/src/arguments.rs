@@ -238,7 +238,7 @@ pub enum BenchCommand {
     /// The paper's Tables 1 and 2: GetValue() and SetValue() over shared memory, beside TCP, open62541 and what is underneath.
     #[command(
         after_help = "Examples:\n  takt bench shm\n  takt bench shm --idle 255 --json\n  takt bench shm --placement diff \
-                      --sizes 4..1MiB\n  takt bench shm --rate 1kHz --iterations 10000"
+                      --sizes 4..1MiB --plot latency.png\n  takt bench shm --rate 1kHz --iterations 10000"
     )]
     Shm(takt_bench::shm::Options),
     /// The SR-Server architecture against classical OPC UA: connections, bytes, memory, time to discover.

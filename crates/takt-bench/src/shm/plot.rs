@@ -17,6 +17,9 @@ pub(super) const FONT: &str = "sans-serif";
 /// Width of the legend, in pixels.
 const LEGEND: u32 = 330;
 
+/// Enough for a line at every 1, 2, 3 … 10 of a logarithmic axis; `number` says which of them are labelled.
+const LABELS: usize = 30;
+
 /// Colours that are told apart on white, dark ones first.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(31, 119, 180),
@@ -135,7 +138,7 @@ fn draw_over_size<B: DrawingBackend>(
         .x_desc("bytes of the value")
         .y_desc("µs")
         .x_labels(12)
-        .y_labels(8)
+        .y_labels(LABELS)
         .x_label_formatter(&|bytes| sizes::text(bytes.round() as usize))
         .y_label_formatter(&|micros| number(*micros))
         .light_line_style(TRANSPARENT)
@@ -180,7 +183,7 @@ fn draw_distribution<B: DrawingBackend>(
         .configure_mesh()
         .x_desc("µs")
         .y_desc("% took at most so long")
-        .x_labels(8)
+        .x_labels(LABELS)
         .x_label_formatter(&|micros| number(*micros))
         .y_label_formatter(&|share| format!("{share:.0}"))
         .light_line_style(TRANSPARENT)
@@ -256,8 +259,16 @@ fn range(values: impl Iterator<Item = f64>, factor: f64) -> std::ops::Range<f64>
     low / factor..high * factor
 }
 
-/// As short as it can be said.
+/// As short as it can be said. Nothing unless it begins with 1, 2 or 5: on a logarithmic axis others would run into each
+/// other.
 fn number(value: f64) -> String {
+    let leading = value / 10_f64.powf(value.log10().floor());
+    if ![1.0, 2.0, 5.0, 10.0]
+        .iter()
+        .any(|wanted| (leading - wanted).abs() < 0.01)
+    {
+        return String::new();
+    }
     if value >= 1.0 {
         format!("{value:.0}")
     } else {
@@ -295,7 +306,7 @@ mod tests {
         assert_eq!(steps, [(1.0, 0.0), (1.0, 25.0), (5.0, 25.0), (5.0, 100.0)]);
         assert_eq!(range(steps.iter().map(|step| step.0), 2.0), 0.5..10.0);
         assert_eq!(range(std::iter::empty(), 2.0), 1.0..10.0);
-        let texts = [0.5, 0.25, 3.0, 200.0].map(number);
-        assert_eq!(texts, ["0.5", "0.25", "3", "200"]);
+        let texts = [0.5, 0.02, 0.2, 1.0, 3.0, 80.0, 200.0, 1000.0].map(number);
+        assert_eq!(texts, ["0.5", "0.02", "0.2", "1", "", "", "200", "1000"]);
     }
 }
