@@ -53,7 +53,8 @@ pub fn run(
     let mut output = Output::new(line, options.json);
     for note in [
         format!(
-            "Each Provider has {} Variables, its own endpoint, threads and connections; up to {} share a process.",
+            "Each Provider has {} Variables, its own endpoint, threads and connections; up to {} share a process, and \
+             begin one after the other.",
             part::VARIABLES,
             run::PROVIDERS_OF_A_PROCESS
         ),

@@ -160,11 +160,13 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
             let mut providers = Vec::with_capacity(*count);
             for number in *first..first + count {
                 go_on()?;
-                providers.push(provider(&format!("{NAME}{number}"), registry)?);
-            }
-            while !providers.iter().all(Provider::is_registered) {
-                go_on()?;
-                std::thread::sleep(Duration::from_millis(2));
+                let provider = provider(&format!("{NAME}{number}"), registry)?;
+                // One after the other: all at once would compete for a registry that gives each a second.
+                while !provider.is_registered() {
+                    go_on()?;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                providers.push(provider);
             }
             Held::Providers(providers)
         }
