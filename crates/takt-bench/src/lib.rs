@@ -1,13 +1,37 @@
 //! Benchmarks: what Takt takes, beside what the machine itself takes and what others take, measured in one run.
 //!
-//! [`transport`] is about one request and its response: handling it, and carrying it over shared memory and TCP. It has no
-//! paper of its own to follow; its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
-//! `opcua-vs-ros-dds-mqtt` (round trips). Every figure has a floor beside it: absolute values depend on the machine and on what
-//! else it does, ratios within one run hold.
+//! * [`transport`] is about one request and its response: handling it, and carrying it over shared memory and TCP. It has no
+//!   paper of its own to follow; its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
+//!   `opcua-vs-ros-dds-mqtt` (round trips).
+//! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
+//! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
+//!
+//! Every figure has a floor beside it: absolute values depend on the machine and on what else it does, ratios within one run
+//! hold. Who is measured is a pair (`pair.rs`) of a client and a server in a process of its own; what they do with each other is a
+//! round trip (`round_trip.rs`), and so is what a floor does, for messages of any size.
 //!
 //! The product is measured as it is: this crate contains no second server and no second client.
 
+pub mod directory;
+mod error;
+mod floors;
+mod idle;
+mod local_session;
 mod measure;
+mod output;
+mod pace;
+mod pair;
+mod payload;
+mod process;
+mod progress;
+mod round_trip;
+mod seat;
+mod serve;
+pub mod shm;
+mod subject;
 pub mod transport;
+mod ua_client;
 
+pub use error::BenchError;
 pub use measure::Percentiles;
+pub use pace::Rate;

@@ -70,6 +70,32 @@ impl Samples {
         result
     }
 
+    /// Adds what others measured, with the same unit.
+    pub(crate) fn add(&mut self, others: &Self) {
+        // They have the same range.
+        let _ = self.histogram.add(&others.histogram);
+    }
+
+    /// The share of samples that took at most so long, each value with samples once, in microseconds.
+    pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
+        let mut seen = 0;
+        let mut points = Vec::new();
+        #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
+        for value in self.histogram.iter_recorded() {
+            seen += value.count_since_last_iteration();
+            points.push((
+                value.value_iterated_to() as f64 * self.unit_nanos / 1000.0,
+                seen as f64 / self.histogram.len() as f64,
+            ));
+        }
+        points
+    }
+
+    /// The arithmetic mean, in microseconds.
+    pub(crate) fn mean(&self) -> f64 {
+        self.histogram.mean() * self.unit_nanos / 1000.0
+    }
+
     /// What is reported.
     pub(crate) fn percentiles(&self) -> Percentiles {
         #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
@@ -99,6 +125,19 @@ mod tests {
         assert_eq!(percentiles.samples, 1000);
         assert!((percentiles.p50 - 500.0).abs() < 1.0);
         assert!((percentiles.p99 - 990.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn samples_of_several_series_are_one_distribution() {
+        let mut all = Samples::nanos();
+        for micros in [1, 3] {
+            let mut series = Samples::nanos();
+            series.record(micros * 1000);
+            all.add(&series);
+        }
+        assert!((all.mean() - 2.0).abs() < 0.01);
+        let shares: Vec<f64> = all.distribution().iter().map(|point| point.1).collect();
+        assert_eq!(shares, [0.5, 1.0]);
     }
 
     #[test]

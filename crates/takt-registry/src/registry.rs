@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use takt_app::serve::{ServeError, ServeOptions, Serving};
+use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{Endpoint, model};
 use takt_services::{
     AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
@@ -140,6 +140,11 @@ impl Registry {
     /// Where it is reached: shared memory first, TCP with the port that it really has.
     pub fn endpoints(&self) -> &[Endpoint] {
         self.serving.endpoints()
+    }
+
+    /// What Providers and Consumers have asked so far, over all endpoints.
+    pub fn traffic(&self) -> Traffic {
+        self.serving.traffic()
     }
 
     /// The server behind the endpoints.

@@ -235,6 +235,18 @@ pub enum BenchCommand {
         after_help = "Examples:\n  takt bench transport\n  takt bench transport --samples 20000 --json"
     )]
     Transport(takt_bench::transport::Options),
+    /// The paper's Tables 1 and 2: GetValue() and SetValue() over shared memory, beside TCP, open62541 and what is underneath.
+    #[command(
+        after_help = "Examples:\n  takt bench shm\n  takt bench shm --idle 255 --json\n  takt bench shm --placement diff \
+                      --sizes 4..1MiB --plot latency.png\n  takt bench shm --rate 1kHz --iterations 10000"
+    )]
+    Shm(takt_bench::shm::Options),
+    /// The SR-Server architecture against classical OPC UA: connections, bytes, memory, time to discover.
+    #[command(
+        after_help = "Examples:\n  takt bench directory\n  takt bench directory --providers 1,10,100,500 --json\n  takt bench \
+                      directory --providers 50 --consumers 4"
+    )]
+    Directory(takt_bench::directory::Options),
 }
 
 fn default_registry() -> Endpoint {

@@ -1,40 +1,16 @@
 //! `takt bench transport`, the real programs, in a second or so.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+mod support;
 
-use serde_json::Value;
+use std::process::Command;
 
 fn bench(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_takt"));
-    command.args(["bench", "transport"]).args(arguments);
-    command
-}
-
-/// The processes that this one has started.
-fn children_of(parent: u32) -> Vec<u32> {
-    let is_child = |process: &u32| {
-        let status = std::fs::read_to_string(format!("/proc/{process}/status"));
-        status.is_ok_and(|status| status.contains(&format!("\nPPid:\t{parent}\n")))
-    };
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(is_child)
-        .collect()
+    support::bench("transport", arguments)
 }
 
 #[test]
 fn every_row_has_its_fields_and_no_handled_request_allocates() {
-    let output = bench(&["--samples", "20", "--rounds", "2", "--json"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let rows: Vec<Value> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rows = support::objects(bench(&["--samples", "20", "--rounds", "2", "--json"]));
     let find = |wanted: [&str; 4], bytes: u64| {
         rows.iter().find(|row| {
             ["peer", "transport", "service", "wait"]
@@ -84,28 +60,8 @@ fn every_row_has_its_fields_and_no_handled_request_allocates() {
 #[test]
 fn an_interrupt_leaves_no_process_behind() {
     // Far more samples than can be finished.
-    let mut bench = bench(&["--samples", "10000000", "--only", "opc.tcp same"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let servers = loop {
-        let servers = children_of(bench.id());
-        if !servers.is_empty() {
-            break servers;
-        }
-        assert!(Instant::now() < deadline, "no server was started");
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    let id = rustix::process::Pid::from_child(&bench);
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
-    let status = bench.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
-    for server in servers {
-        let path = format!("/proc/{server}");
-        assert!(!std::path::Path::new(&path).exists(), "{path}");
-    }
+    let samples = ["--samples", "10000000", "--only", "opc.tcp same"];
+    support::interrupt_leaves_nothing(bench(&samples), 1);
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub use variable::{Unit, Variable};
 
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::model::{self, DEFAULT_REGISTRY};
-use crate::serve::{ServeError, ServeOptions, Serving};
+use crate::serve::{ServeError, ServeOptions, Serving, Traffic};
 use plan::Offer;
 use registration::Registration;
 use secret::SecretFile;
@@ -202,6 +202,14 @@ impl Provider {
     /// Where it is reached: shared memory first, TCP with the port that it really has.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
+    }
+
+    /// What its clients have asked so far, over all its endpoints.
+    pub fn traffic(&self) -> Traffic {
+        self.serving
+            .as_ref()
+            .map(Serving::traffic)
+            .unwrap_or_default()
     }
 
     /// Whether the registry knows it as available now.

@@ -9,8 +9,44 @@ use takt_tcp::ChannelDescription;
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 
-/// The server that every transport of an application calls.
-pub(super) struct Services(pub(super) Arc<Server>);
+use super::traffic::Counters;
+
+/// The server that every transport of an application calls, all on one thread.
+#[derive(Clone)]
+pub(super) struct Services {
+    pub(super) server: Arc<Server>,
+    pub(super) counters: Arc<Counters>,
+}
+
+impl Services {
+    /// Hands over one request and counts.
+    #[inline]
+    fn handle(
+        &self,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        let before = response.position();
+        let outcome = self
+            .server
+            .handle(connection, request_id, request, response);
+        self.counters.request(request.len());
+        if matches!(outcome, Outcome::Complete) {
+            self.counters.response(response.position() - before);
+        }
+        outcome
+    }
+
+    fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
+        let completed = connection.take_completed();
+        if let Some((_, response)) = &completed {
+            self.counters.response(response.len());
+        }
+        completed
+    }
+}
 
 impl takt_tcp::RequestHandler for Services {
     type Connection = Connection;
@@ -27,7 +63,8 @@ impl takt_tcp::RequestHandler for Services {
             process: None,
             address: address.to_string(),
         };
-        self.0.connect(peer, channel.endpoint_url.to_owned(), waker)
+        self.server
+            .connect(peer, channel.endpoint_url.to_owned(), waker)
     }
 
     fn handle(
@@ -37,18 +74,18 @@ impl takt_tcp::RequestHandler for Services {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> takt_tcp::Outcome {
-        match self.0.handle(connection, request_id, request, response) {
+        match Self::handle(self, connection, request_id, request, response) {
             Outcome::Complete => takt_tcp::Outcome::Complete,
             Outcome::Deferred => takt_tcp::Outcome::Deferred,
         }
     }
 
     fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
-        connection.take_completed()
+        Self::take_completed(self, connection)
     }
 
     fn disconnect(&self, connection: Connection) {
-        self.0.disconnect(connection);
+        self.server.disconnect(connection);
     }
 }
 
@@ -76,7 +113,7 @@ impl takt_shm::Handler for Services {
                 address: "public services".to_owned(),
             },
         };
-        self.0.connect(peer, name.endpoint_url(), waker)
+        self.server.connect(peer, name.endpoint_url(), waker)
     }
 
     fn handle(
@@ -86,7 +123,7 @@ impl takt_shm::Handler for Services {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> takt_shm::Outcome {
-        match self.0.handle(connection, request_id, request, response) {
+        match Self::handle(self, connection, request_id, request, response) {
             Outcome::Complete => takt_shm::Outcome::Complete,
             Outcome::Deferred => takt_shm::Outcome::Deferred,
         }
@@ -94,7 +131,7 @@ impl takt_shm::Handler for Services {
 
     fn locate(&self, _: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {
         let node_id = NodeIdRef::decode(&mut Decoder::new(node_id)).ok()?;
-        let location = self.0.shared_cell(&node_id)?;
+        let location = self.server.shared_cell(&node_id)?;
         let segment = takt_cell::shared::segment(location.segment)?;
         Some(takt_shm::Located {
             segment: (location.segment, segment),
@@ -103,10 +140,10 @@ impl takt_shm::Handler for Services {
     }
 
     fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
-        connection.take_completed()
+        Self::take_completed(self, connection)
     }
 
     fn disconnect(&self, connection: Connection) {
-        self.0.disconnect(connection);
+        self.server.disconnect(connection);
     }
 }

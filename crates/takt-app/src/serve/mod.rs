@@ -1,6 +1,7 @@
 //! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
 
 mod handler;
+mod traffic;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,13 +22,16 @@ use takt_tcp::{BindError, TcpServer, TcpServerConfig};
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use handler::Services;
+use traffic::Counters;
+
+pub use traffic::Traffic;
 
 /// How a serving thread waits, and what it bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServeOptions {
     /// How the thread waits for requests. Spinning takes a whole core.
     pub waiting: Waiting,
-    /// TCP connections at a time.
+    /// Connections at a time, over each of the transports.
     pub max_connections: usize,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
@@ -86,6 +90,7 @@ const LOOKS: u32 = 64;
 /// Endpoints that are served until this is dropped.
 pub struct Serving {
     endpoints: Vec<Endpoint>,
+    counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
     waker: Waker,
     thread: Option<JoinHandle<()>>,
@@ -106,15 +111,19 @@ impl Serving {
         let waker = Waker::new()?;
         readiness.add(waker.as_fd(), tagged_key(STOP, 0), Interest::READ)?;
         let (report, opened) = mpsc::sync_channel(1);
+        let counters = Arc::new(Counters::default());
         let thread = {
-            let server = Arc::clone(server);
+            let services = Services {
+                server: Arc::clone(server),
+                counters: Arc::clone(&counters),
+            };
             let stop = Arc::clone(&stop);
             let wanted = endpoints.to_vec();
             // Shared memory stays on the thread that opened it, so the thread opens everything.
             std::thread::Builder::new()
                 .name("serve".to_owned())
                 .spawn(
-                    move || match Transports::open(&server, readiness, &wanted, &options) {
+                    move || match Transports::open(services, readiness, &wanted, &options) {
                         Ok(mut transports) => {
                             if report.send(Ok(transports.endpoints.clone())).is_ok() {
                                 transports.run(&stop, options.waiting);
@@ -130,6 +139,7 @@ impl Serving {
         match opened.recv() {
             Ok(Ok(endpoints)) => Ok(Self {
                 endpoints,
+                counters,
                 stop,
                 waker,
                 thread: Some(thread),
@@ -144,6 +154,11 @@ impl Serving {
     /// The endpoints as they are: with the port that the system chose.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
+    }
+
+    /// What was carried so far.
+    pub fn traffic(&self) -> Traffic {
+        self.counters.traffic()
     }
 }
 
@@ -160,7 +175,7 @@ impl Drop for Serving {
 
 /// What the serving thread works with.
 struct Transports {
-    server: Arc<Server>,
+    services: Services,
     readiness: Arc<Readiness>,
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
@@ -172,7 +187,7 @@ struct Transports {
 
 impl Transports {
     fn open(
-        server: &Arc<Server>,
+        services: Services,
         readiness: Readiness,
         endpoints: &[Endpoint],
         options: &ServeOptions,
@@ -190,7 +205,7 @@ impl Transports {
         let mut transports = Self {
             ticker,
             alarm,
-            server: Arc::clone(server),
+            services,
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
             shared_memory: Vec::new(),
@@ -215,7 +230,7 @@ impl Transports {
             ..TcpServerConfig::default()
         };
         let tag = tag(TCP, self.tcp.len());
-        let server = Services(Arc::clone(&self.server));
+        let server = self.services.clone();
         let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
         let url = tcp.url().clone();
         if !tcp.address().ip().is_loopback() {
@@ -235,11 +250,12 @@ impl Transports {
         options: &ServeOptions,
     ) -> Result<(), ServeError> {
         let config = ServerConfig {
+            max_connections: options.max_connections,
             runtime_directory: options.runtime_directory.clone(),
             ..ServerConfig::default()
         };
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());
-        let server = Services(Arc::clone(&self.server));
+        let server = self.services.clone();
         let shared_memory = ShmServer::new(name.clone(), server, &self.readiness, tag, config)?;
         self.announce(Endpoint::SharedMemory(name.clone()), SHARED_MEMORY_PROFILE);
         self.shared_memory.push(shared_memory);
@@ -247,10 +263,12 @@ impl Transports {
     }
 
     fn announce(&mut self, endpoint: Endpoint, profile: &str) {
-        self.server.add_endpoint(EndpointConfig::without_security(
-            endpoint.to_string(),
-            profile,
-        ));
+        self.services
+            .server
+            .add_endpoint(EndpointConfig::without_security(
+                endpoint.to_string(),
+                profile,
+            ));
         self.endpoints.push(endpoint);
     }
 
@@ -283,7 +301,7 @@ impl Transports {
                 }
                 answered = true;
             }
-            if let Some(at) = self.server.next_publishing() {
+            if let Some(at) = self.services.server.next_publishing() {
                 self.alarm.at(at);
             }
             if answered && spins {
@@ -306,11 +324,11 @@ impl Transports {
         match kind {
             TICK => {
                 self.ticker.acknowledge();
-                self.server.tick(now);
+                self.services.server.tick(now);
             }
             PUBLISH => {
                 self.alarm.acknowledge();
-                self.server.tick(now);
+                self.services.server.tick(now);
             }
             TCP => {
                 if let Some(tcp) = self.tcp.get_mut(number) {

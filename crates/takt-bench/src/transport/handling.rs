@@ -8,17 +8,15 @@
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
-use takt_ua::structures::WriteResponse;
-
-use super::error::BenchError;
 use super::filter::Filter;
-use super::floors::in_process::{self, BATCH};
-use super::local_session::LocalSession;
-use super::payload::Payload;
 use super::row::{Head, Row};
-use super::seat::{CorePair, Seat};
-use super::{check_interrupt, subject};
+use crate::error::{BenchError, check_interrupt};
+use crate::floors::in_process::{self, BATCH};
+use crate::local_session::LocalSession;
 use crate::measure::Samples;
+use crate::payload::Payload;
+use crate::round_trip::{Access, Service};
+use crate::seat::{CorePair, Seat};
 
 /// The program that counts allocations, beside `takt` itself.
 pub const PROGRAM: &str = "takt-bench-handling";
@@ -33,10 +31,10 @@ const COUNTED: u32 = 10_000;
 const HEADS: [Head; 6] = [
     Head::new("floor", "system call", "getppid", 0),
     Head::new("floor", "clock", "read", 0),
-    Head::new("floor", "memory", "memcpy", Payload::Array.bytes()),
-    Head::new("takt", "in-process", "Read", Payload::Scalar.bytes()),
-    Head::new("takt", "in-process", "Read", Payload::Array.bytes()),
-    Head::new("takt", "in-process", "Write", Payload::Scalar.bytes()),
+    Head::new("floor", "memory", "memcpy", Payload::ARRAY.bytes()),
+    Head::new("takt", "in-process", "Read", Payload::SCALAR.bytes()),
+    Head::new("takt", "in-process", "Read", Payload::ARRAY.bytes()),
+    Head::new("takt", "in-process", "Write", Payload::SCALAR.bytes()),
 ];
 /// Which floor each of the others stands on: small ones are compared with a system call, the large one with a copy of its value.
 const FLOORS: [usize; 3] = [0, 2, 0];
@@ -56,14 +54,19 @@ pub fn measure(
     count: Option<CountAllocations>,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Row>, BenchError> {
-    let mut session = LocalSession::open()?;
-    session.message_sizes()?;
+    let mut session = LocalSession::open(&Payload::ALL)?;
+    for (service, payload) in [
+        (Service::Read, Payload::SCALAR),
+        (Service::Read, Payload::ARRAY),
+        (Service::Write, Payload::SCALAR),
+    ] {
+        session.operation(service, payload, Access::Bytes)?;
+    }
     let requests = [
-        session.read_message(Payload::Scalar),
-        session.read_message(Payload::Array),
-        session.write_message(),
+        session.read_message(Payload::SCALAR),
+        session.read_message(Payload::ARRAY),
+        session.write_message(Payload::SCALAR),
     ];
-    check_write(&mut session)?;
     let per_round = batches.div_ceil(u64::from(rounds));
     let mut floors = [(); 3].map(|()| Samples::batched(BATCH));
     let mut subjects = [(); 3].map(|()| Samples::batched(BATCH));
@@ -73,7 +76,7 @@ pub fn measure(
         let [system_call, clock, memcpy] = &mut floors;
         in_process::system_call(system_call, per_round);
         in_process::clock_read(clock, per_round);
-        in_process::memcpy(memcpy, per_round, Payload::Array.bytes());
+        in_process::memcpy(memcpy, per_round, Payload::ARRAY.bytes());
         for (durations, request) in subjects.iter_mut().zip(&requests) {
             in_process::batched(durations, per_round, || {
                 black_box(session.handle(black_box(request)));
@@ -104,19 +107,6 @@ fn allocations(session: &mut LocalSession, request: &[u8], count: CountAllocatio
     #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
     let allocations = (count() - before) as f64;
     allocations / f64::from(COUNTED)
-}
-
-fn check_write(session: &mut LocalSession) -> Result<(), BenchError> {
-    let request = session.write_message();
-    let response: WriteResponse = subject::decode(session.handle(&request))
-        .map_err(BenchError::round_trip("Write in this process"))?;
-    match response.results.as_slice() {
-        [status] if status.is_good() => Ok(()),
-        results => Err(BenchError::RoundTrip {
-            what: "Write in this process".to_owned(),
-            reason: format!("answered with {results:?}"),
-        }),
-    }
 }
 
 /// What the program that counts allocations does: measures as its arguments say (batches and rounds) and prints one row a line as

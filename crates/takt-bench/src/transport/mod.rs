@@ -5,36 +5,27 @@
 //! or to two, and have a real-time policy where the user may set it. Round trips are back to back: at one request per
 //! millisecond everything that sleeps takes about twice as long, because cores go idle.
 
-mod error;
 mod filter;
-mod floors;
 pub mod handling;
-mod local_session;
-mod payload;
-mod process;
-mod round_trip;
 mod rounds;
 mod row;
-mod seat;
-mod serve;
-mod subject;
 mod subjects;
-mod ua_client;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-pub use error::BenchError;
 pub use row::Row;
 
 use filter::Filter;
-use seat::CorePair;
-use subjects::Setting;
 
-/// The foreign server, built beside our own program.
-const OPEN62541: &str = "open62541-server";
+use crate::error::{BenchError, check_interrupt};
+use crate::output::Output;
+use crate::pair::{OPEN62541, Setting, sibling};
+use crate::payload::Payload;
+use crate::seat::CorePair;
+use crate::serve;
 
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, clap::Args)]
@@ -77,22 +68,15 @@ pub fn run(
         return serve::run(assignment);
     }
     let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
-    let sibling = |name: &str| -> Option<PathBuf> {
-        let path = program.with_file_name(name);
-        path.is_file().then_some(path)
-    };
-    let handling = sibling(handling::PROGRAM);
-    let open62541 = sibling(OPEN62541);
+    let handling = sibling(&program, handling::PROGRAM);
+    let open62541 = sibling(&program, OPEN62541);
     let filter = Filter::new(options.only.as_deref());
-    let mut output = Output {
-        line,
-        json: options.json,
-    };
+    let mut output = Output::new(line, options.json);
     let setting = Setting {
         program: &program,
         open62541: open62541.as_deref(),
         cores: CorePair::choose()?,
-        sizes: local_session::LocalSession::open()?.message_sizes()?,
+        payloads: &Payload::ALL,
     };
     let pairs = subjects::pairs(&setting);
     let wanted = rounds::wanted(&pairs, &filter);
@@ -104,7 +88,8 @@ pub fn run(
     for note in notes(&setting, handling.is_some()) {
         output.note(&note);
     }
-    output.head();
+    output.line("");
+    output.line(&Row::head());
     if handling::is_wanted(&filter) {
         let rows = handling_rows(options, handling.as_deref(), interrupted)?;
         let floors: Vec<String> = rows
@@ -117,11 +102,11 @@ pub fn run(
             .iter()
             .filter(|row| filter.matches(&row.label()) || is_floor(row))
         {
-            output.row(row)?;
+            output.object(row)?;
         }
     }
     for row in rounds::run(options, &setting, &pairs, &wanted, interrupted)? {
-        output.row(&row)?;
+        output.object(&row)?;
     }
     Ok(())
 }
@@ -174,81 +159,12 @@ fn handling_rows(
 
 /// What a reader of the figures has to know.
 fn notes(setting: &Setting<'_>, counts_allocations: bool) -> Vec<String> {
-    let CorePair { client, server } = setting.cores;
-    let mut notes = vec![if setting.cores.are_two() {
-        format!("Server on core {server}; client on the same core, or on core {client} (diff).")
-    } else {
-        format!("There is only core {server}: nothing can be measured across cores or spinning.")
-    }];
-    if seat::real_time_permitted() {
-        notes.push(format!("Measured threads run with {}.", seat::policy()));
-    } else {
-        notes.push(
-            "Measured threads run with SCHED_OTHER, because SCHED_FIFO is not permitted to this user (CAP_SYS_NICE or \
-             RLIMIT_RTPRIO): expect longer tails."
-                .to_owned(),
-        );
-    }
-    if cfg!(debug_assertions) {
-        notes.push(
-            "This is a debug build: figures of Takt mean nothing. Use `cargo build --release`."
-                .to_owned(),
-        );
-    }
+    let mut notes = setting.notes();
     if !counts_allocations {
         notes.push(format!(
             "Allocations are not counted: {} is not beside this program.",
             handling::PROGRAM
         ));
     }
-    if setting.open62541.is_none() {
-        notes.push(format!(
-            "open62541 is not measured: {OPEN62541} is not beside this program. It needs cmake and libclang, and some \
-             minutes: cargo build --release -p takt-peer-open62541"
-        ));
-    }
     notes
-}
-
-/// Fails if the user has had enough.
-fn check_interrupt(interrupted: &AtomicBool) -> Result<(), BenchError> {
-    if interrupted.load(Ordering::Relaxed) {
-        Err(BenchError::Interrupted)
-    } else {
-        Ok(())
-    }
-}
-
-/// Where the result goes.
-struct Output<L> {
-    line: L,
-    json: bool,
-}
-
-impl<L: FnMut(String)> Output<L> {
-    /// Something for people, who read the error output if the rows are for programs.
-    fn note(&mut self, note: &str) {
-        if self.json {
-            tracing::info!("{note}");
-        } else {
-            (self.line)(note.to_owned());
-        }
-    }
-
-    fn head(&mut self) {
-        if !self.json {
-            (self.line)(String::new());
-            (self.line)(Row::head());
-        }
-    }
-
-    fn row(&mut self, row: &Row) -> Result<(), BenchError> {
-        let line = if self.json {
-            serde_json::to_string(row).map_err(|error| BenchError::Option(error.to_string()))?
-        } else {
-            row.to_string()
-        };
-        (self.line)(line);
-        Ok(())
-    }
 }

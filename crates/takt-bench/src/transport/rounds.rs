@@ -1,16 +1,19 @@
 //! Floors and subjects in turns.
 
-use std::io::{IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
 
-use super::error::BenchError;
+use super::Options;
 use super::filter::Filter;
-use super::payload::Payload;
 use super::row::Row;
-use super::seat::Seat;
-use super::subjects::{Pair, Setting};
-use super::{Options, check_interrupt, round_trip};
+use super::subjects::Measured;
+use crate::error::{BenchError, check_interrupt};
+use crate::local_session::LocalSession;
 use crate::measure::Samples;
+use crate::pair::Setting;
+use crate::payload::Payload;
+use crate::progress::Progress;
+use crate::round_trip::{self, Access, Service};
+use crate::seat::Seat;
 
 /// A row to be: which pair, and what is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,22 +25,22 @@ pub(super) struct Wanted {
 impl Wanted {
     fn payload(self) -> Payload {
         if self.array {
-            Payload::Array
+            Payload::ARRAY
         } else {
-            Payload::Scalar
+            Payload::SCALAR
         }
     }
 }
 
 /// What the filter asks for, and the floors of that, in the order of the rows.
-pub(super) fn wanted(pairs: &[Pair], filter: &Filter) -> Vec<Wanted> {
+pub(super) fn wanted(pairs: &[Measured], filter: &Filter) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
         for payload in Payload::ALL {
             if !filter.matches(&pair.head(payload).label()) {
                 continue;
             }
-            let array = payload == Payload::Array;
+            let array = payload == Payload::ARRAY;
             let mut next = Some(place);
             while let Some(pair) = next {
                 wanted.push(Wanted { pair, array });
@@ -54,13 +57,13 @@ pub(super) fn wanted(pairs: &[Pair], filter: &Filter) -> Vec<Wanted> {
 pub(super) fn run(
     options: &Options,
     setting: &Setting<'_>,
-    pairs: &[Pair],
+    pairs: &[Measured],
     wanted: &[Wanted],
     interrupted: &AtomicBool,
 ) -> Result<Vec<Row>, BenchError> {
     let samples = options.samples.div_ceil(u64::from(options.rounds));
     let mut durations: Vec<Samples> = wanted.iter().map(|_| Samples::nanos()).collect();
-    let progress = Progress::new(options.rounds);
+    let progress = Progress::new("round", options.rounds);
     for round in 0..options.rounds {
         progress.show(round);
         let mut places: Vec<usize> = (0..pairs.len()).collect();
@@ -106,50 +109,20 @@ pub(super) fn run(
 
 /// One round of one pair.
 fn measure(
-    pair: &Pair,
+    pair: &Measured,
     setting: &Setting<'_>,
     samples: u64,
     wanted: Vec<(&Wanted, &mut Samples)>,
     interrupted: &AtomicBool,
 ) -> Result<(), BenchError> {
+    let pair = pair.pair;
+    let mut session = LocalSession::open(setting.payloads)?;
     let server = pair.start(setting)?;
     let mut connection = pair.connect(server.ready(), setting)?;
     let _seat = Seat::take(setting.cores.client_core(pair.placement))?;
     for (wanted, durations) in wanted {
-        let payload = wanted.payload();
-        round_trip::measure(&mut *connection, payload, samples, durations, interrupted)?;
+        let read = session.operation(Service::Read, wanted.payload(), Access::Bytes)?;
+        round_trip::measure(&mut *connection, &read, samples, durations, interrupted)?;
     }
     Ok(())
-}
-
-/// Which round it is, on the error output of a terminal, until this is dropped.
-struct Progress {
-    rounds: u32,
-    shown: bool,
-}
-
-impl Progress {
-    fn new(rounds: u32) -> Self {
-        Self {
-            rounds,
-            shown: std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn show(&self, round: u32) {
-        if self.shown {
-            let mut out = std::io::stderr().lock();
-            let _ = write!(out, "\rround {} of {} …", round + 1, self.rounds);
-            let _ = out.flush();
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.shown {
-            // To the beginning of the line, and erase it (ECMA-48).
-            eprint!("\r\x1b[K");
-        }
-    }
 }

@@ -87,7 +87,7 @@ impl Head {
             payload_bytes: self.payload_bytes,
             placement: self.placement.to_owned(),
             wait: self.wait.to_owned(),
-            scheduling: super::seat::policy().to_string(),
+            scheduling: crate::seat::policy().to_string(),
             percentiles: samples.percentiles(),
             allocations: None,
             ratio_to_floor: None,

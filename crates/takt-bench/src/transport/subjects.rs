@@ -1,54 +1,22 @@
-//! Whose round trips are measured, and how a pair of client and server is set up.
+//! Whose round trips are measured.
 
-use std::path::Path;
-use std::process::Command;
-
-use super::error::BenchError;
-use super::floors::{self, MessageSizes};
-use super::payload::Payload;
-use super::process::{Process, Ready};
-use super::round_trip::{RoundTrip, Wait};
 use super::row::Head;
-use super::seat::{self, CorePair, Placement};
-use super::serve::{Assignment, Role};
-use super::ua_client::UaClient;
+use crate::pair::{Pair, Setting, Subject};
+use crate::payload::Payload;
+use crate::round_trip::Wait;
+use crate::seat::Placement;
+use crate::serve::Role;
 
-/// Bytes in front of a message body over opc.tcp: MessageHeader, SecurityTokenId, SequenceHeader (OPC 10000-6, 6.7.2).
-const TCP_HEADER: usize = 24;
-
-/// Whose server it is.
+/// A pair, and what it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// Our own program as a server.
-    Own(Role),
-    /// open62541's server, over opc.tcp.
-    Open62541,
-}
-
-/// One server with one client, who are measured together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) subject: Subject,
-    pub(super) placement: Placement,
-    pub(super) wait: Wait,
+pub(super) struct Measured {
+    pub(super) pair: Pair,
     /// The pair that is this one's floor, by its place in the list.
     pub(super) floor: Option<usize>,
 }
 
-/// What all pairs need.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Setting<'a> {
-    /// Our own program.
-    pub(super) program: &'a Path,
-    /// open62541's server, if it is built.
-    pub(super) open62541: Option<&'a Path>,
-    pub(super) cores: CorePair,
-    /// Of the bodies of our own Read messages.
-    pub(super) sizes: MessageSizes,
-}
-
 /// All pairs that can be measured here. Those to be compared stand together, because they are measured one after the other.
-pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Pair> {
+pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Measured> {
     use {Placement::*, Role::*, Wait::*};
     let mut pairs = Vec::new();
     // Two that spin on one core would only keep each other from running.
@@ -64,12 +32,12 @@ pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Pair> {
         |&(placement, _): &(Placement, Wait)| placement == Same || setting.cores.are_two();
     for (placement, wait) in tcp.into_iter().filter(possible) {
         let mut add = |subject, floor| {
-            pairs.push(Pair {
+            let pair = Pair {
                 subject,
                 placement,
                 wait,
-                floor,
-            });
+            };
+            pairs.push(Measured { pair, floor });
             Some(pairs.len() - 1)
         };
         let echo = add(Subject::Own(TcpEcho), None);
@@ -80,12 +48,12 @@ pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Pair> {
     }
     for (placement, wait) in shared_memory.into_iter().filter(possible) {
         let mut add = |role, floor| {
-            pairs.push(Pair {
+            let pair = Pair {
                 subject: Subject::Own(role),
                 placement,
                 wait,
-                floor,
-            });
+            };
+            pairs.push(Measured { pair, floor });
             Some(pairs.len() - 1)
         };
         let bare = add(SharedMemory, None);
@@ -98,123 +66,36 @@ pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Pair> {
     pairs
 }
 
-impl Pair {
+impl Measured {
     /// What its row begins with.
     pub(super) fn head(&self, payload: Payload) -> Head {
-        let (peer, transport, service) = match self.subject {
-            Subject::Own(Role::TcpEcho) => ("floor", "TCP", "echo"),
-            Subject::Own(Role::SharedMemory) => ("floor", "shared memory", "echo"),
-            Subject::Own(Role::Iceoryx2) => ("floor", "iceoryx2", "pub-sub"),
-            Subject::Own(Role::TaktTcp) => ("takt", "opc.tcp", "Read"),
-            Subject::Own(Role::TaktSharedMemory) => ("takt", "opc.iox2", "Read"),
-            Subject::Open62541 => ("open62541", "opc.tcp", "Read"),
-        };
-        let wait = match (self.wait, transport) {
-            (Wait::Sleep, "TCP" | "opc.tcp") => "blocking",
-            (Wait::Sleep, _) => "sleep",
-            (Wait::Adaptive, _) => "adaptive",
-            (Wait::Spin, _) => "spin",
-        };
+        let (peer, transport, floor) = self.pair.names();
         Head {
-            placement: self.placement.name(),
-            wait,
-            ..Head::new(peer, transport, service, payload.bytes())
+            placement: self.pair.placement.name(),
+            wait: self.pair.wait_name(),
+            ..Head::new(peer, transport, floor.unwrap_or("Read"), payload.bytes())
         }
-    }
-
-    /// For errors.
-    fn name(&self) -> String {
-        let head = self.head(Payload::Scalar);
-        [head.peer, head.transport, head.placement, head.wait].join(" ")
-    }
-
-    /// How long the messages of a floor are: as long as those of the Read that is compared with it.
-    fn sizes(&self, setting: &Setting<'_>) -> MessageSizes {
-        match self.subject {
-            Subject::Own(Role::TcpEcho) => setting.sizes.with_header(TCP_HEADER),
-            _ => setting.sizes.with_header(takt_shm::header::HEADER_LENGTH),
-        }
-    }
-
-    /// Starts the server and waits until it is ready.
-    pub(super) fn start(&self, setting: &Setting<'_>) -> Result<Process, BenchError> {
-        let mut command = match (self.subject, setting.open62541) {
-            (Subject::Own(role), _) => self.own_command(role, setting)?,
-            (Subject::Open62541, Some(program)) => {
-                let mut command = Command::new(program);
-                command.args(["0", "--core", &setting.cores.server.to_string()]);
-                if let takt_rt::priority::Policy::Fifo(priority) = seat::policy() {
-                    command.args(["--fifo", &priority.to_string()]);
-                }
-                command
-            }
-            (Subject::Open62541, None) => {
-                return Err(BenchError::Process {
-                    what: self.name(),
-                    reason: "is not built".to_owned(),
-                });
-            }
-        };
-        Process::start(&self.name(), &mut command)
-    }
-
-    fn assignment(&self, role: Role, setting: &Setting<'_>) -> Assignment {
-        Assignment {
-            role,
-            wait: self.wait,
-            core: setting.cores.server,
-            sizes: self.sizes(setting),
-        }
-    }
-
-    fn own_command(&self, role: Role, setting: &Setting<'_>) -> Result<Command, BenchError> {
-        let assignment = serde_json::to_string(&self.assignment(role, setting))
-            .map_err(|error| BenchError::Option(error.to_string()))?;
-        let mut command = Command::new(setting.program);
-        command.args(["bench", "transport", "--serve", &assignment]);
-        Ok(command)
-    }
-
-    /// Connects to the server.
-    pub(super) fn connect(
-        &self,
-        server: &Ready,
-        setting: &Setting<'_>,
-    ) -> Result<Box<dyn RoundTrip>, BenchError> {
-        let (sizes, wait, name) = (self.sizes(setting), self.wait, self.name());
-        let endpoint = server.endpoint.as_str();
-        Ok(match self.subject {
-            Subject::Own(Role::TcpEcho) => {
-                let address = endpoint.parse().map_err(BenchError::round_trip(&name))?;
-                Box::new(floors::tcp::EchoClient::connect(address, sizes, wait)?)
-            }
-            Subject::Own(Role::SharedMemory) => {
-                let path = Path::new(endpoint);
-                Box::new(floors::shared_memory::Client::open(path, sizes, wait)?)
-            }
-            Subject::Own(Role::Iceoryx2) => {
-                Box::new(floors::iceoryx2::Client::open(endpoint, sizes)?)
-            }
-            Subject::Own(Role::TaktTcp | Role::TaktSharedMemory) | Subject::Open62541 => {
-                Box::new(UaClient::connect(&name, endpoint, server.namespace, wait)?)
-            }
-        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::measure::Samples;
-    use crate::transport::local_session::LocalSession;
-    use crate::transport::{round_trip, serve};
+    use std::path::Path;
 
-    fn list(cores: CorePair, open62541: Option<&Path>) -> Vec<Pair> {
+    use super::*;
+    use crate::local_session::LocalSession;
+    use crate::measure::Samples;
+    use crate::process::Ready;
+    use crate::round_trip::{Access, Service};
+    use crate::seat::CorePair;
+    use crate::{round_trip, serve};
+
+    fn list(cores: CorePair, open62541: Option<&Path>) -> Vec<Measured> {
         pairs(&Setting {
             program: Path::new("takt"),
             open62541,
             cores,
-            sizes: MessageSizes::new(|payload| (80, payload.bytes() + 60)),
+            payloads: &Payload::ALL,
         })
     }
 
@@ -226,18 +107,22 @@ mod tests {
         };
         let pairs = list(cores, Some(Path::new("open62541-server")));
         let mut labels: Vec<String> = Vec::new();
-        for (place, pair) in pairs.iter().enumerate() {
-            let head = pair.head(Payload::Scalar);
+        for (place, measured) in pairs.iter().enumerate() {
+            let head = measured.head(Payload::SCALAR);
+            let pair = measured.pair;
             assert_eq!(
-                pair.floor.is_some(),
+                measured.floor.is_some(),
                 pair.subject != Subject::Own(Role::TcpEcho)
                     && pair.subject != Subject::Own(Role::SharedMemory)
             );
-            if let Some(floor) = pair.floor {
+            if let Some(floor) = measured.floor {
                 assert!(floor < place);
                 let floor = &pairs[floor];
-                assert_eq!((floor.placement, floor.wait), (pair.placement, pair.wait));
-                assert_eq!(floor.head(Payload::Scalar).peer, "floor");
+                assert_eq!(
+                    (floor.pair.placement, floor.pair.wait),
+                    (pair.placement, pair.wait)
+                );
+                assert_eq!(floor.head(Payload::SCALAR).peer, "floor");
             }
             labels.push(head.label());
         }
@@ -264,12 +149,16 @@ mod tests {
             program: Path::new("takt"),
             open62541: None,
             cores,
-            sizes: LocalSession::open().unwrap().message_sizes().unwrap(),
+            payloads: &Payload::ALL,
         };
         // Spinning servers with a real-time policy do not go well with other tests.
-        let calm = |pair: &Pair| pair.wait != Wait::Spin && pair.placement == Placement::Same;
-        let mut measured = 0;
-        for pair in pairs(&setting).into_iter().filter(calm) {
+        let calm = |measured: &Measured| {
+            measured.pair.wait != Wait::Spin && measured.pair.placement == Placement::Same
+        };
+        let mut session = LocalSession::open(&Payload::ALL).unwrap();
+        let mut count = 0;
+        for measured in pairs(&setting).into_iter().filter(calm) {
+            let pair = measured.pair;
             let Subject::Own(role) = pair.subject else {
                 continue;
             };
@@ -284,9 +173,10 @@ mod tests {
                 let mut connection = pair.connect(&ready, &setting).unwrap();
                 for payload in Payload::ALL {
                     let mut durations = Samples::nanos();
-                    round_trip::measure(&mut *connection, payload, 5, &mut durations, stop)
-                        .unwrap();
-                    let row = pair.head(payload).row(&durations);
+                    let read = session.operation(Service::Read, payload, Access::Bytes);
+                    let read = read.unwrap();
+                    round_trip::measure(&mut *connection, &read, 5, &mut durations, stop).unwrap();
+                    let row = measured.head(payload).row(&durations);
                     assert_eq!(row.percentiles.samples, 5, "{row}");
                     assert!(row.percentiles.min > 0.1, "{row}");
                 }
@@ -295,9 +185,9 @@ mod tests {
                 server.thread().unpark();
                 server.join().unwrap().unwrap();
             });
-            measured += 1;
+            count += 1;
         }
-        assert_eq!(measured, 6);
+        assert_eq!(count, 6);
     }
 
     #[test]
@@ -308,7 +198,7 @@ mod tests {
         };
         let pairs = list(cores, None);
         assert!(!pairs.is_empty());
-        for pair in pairs {
+        for Measured { pair, .. } in pairs {
             assert_eq!(pair.placement, Placement::Same);
             assert_ne!(pair.wait, Wait::Spin);
             assert_ne!(pair.subject, Subject::Open62541);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use takt_bench::transport::{self, BenchError, Options};
+use takt_bench::{BenchError, directory, shm, transport};
 
 use crate::arguments::BenchCommand;
 use crate::interrupt::Interrupt;
@@ -10,22 +10,44 @@ use crate::{explain, output};
 
 pub fn run(command: &BenchCommand) -> miette::Result<()> {
     match command {
-        BenchCommand::Transport(options) => run_transport(options),
+        BenchCommand::Transport(options) if options.is_server() => {
+            // It ends with its input, and by signals as usual.
+            explained(
+                "transport",
+                transport::run(options, &AtomicBool::new(false), output::line),
+            )
+        }
+        BenchCommand::Transport(options) => {
+            let interrupt = Interrupt::install()?;
+            explained(
+                "transport",
+                transport::run(options, &interrupt.flag(), output::line),
+            )
+        }
+        BenchCommand::Shm(options) => {
+            let interrupt = Interrupt::install()?;
+            explained("shm", shm::run(options, &interrupt.flag(), output::line))
+        }
+        BenchCommand::Directory(options) => {
+            let interrupt = Interrupt::install()?;
+            explained(
+                "directory",
+                directory::run(options, &interrupt.flag(), output::line),
+            )
+        }
     }
 }
 
-fn run_transport(options: &Options) -> miette::Result<()> {
-    let result = if options.is_server() {
-        transport::run(options, &AtomicBool::new(false), output::line)
-    } else {
-        let interrupt = Interrupt::install()?;
-        transport::run(options, &interrupt.flag(), output::line)
-    };
+/// What became of the command `takt bench NAME`.
+fn explained(name: &str, result: Result<(), BenchError>) -> miette::Result<()> {
     match result {
         // As a shell reports it.
         Err(BenchError::Interrupted) => std::process::exit(130),
         result => result.map_err(|error| {
-            explain::with_help(error, "`takt bench transport --help` lists the options.")
+            explain::with_help(
+                error,
+                format!("`takt bench {name} --help` lists the options."),
+            )
         }),
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong in a benchmark.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use takt_rt::affinity::AffinityError;
 use takt_ua::StatusCode;
@@ -47,6 +48,14 @@ pub enum BenchError {
         /// What is wrong.
         reason: String,
     },
+    /// A picture could not be drawn.
+    #[error("cannot draw {}: {reason}", path.display())]
+    Plot {
+        /// Its file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// The server in this process refused a request.
     #[error("{service} was answered with {status}")]
     Service {
@@ -59,7 +68,7 @@ pub enum BenchError {
 
 impl BenchError {
     /// For `map_err`: a system call that failed.
-    pub(super) fn system<E: Into<io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
+    pub(crate) fn system<E: Into<io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
         let action = action.to_owned();
         move |error| Self::System {
             action,
@@ -68,11 +77,20 @@ impl BenchError {
     }
 
     /// For `map_err`: a round trip that failed.
-    pub(super) fn round_trip<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Self {
+    pub(crate) fn round_trip<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Self {
         let what = what.to_owned();
         move |error| Self::RoundTrip {
             what,
             reason: error.to_string(),
         }
+    }
+}
+
+/// Fails if the user has had enough.
+pub(crate) fn check_interrupt(interrupted: &AtomicBool) -> Result<(), BenchError> {
+    if interrupted.load(Ordering::Relaxed) {
+        Err(BenchError::Interrupted)
+    } else {
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What is measured: a server with two Variables, and the requests that are sent to it.
+//! What is measured: a server with a Variable for each payload, and the requests that are sent to it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use takt_services::{
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
-    ReadRequest, ReadResponse, ReadValueId, RequestHeader, WriteRequest, WriteValue,
+    ReadRequest, ReadResponse, ReadValueId, RequestHeader, WriteRequest, WriteResponse, WriteValue,
 };
 use takt_ua::{DataValue, DateTime, NodeId, NodeIdRef, QualifiedName, Structure, Variant, ids};
 
@@ -20,8 +20,8 @@ use super::payload::Payload;
 /// The attribute Value (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
 
-/// A server whose Variables `ns=1;s=UInt32` and `ns=1;s=UInt32Array` are cells: what a real-time thread would set.
-pub(super) fn server() -> Result<Arc<Server>, BenchError> {
+/// A server whose Variables (`ns=1;s=UInt32`, `ns=1;s=UInt32Array` …) are cells: what a real-time thread would set.
+pub(crate) fn server(payloads: &[Payload]) -> Result<Arc<Server>, BenchError> {
     fn failed<E: std::fmt::Display>(error: E) -> BenchError {
         BenchError::RoundTrip {
             what: "the server to be measured".to_owned(),
@@ -32,13 +32,14 @@ pub(super) fn server() -> Result<Arc<Server>, BenchError> {
         .build()
         .map_err(failed)?;
     let space = server.address_space();
-    for payload in Payload::ALL {
+    for &payload in payloads {
         let node = node_id(1, payload);
         let definition = VariableDefinition {
             data_type: NodeId::numeric(0, ids::UINT32),
-            value_rank: match payload {
-                Payload::Scalar => value_rank::SCALAR,
-                Payload::Array => value_rank::ONE_DIMENSION,
+            value_rank: if payload.is_scalar() {
+                value_rank::SCALAR
+            } else {
+                value_rank::ONE_DIMENSION
             },
             access_level: access_level::CURRENT_READ | access_level::CURRENT_WRITE,
             ..VariableDefinition::default()
@@ -71,26 +72,28 @@ pub(super) fn server() -> Result<Arc<Server>, BenchError> {
 }
 
 /// The Variable that has such a value.
-pub(super) fn node_id(namespace: u16, payload: Payload) -> NodeId {
-    NodeId::string(namespace, payload.variable())
+pub(crate) fn node_id(namespace: u16, payload: Payload) -> NodeId {
+    NodeId::string(namespace, &payload.variable())
 }
 
+/// A value of this payload.
 fn value(payload: Payload) -> Variant {
-    match payload {
-        Payload::Scalar => Variant::from(42_u32),
-        Payload::Array => Variant::from((0..1024).collect::<Vec<u32>>()),
+    if payload.is_scalar() {
+        return Variant::from(42_u32);
     }
+    let elements: Vec<u32> = (0..).take(payload.elements()).collect();
+    Variant::from(elements)
 }
 
 /// A message: TypeId and structure (OPC 10000-6, 5.2.9).
-pub(super) fn message<S: Structure + Encode>(structure: &S) -> Vec<u8> {
+pub(crate) fn message<S: Structure + Encode>(structure: &S) -> Vec<u8> {
     let mut message = NodeId::numeric(0, S::BINARY_ENCODING_ID).encode_to_vec();
     message.append(&mut structure.encode_to_vec());
     message
 }
 
 /// A request's header.
-pub(super) fn header(token: &NodeId) -> RequestHeader {
+pub(crate) fn header(token: &NodeId) -> RequestHeader {
     RequestHeader {
         authentication_token: token.clone(),
         timestamp: DateTime::now(),
@@ -100,9 +103,9 @@ pub(super) fn header(token: &NodeId) -> RequestHeader {
     }
 }
 
-/// The Read of one Value with both timestamps, ready to be sent as often as needed.
-pub(super) fn read_message(token: &NodeId, node: &NodeId) -> Vec<u8> {
-    message(&ReadRequest {
+/// The Read of one Value with both timestamps.
+pub(crate) fn read_request(token: &NodeId, node: &NodeId) -> ReadRequest {
+    ReadRequest {
         request_header: header(token),
         timestamps_to_return: TimestampsToReturn::Both,
         nodes_to_read: vec![ReadValueId {
@@ -111,27 +114,27 @@ pub(super) fn read_message(token: &NodeId, node: &NodeId) -> Vec<u8> {
             ..ReadValueId::default()
         }],
         ..ReadRequest::default()
-    })
+    }
 }
 
-/// The Write of one UInt32.
-pub(super) fn write_message(token: &NodeId, node: &NodeId) -> Vec<u8> {
-    message(&WriteRequest {
+/// The Write of one Value.
+pub(crate) fn write_request(token: &NodeId, node: &NodeId, payload: Payload) -> WriteRequest {
+    WriteRequest {
         request_header: header(token),
         nodes_to_write: vec![WriteValue {
             node_id: node.clone(),
             attribute_id: VALUE,
             value: DataValue {
-                value: Some(Variant::from(43_u32)),
+                value: Some(value(payload)),
                 ..DataValue::default()
             },
             ..WriteValue::default()
         }],
-    })
+    }
 }
 
 /// Whether `response` is what a Read of `payload` should be answered with: Good, and as many elements as expected.
-pub(super) fn check_read(response: &[u8], payload: Payload) -> Result<(), String> {
+pub(crate) fn check_read(response: &[u8], payload: Payload) -> Result<(), String> {
     let response: ReadResponse = decode(response)?;
     let status = response.response_header.service_result;
     if status.is_bad() {
@@ -146,9 +149,9 @@ pub(super) fn check_read(response: &[u8], payload: Payload) -> Result<(), String
     if result.status_code().is_bad() {
         return Err(format!("the value is {}", result.status_code()));
     }
-    let elements = match (&result.value, payload) {
-        (Some(Variant::UInt32(_)), Payload::Scalar) => 1,
-        (Some(Variant::Array(array)), Payload::Array) => array.elements.len(),
+    let elements = match &result.value {
+        Some(Variant::UInt32(_)) if payload.is_scalar() => 1,
+        Some(Variant::Array(array)) if !payload.is_scalar() => array.elements.len(),
         _ => 0,
     };
     if elements == payload.elements() {
@@ -158,8 +161,20 @@ pub(super) fn check_read(response: &[u8], payload: Payload) -> Result<(), String
     }
 }
 
+/// Whether `response` is what a Write should be answered with: Good.
+pub(crate) fn check_write(response: &[u8]) -> Result<(), String> {
+    let response: WriteResponse = decode(response)?;
+    match response.results.as_slice() {
+        [status] if status.is_good() => Ok(()),
+        results => Err(format!(
+            "the Write was answered with {}, {results:?}",
+            response.response_header.service_result
+        )),
+    }
+}
+
 /// Decodes a response that has to be an `S`.
-pub(super) fn decode<S: Structure + for<'a> Decode<'a>>(response: &[u8]) -> Result<S, String> {
+pub(crate) fn decode<S: Structure + for<'a> Decode<'a>>(response: &[u8]) -> Result<S, String> {
     let mut decoder = Decoder::new(response);
     let type_id = NodeIdRef::decode(&mut decoder).map_err(|error| error.to_string())?;
     if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {

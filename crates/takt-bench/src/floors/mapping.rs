@@ -11,11 +11,11 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 /// One direction: a word that counts messages, in a cache line of its own, then room for a message.
 const LINE: usize = 64;
-/// The longest message.
-const ROOM: usize = 8192 - LINE;
-const DIRECTION: usize = LINE + ROOM;
-/// Bytes of the whole.
-pub(super) const LENGTH: usize = 2 * DIRECTION;
+
+/// Bytes of the whole, if no message is longer than `longest`.
+pub(super) fn length(longest: usize) -> usize {
+    2 * (LINE + longest.next_multiple_of(LINE))
+}
 
 /// Which way a message goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,26 +27,32 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    const fn offset(self) -> usize {
+    const fn index(self) -> usize {
         match self {
             Self::Request => 0,
-            Self::Response => DIRECTION,
+            Self::Response => 1,
         }
     }
 }
 
 /// The mapped memory.
 #[derive(Debug)]
-pub(super) struct Mapping(NonNull<u8>);
+pub(super) struct Mapping {
+    address: NonNull<u8>,
+    /// Bytes of the longest message: a multiple of [`LINE`].
+    room: usize,
+}
 
 // SAFETY: the memory is not tied to a thread; what it is used for is said at `put`.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `file`, which has to have [`LENGTH`] bytes.
+    /// Maps `file`, which has to have a [`length`] that fits some message, and keep it.
     pub(super) fn new(file: impl AsFd) -> Result<Self, Errno> {
-        let length = rustix::fs::fstat(&file)?.st_size;
-        if usize::try_from(length) != Ok(LENGTH) {
+        let bytes = rustix::fs::fstat(&file)?.st_size;
+        let bytes = usize::try_from(bytes).map_err(|_| Errno::INVAL)?;
+        let room = (bytes / 2).saturating_sub(LINE);
+        if room == 0 || length(room) != bytes {
             return Err(Errno::INVAL);
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -54,32 +60,40 @@ impl Mapping {
         let address = unsafe {
             rustix::mm::mmap(
                 std::ptr::null_mut(),
-                LENGTH,
+                bytes,
                 protection,
                 MapFlags::SHARED | MapFlags::POPULATE,
                 file,
                 0,
             )?
         };
-        NonNull::new(address.cast()).map(Self).ok_or(Errno::NOMEM)
+        let address = NonNull::new(address.cast()).ok_or(Errno::NOMEM)?;
+        Ok(Self { address, room })
+    }
+
+    fn offset(&self, direction: Direction) -> usize {
+        direction.index() * (LINE + self.room)
     }
 
     /// The word that counts the messages of a direction.
     #[inline]
     pub(super) fn counter(&self, direction: Direction) -> &AtomicU32 {
         // SAFETY: inside the mapping, which lives as long as `self`; aligned, as a mapping begins with a page and the
-        // offset is a multiple of 64; always used atomically, by the other process too.
-        unsafe { self.0.add(direction.offset()).cast::<AtomicU32>().as_ref() }
+        // offset is a multiple of 64, as the room is; always used atomically, by the other process too.
+        unsafe {
+            let word = self.address.add(self.offset(direction));
+            word.cast::<AtomicU32>().as_ref()
+        }
     }
 
     /// Writes a message. Only for the side that sends in this direction, before it counts the message.
     #[inline]
     pub(super) fn put(&self, direction: Direction, message: &[u8]) {
-        let length = message.len().min(ROOM);
+        let length = message.len().min(self.room);
         // SAFETY: inside the mapping and at most as long as the room; the message is not in it. The other side
         // reads it only after the counter has been advanced, and counts an answer before this side writes again.
         unsafe {
-            let room = self.0.add(direction.offset() + LINE);
+            let room = self.address.add(self.offset(direction) + LINE);
             room.copy_from_nonoverlapping(NonNull::from(message).cast(), length);
         }
     }
@@ -88,10 +102,10 @@ impl Mapping {
     /// counted.
     #[inline]
     pub(super) fn get(&self, direction: Direction, into: &mut [u8]) {
-        let length = into.len().min(ROOM);
+        let length = into.len().min(self.room);
         // SAFETY: as in `put`; the sender does not write before it has got an answer.
         unsafe {
-            let room = self.0.add(direction.offset() + LINE);
+            let room = self.address.add(self.offset(direction) + LINE);
             room.copy_to_nonoverlapping(NonNull::from(into).cast(), length);
         }
     }
@@ -100,6 +114,8 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this length, and no reference into it outlives `self`. A failure leaves it mapped.
-        let _ = unsafe { rustix::mm::munmap(self.0.as_ptr().cast::<c_void>(), LENGTH) };
+        let _ = unsafe {
+            rustix::mm::munmap(self.address.as_ptr().cast::<c_void>(), length(self.room))
+        };
     }
 }

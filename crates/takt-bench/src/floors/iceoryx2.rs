@@ -9,12 +9,30 @@ use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::{Node, NodeBuilder, ServiceName, SignalHandlingMode, ipc};
 use takt_shm::Runtime;
 
-use super::{LOOKS_PER_QUESTION, MessageSizes, Patience, request_bytes};
-use crate::transport::error::BenchError;
-use crate::transport::payload::Payload;
-use crate::transport::round_trip::RoundTrip;
+use super::{HEADER, LOOKS_PER_QUESTION, Patience, request_bytes, sizes_of};
+use crate::error::BenchError;
+use crate::round_trip::{Operation, RoundTrip};
 
 const WHAT: &str = "iceoryx2 publish-subscribe";
+
+/// An error with iceoryx2's own words.
+pub(super) fn failed(what: &str, reason: impl ToString) -> BenchError {
+    BenchError::RoundTrip {
+        what: what.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// A node in the directory of our own channels: what is left behind by a killed process is found and removed there.
+pub(super) fn node(what: &str) -> Result<(Arc<Runtime>, Node<ipc::Service>), BenchError> {
+    let runtime = Runtime::open(None).map_err(BenchError::round_trip(what))?;
+    let node = NodeBuilder::new()
+        .config(runtime.iceoryx2_config())
+        .signal_handling_mode(SignalHandlingMode::Disabled)
+        .create::<ipc::Service>()
+        .map_err(|error| failed(what, format!("{error:?}")))?;
+    Ok((runtime, node))
+}
 
 /// One side's ends of both services.
 struct Ports {
@@ -28,21 +46,10 @@ struct Ports {
 impl Ports {
     /// Opens both services of the pair `name`, or makes them.
     fn open(name: &str, send: &str, receive: &str, longest: usize) -> Result<Self, BenchError> {
-        fn failed<E: std::fmt::Debug>(error: E) -> BenchError {
-            BenchError::RoundTrip {
-                what: WHAT.to_owned(),
-                reason: format!("{error:?}"),
-            }
-        }
-        // In the directory of our own channels: what is left behind by a killed process is found and removed there.
-        let runtime = Runtime::open(None).map_err(BenchError::round_trip(WHAT))?;
-        let node = NodeBuilder::new()
-            .config(runtime.iceoryx2_config())
-            .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<ipc::Service>()
-            .map_err(failed)?;
+        let (runtime, node) = node(WHAT)?;
         let service = |direction: &str| {
-            let name = ServiceName::new(&format!("{name}/{direction}")).map_err(failed)?;
+            let name = ServiceName::new(&format!("{name}/{direction}"))
+                .map_err(BenchError::round_trip(WHAT))?;
             node.service_builder(&name)
                 .publish_subscribe::<[u8]>()
                 .enable_safe_overflow(false)
@@ -53,18 +60,18 @@ impl Ports {
                 .subscriber_max_buffer_size(4)
                 .subscriber_max_borrowed_samples(1)
                 .open_or_create()
-                .map_err(failed)
+                .map_err(BenchError::round_trip(WHAT))
         };
         let publisher = service(send)?
             .publisher_builder()
             .initial_max_slice_len(longest)
             .max_loaned_samples(1)
             .create()
-            .map_err(failed)?;
+            .map_err(BenchError::round_trip(WHAT))?;
         let subscriber = service(receive)?
             .subscriber_builder()
             .create()
-            .map_err(failed)?;
+            .map_err(BenchError::round_trip(WHAT))?;
         Ok(Self {
             publisher,
             subscriber,
@@ -105,31 +112,29 @@ impl Ports {
 /// The server's side.
 pub(crate) struct Server {
     ports: Ports,
-    sizes: MessageSizes,
+    longest: usize,
 }
 
 impl Server {
-    /// Makes the pair `name`.
-    pub(crate) fn new(name: &str, sizes: MessageSizes) -> Result<Self, BenchError> {
-        let ports = Ports::open(name, "response", "request", sizes.longest_response())?;
-        Ok(Self { ports, sizes })
+    /// Makes the pair `name`, for messages of up to `longest` bytes.
+    pub(crate) fn new(name: &str, longest: usize) -> Result<Self, BenchError> {
+        let ports = Ports::open(name, "response", "request", longest)?;
+        Ok(Self { ports, longest })
     }
 
     /// Answers requests until `stop`.
     pub(crate) fn serve(&self, stop: &AtomicBool) -> Result<(), BenchError> {
-        let mut request = vec![0; self.sizes.longest_request()];
-        let answers = Payload::ALL.map(|payload| vec![2; self.sizes.response(payload)]);
-        let [scalar, array] = &answers;
+        let mut request = vec![0; self.longest.max(HEADER)];
+        let answer = vec![2; self.longest];
         while !stop.load(Ordering::Relaxed) {
             if !self.ports.receive(&mut request)? {
                 spin_loop();
                 continue;
             }
-            let first = black_box(&request).first().copied().unwrap_or_default();
-            self.ports.send(match Payload::from_code(first) {
-                Payload::Scalar => scalar,
-                Payload::Array => array,
-            })?;
+            if let Some(sizes) = sizes_of(black_box(&request), self.longest) {
+                self.ports
+                    .send(answer.get(..sizes.response).unwrap_or_default())?;
+            }
         }
         Ok(())
     }
@@ -138,29 +143,32 @@ impl Server {
 /// The client's side.
 pub(crate) struct Client {
     ports: Ports,
-    requests: [Vec<u8>; 2],
+    request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl Client {
     /// Opens the pair `name`, which the server has made.
-    pub(crate) fn open(name: &str, sizes: MessageSizes) -> Result<Self, BenchError> {
+    pub(crate) fn open(name: &str, longest: usize) -> Result<Self, BenchError> {
         Ok(Self {
-            ports: Ports::open(name, "request", "response", sizes.longest_request())?,
-            requests: Payload::ALL.map(|payload| request_bytes(payload, &sizes)),
-            answer: vec![0; sizes.longest_response()],
+            ports: Ports::open(name, "request", "response", longest)?,
+            request: Vec::new(),
+            answer: Vec::new(),
         })
     }
 }
 
 impl RoundTrip for Client {
+    fn prepare(&mut self, operation: &Operation) -> Result<(), BenchError> {
+        let sizes = operation.sizes.with_header(takt_shm::header::HEADER_LENGTH);
+        self.request = request_bytes(sizes);
+        self.answer = vec![0; sizes.response];
+        self.round_trip()
+    }
+
     #[inline]
-    fn round_trip(&mut self, payload: Payload) -> Result<(), BenchError> {
-        let [scalar, array] = &self.requests;
-        self.ports.send(match payload {
-            Payload::Scalar => scalar,
-            Payload::Array => array,
-        })?;
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.ports.send(&self.request)?;
         let mut patience = Patience::default();
         let mut looks = 0_u32;
         while !self.ports.receive(&mut self.answer)? {
@@ -181,27 +189,28 @@ impl RoundTrip for Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floors::tests::OPERATIONS;
 
     #[test]
     fn messages_go_both_ways() {
         let name = format!("takt-bench-test/{}", std::process::id());
-        let sizes = MessageSizes::new(|payload| (100, payload.bytes() + 50));
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let (ready, is_ready) = std::sync::mpsc::channel();
             let (server_name, stop) = (name.clone(), &stop);
             let server = scope.spawn(move || {
-                let server = Server::new(&server_name, sizes).unwrap();
+                let server = Server::new(&server_name, 5000).unwrap();
                 ready.send(()).unwrap();
                 server.serve(stop)
             });
             is_ready.recv().unwrap();
-            let mut client = Client::open(&name, sizes).unwrap();
-            for payload in [Payload::Scalar, Payload::Array, Payload::Scalar] {
+            let mut client = Client::open(&name, 5000).unwrap();
+            for operation in OPERATIONS {
+                client.prepare(&operation).unwrap();
                 client.answer.fill(0);
-                client.round_trip(payload).unwrap();
-                let answered = client.answer.iter().filter(|&&byte| byte == 2).count();
-                assert_eq!(answered, payload.bytes() + 50);
+                client.round_trip().unwrap();
+                assert!(client.answer.iter().all(|&byte| byte == 2));
+                assert!(client.answer.len() > operation.sizes.response);
             }
             stop.store(true, Ordering::Relaxed);
             server.join().unwrap().unwrap();

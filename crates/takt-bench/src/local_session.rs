@@ -10,11 +10,11 @@ use takt_ua::structures::{
 use takt_ua::{ByteString, NodeId, Structure};
 
 use super::error::BenchError;
-use super::floors::MessageSizes;
 use super::payload::Payload;
+use super::round_trip::{Access, MessageSizes, Operation, Service};
 use super::subject;
 
-/// Room for every response that is asked for here.
+/// Room for every response beside its value.
 const RESPONSE: usize = 16 * 1024;
 
 /// An activated Session.
@@ -27,8 +27,9 @@ pub(crate) struct LocalSession {
 
 impl LocalSession {
     /// Opens a Session with a [server](subject::server) of its own.
-    pub(crate) fn open() -> Result<Self, BenchError> {
-        let server = subject::server()?;
+    pub(crate) fn open(payloads: &[Payload]) -> Result<Self, BenchError> {
+        let server = subject::server(payloads)?;
+        let largest = payloads.iter().map(|payload| payload.bytes()).max();
         let peer = Peer {
             transport: Transport::SharedMemory,
             user: None,
@@ -40,7 +41,7 @@ impl LocalSession {
             server,
             connection,
             token: NodeId::NULL,
-            response: vec![0; RESPONSE],
+            response: vec![0; largest.unwrap_or(0) + RESPONSE],
         };
         let created: CreateSessionResponse = session.call(&CreateSessionRequest {
             request_header: subject::header(&NodeId::NULL),
@@ -78,31 +79,44 @@ impl LocalSession {
         }
     }
 
-    /// The Read of `payload`.
+    /// The message of a Read.
     pub(crate) fn read_message(&self, payload: Payload) -> Vec<u8> {
-        subject::read_message(&self.token, &subject::node_id(1, payload))
+        let node = subject::node_id(1, payload);
+        subject::message(&subject::read_request(&self.token, &node))
     }
 
-    /// The Write of one UInt32.
-    pub(crate) fn write_message(&self) -> Vec<u8> {
-        subject::write_message(&self.token, &subject::node_id(1, Payload::Scalar))
+    /// The message of a Write.
+    pub(crate) fn write_message(&self, payload: Payload) -> Vec<u8> {
+        let node = subject::node_id(1, payload);
+        subject::message(&subject::write_request(&self.token, &node, payload))
     }
 
-    /// How many bytes the Reads and their responses have, TypeId and structure.
-    pub(crate) fn message_sizes(&mut self) -> Result<MessageSizes, BenchError> {
-        let mut sizes = [(0, 0); 2];
-        for (size, payload) in sizes.iter_mut().zip(Payload::ALL) {
-            let request = self.read_message(payload);
-            let response = self.handle(&request);
-            subject::check_read(response, payload)
-                .map_err(BenchError::round_trip("Read in this process"))?;
-            *size = (request.len(), response.len());
-        }
-        let [scalar, array] = sizes;
-        Ok(MessageSizes::new(|payload| match payload {
-            Payload::Scalar => scalar,
-            Payload::Array => array,
-        }))
+    /// What is asked for, with the size of its messages. Carries it out once.
+    pub(crate) fn operation(
+        &mut self,
+        service: Service,
+        payload: Payload,
+        access: Access,
+    ) -> Result<Operation, BenchError> {
+        let request = match service {
+            Service::Read => self.read_message(payload),
+            Service::Write => self.write_message(payload),
+        };
+        let response = self.handle(&request);
+        let checked = match service {
+            Service::Read => subject::check_read(response, payload),
+            Service::Write => subject::check_write(response),
+        };
+        checked.map_err(BenchError::round_trip("this process"))?;
+        Ok(Operation {
+            service,
+            payload,
+            access,
+            sizes: MessageSizes {
+                request: request.len(),
+                response: response.len(),
+            },
+        })
     }
 }
 
@@ -111,13 +125,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_are_answered_with_as_much_as_they_ask_for() {
-        let mut session = LocalSession::open().unwrap();
-        let sizes = session.message_sizes().unwrap();
-        for payload in Payload::ALL {
-            assert!(sizes.response(payload) > payload.bytes());
-            assert!(sizes.response(payload) < payload.bytes() + 200);
-            assert!((50..200).contains(&sizes.request(payload)));
+    fn messages_are_as_long_as_what_they_carry() {
+        let large = Payload::of_bytes(1 << 20).unwrap();
+        let payloads = [Payload::SCALAR, Payload::ARRAY, large];
+        let mut session = LocalSession::open(&payloads).unwrap();
+        for payload in payloads {
+            let mut sizes = |service| {
+                let operation = session.operation(service, payload, Access::Bytes);
+                operation.unwrap().sizes
+            };
+            let (read, write) = (sizes(Service::Read), sizes(Service::Write));
+            for (long, short) in [
+                (read.response, read.request),
+                (write.request, write.response),
+            ] {
+                assert!(long > payload.bytes() && long < payload.bytes() + 200);
+                assert!((20..200).contains(&short), "{short}");
+            }
         }
     }
 }

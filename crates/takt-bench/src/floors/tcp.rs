@@ -4,24 +4,25 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{LOOKS_PER_QUESTION, MessageSizes, PATIENCE, Patience, request_bytes};
-use crate::transport::error::BenchError;
-use crate::transport::payload::Payload;
-use crate::transport::round_trip::{RoundTrip, Wait};
+use super::{HEADER, LOOKS_PER_QUESTION, PATIENCE, Patience, request_bytes, sizes_of};
+use crate::error::BenchError;
+use crate::round_trip::{Operation, RoundTrip, Wait};
 
-/// Answers the requests of one client.
+/// Bytes in front of a message body over opc.tcp: MessageHeader, SecurityTokenId, SequenceHeader (OPC 10000-6, 6.7.2).
+const OPC_TCP_HEADER: usize = 24;
+
+/// Answers the requests of one client, none longer than `longest`.
 pub(crate) fn serve(
     listener: &TcpListener,
-    sizes: &MessageSizes,
+    longest: usize,
     wait: Wait,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let (mut stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
     stream.set_nonblocking(wait == Wait::Spin)?;
-    let mut buffer = vec![0; sizes.longest_request()];
-    let answers = Payload::ALL.map(|payload| vec![2; sizes.response(payload)]);
-    let [scalar, array] = &answers;
+    let mut buffer = vec![0; longest.max(HEADER)];
+    let answer = vec![2; longest];
     let mut received = 0;
     while !stop.load(Ordering::Relaxed) {
         match stream.read(buffer.get_mut(received..).unwrap_or_default()) {
@@ -31,14 +32,13 @@ pub(crate) fn serve(
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         }
-        let payload = Payload::from_code(buffer.first().copied().unwrap_or_default());
-        if received >= sizes.request(payload) {
+        let Some(sizes) = sizes_of(buffer.get(..received).unwrap_or_default(), longest) else {
+            continue;
+        };
+        if received >= sizes.request {
             received = 0;
             // The answer always fits: nothing is sent before the client has taken the one before.
-            stream.write_all(match payload {
-                Payload::Scalar => scalar,
-                Payload::Array => array,
-            })?;
+            stream.write_all(answer.get(..sizes.response).unwrap_or_default())?;
         }
     }
     Ok(())
@@ -48,17 +48,12 @@ pub(crate) fn serve(
 pub(crate) struct EchoClient {
     stream: TcpStream,
     spins: bool,
-    requests: [Vec<u8>; 2],
-    sizes: MessageSizes,
+    request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl EchoClient {
-    pub(crate) fn connect(
-        address: SocketAddr,
-        sizes: MessageSizes,
-        wait: Wait,
-    ) -> Result<Self, BenchError> {
+    pub(crate) fn connect(address: SocketAddr, wait: Wait) -> Result<Self, BenchError> {
         let open = || {
             let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
             stream.set_nodelay(true)?;
@@ -69,24 +64,18 @@ impl EchoClient {
         Ok(Self {
             stream: open().map_err(BenchError::system("connect to the TCP echo"))?,
             spins: wait == Wait::Spin,
-            requests: Payload::ALL.map(|payload| request_bytes(payload, &sizes)),
-            sizes,
-            answer: vec![0; sizes.longest_response()],
+            request: Vec::new(),
+            answer: Vec::new(),
         })
     }
 
     #[inline]
-    fn exchange(&mut self, payload: Payload) -> io::Result<()> {
-        let [scalar, array] = &self.requests;
-        self.stream.write_all(match payload {
-            Payload::Scalar => scalar,
-            Payload::Array => array,
-        })?;
-        let size = self.sizes.response(payload);
+    fn exchange(&mut self) -> io::Result<()> {
+        self.stream.write_all(&self.request)?;
         let mut patience = Patience::default();
         let (mut received, mut looks) = (0, 0_u32);
-        while received < size {
-            let space = self.answer.get_mut(received..size).unwrap_or_default();
+        while received < self.answer.len() {
+            let space = self.answer.get_mut(received..).unwrap_or_default();
             match self.stream.read(space) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(count) => received += count,
@@ -105,32 +94,38 @@ impl EchoClient {
 }
 
 impl RoundTrip for EchoClient {
+    fn prepare(&mut self, operation: &Operation) -> Result<(), BenchError> {
+        let sizes = operation.sizes.with_header(OPC_TCP_HEADER);
+        self.request = request_bytes(sizes);
+        self.answer = vec![0; sizes.response];
+        self.round_trip()
+    }
+
     #[inline]
-    fn round_trip(&mut self, payload: Payload) -> Result<(), BenchError> {
-        self.exchange(payload)
-            .map_err(BenchError::round_trip("TCP echo"))
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.exchange().map_err(BenchError::round_trip("TCP echo"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floors::tests::OPERATIONS;
 
     #[test]
     fn answers_have_the_sizes_asked_for() {
         for wait in [Wait::Sleep, Wait::Spin] {
-            let sizes = MessageSizes::new(|payload| (10 + payload.bytes() % 7, payload.bytes()));
             let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
             let address = listener.local_addr().unwrap();
             std::thread::scope(|scope| {
-                let server =
-                    scope.spawn(|| serve(&listener, &sizes, wait, &AtomicBool::new(false)));
-                let mut client = EchoClient::connect(address, sizes, wait).unwrap();
-                for payload in [Payload::Scalar, Payload::Array, Payload::Scalar] {
+                let server = scope.spawn(|| serve(&listener, 5000, wait, &AtomicBool::new(false)));
+                let mut client = EchoClient::connect(address, wait).unwrap();
+                for operation in OPERATIONS {
+                    client.prepare(&operation).unwrap();
                     client.answer.fill(0);
-                    client.round_trip(payload).unwrap();
-                    let answered = client.answer.iter().filter(|&&byte| byte == 2).count();
-                    assert_eq!(answered, payload.bytes());
+                    client.round_trip().unwrap();
+                    assert!(client.answer.iter().all(|&byte| byte == 2));
+                    assert_eq!(client.answer.len(), operation.sizes.response + 24);
                 }
                 drop(client);
                 server.join().unwrap().unwrap();

@@ -14,11 +14,10 @@ use rustix::io::Errno;
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
-use super::mapping::{Direction, LENGTH, Mapping};
-use super::{LOOKS_PER_QUESTION, MessageSizes, Patience, request_bytes};
-use crate::transport::error::BenchError;
-use crate::transport::payload::Payload;
-use crate::transport::round_trip::{RoundTrip, Wait};
+use super::mapping::{Direction, Mapping, length};
+use super::{HEADER, LOOKS_PER_QUESTION, Patience, request_bytes, sizes_of};
+use crate::error::BenchError;
+use crate::round_trip::{Operation, RoundTrip, Wait};
 
 /// The bit of a counter that says that its reader sleeps.
 const ASLEEP: u32 = 1;
@@ -84,18 +83,23 @@ fn await_message(
 pub(crate) struct Server {
     mapping: Mapping,
     file: OwnedFd,
+    longest: usize,
 }
 
 impl Server {
-    /// Makes the memory. It has no name, and vanishes with its processes.
-    pub(crate) fn new() -> Result<Self, BenchError> {
+    /// Makes memory for messages of up to `longest` bytes. It has no name, and vanishes with its processes.
+    pub(crate) fn new(longest: usize) -> Result<Self, BenchError> {
         let make = || {
             let file = rustix::fs::memfd_create("takt-bench", MemfdFlags::CLOEXEC)?;
-            rustix::fs::ftruncate(&file, LENGTH as u64)?;
+            rustix::fs::ftruncate(&file, length(longest) as u64)?;
             Ok((Mapping::new(&file)?, file))
         };
         let (mapping, file) = make().map_err(BenchError::system::<Errno>("make shared memory"))?;
-        Ok(Self { mapping, file })
+        Ok(Self {
+            mapping,
+            file,
+            longest,
+        })
     }
 
     /// Where another process of the same user can open it, as long as this process is there.
@@ -105,10 +109,9 @@ impl Server {
     }
 
     /// Answers requests until `stop`.
-    pub(crate) fn serve(&self, sizes: &MessageSizes, wait: Wait, stop: &AtomicBool) {
-        let mut request = vec![0; sizes.longest_request()];
-        let answers = Payload::ALL.map(|payload| vec![2; sizes.response(payload)]);
-        let [scalar, array] = &answers;
+    pub(crate) fn serve(&self, wait: Wait, stop: &AtomicBool) {
+        let mut request = vec![0; self.longest.max(HEADER)];
+        let answer = vec![2; self.longest];
         let mut count = 0_u32;
         loop {
             count = count.wrapping_add(ONE);
@@ -116,13 +119,15 @@ impl Server {
             if !await_message(requests, count, wait, || stop.load(Ordering::Relaxed)) {
                 return;
             }
-            // How long the request is, its sender knows; the longest is hardly longer.
-            self.mapping.get(Direction::Request, &mut request);
-            let first = black_box(&request).first().copied().unwrap_or_default();
-            let answer = match Payload::from_code(first) {
-                Payload::Scalar => scalar,
-                Payload::Array => array,
+            let mut header = [0; HEADER];
+            self.mapping.get(Direction::Request, &mut header);
+            let Some(sizes) = sizes_of(&header, self.longest) else {
+                return;
             };
+            let request = request.get_mut(..sizes.request).unwrap_or_default();
+            self.mapping.get(Direction::Request, request);
+            black_box(request);
+            let answer = answer.get(..sizes.response).unwrap_or_default();
             self.mapping.put(Direction::Response, answer);
             announce(self.mapping.counter(Direction::Response), count, wait);
         }
@@ -134,13 +139,13 @@ pub(crate) struct Client {
     mapping: Mapping,
     count: u32,
     wait: Wait,
-    requests: [Vec<u8>; 2],
-    sizes: MessageSizes,
+    request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl Client {
-    pub(crate) fn open(path: &Path, sizes: MessageSizes, wait: Wait) -> Result<Self, BenchError> {
+    /// Opens the server's memory.
+    pub(crate) fn open(path: &Path, wait: Wait) -> Result<Self, BenchError> {
         let open = || {
             let flags = OFlags::RDWR | OFlags::CLOEXEC;
             Mapping::new(rustix::fs::open(path, flags, Mode::empty())?)
@@ -151,23 +156,24 @@ impl Client {
             ))?,
             count: 0,
             wait,
-            requests: Payload::ALL.map(|payload| request_bytes(payload, &sizes)),
-            sizes,
-            answer: vec![0; sizes.longest_response()],
+            request: Vec::new(),
+            answer: Vec::new(),
         })
     }
 }
 
 impl RoundTrip for Client {
+    fn prepare(&mut self, operation: &Operation) -> Result<(), BenchError> {
+        let sizes = operation.sizes.with_header(takt_shm::header::HEADER_LENGTH);
+        self.request = request_bytes(sizes);
+        self.answer = vec![0; sizes.response];
+        self.round_trip()
+    }
+
     #[inline]
-    fn round_trip(&mut self, payload: Payload) -> Result<(), BenchError> {
-        let [scalar, array] = &self.requests;
-        let request = match payload {
-            Payload::Scalar => scalar,
-            Payload::Array => array,
-        };
+    fn round_trip(&mut self) -> Result<(), BenchError> {
         self.count = self.count.wrapping_add(ONE);
-        self.mapping.put(Direction::Request, request);
+        self.mapping.put(Direction::Request, &self.request);
         announce(
             self.mapping.counter(Direction::Request),
             self.count,
@@ -181,10 +187,8 @@ impl RoundTrip for Client {
                 reason: "no answer".to_owned(),
             });
         }
-        let size = self.sizes.response(payload);
-        let answer = self.answer.get_mut(..size).unwrap_or_default();
-        self.mapping.get(Direction::Response, answer);
-        black_box(answer);
+        self.mapping.get(Direction::Response, &mut self.answer);
+        black_box(&self.answer);
         Ok(())
     }
 }
@@ -192,23 +196,24 @@ impl RoundTrip for Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floors::tests::OPERATIONS;
 
     #[test]
     fn messages_go_both_ways_however_the_sides_wait() {
         for wait in [Wait::Spin, Wait::Adaptive, Wait::Sleep] {
-            let sizes = MessageSizes::new(|payload| (100, payload.bytes() + 50));
-            let server = Server::new().unwrap();
+            let server = Server::new(5000).unwrap();
             let path = server.path();
             let stop = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 let stop = &stop;
-                scope.spawn(move || server.serve(&sizes, wait, stop));
-                let mut client = Client::open(&path, sizes, wait).unwrap();
-                for payload in [Payload::Scalar, Payload::Array, Payload::Scalar] {
+                scope.spawn(move || server.serve(wait, stop));
+                let mut client = Client::open(&path, wait).unwrap();
+                for operation in OPERATIONS {
+                    client.prepare(&operation).unwrap();
                     client.answer.fill(0);
-                    client.round_trip(payload).unwrap();
-                    let answered = client.answer.iter().filter(|&&byte| byte == 2).count();
-                    assert_eq!(answered, payload.bytes() + 50);
+                    client.round_trip().unwrap();
+                    assert!(client.answer.iter().all(|&byte| byte == 2));
+                    assert!(client.answer.len() > operation.sizes.response);
                 }
                 stop.store(true, Ordering::Relaxed);
             });
@@ -217,9 +222,8 @@ mod tests {
 
     #[test]
     fn a_server_that_is_gone_is_noticed() {
-        let sizes = MessageSizes::new(|payload| (100, payload.bytes()));
-        let server = Server::new().unwrap();
-        let mut client = Client::open(&server.path(), sizes, Wait::Sleep).unwrap();
-        assert!(client.round_trip(Payload::Scalar).is_err());
+        let server = Server::new(100).unwrap();
+        let mut client = Client::open(&server.path(), Wait::Sleep).unwrap();
+        assert!(client.round_trip().is_err());
     }
 }

@@ -1,0 +1,130 @@
+//! Who is connected to whom, and who takes how much memory: as the kernel tells it (proc(5)).
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::error::BenchError;
+
+/// Ends of connections that processes hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Ends {
+    /// Of TCP connections.
+    pub(super) tcp: usize,
+    /// Of connections over shared memory: each has a Unix socket beside it.
+    pub(super) shared_memory: usize,
+}
+
+impl Ends {
+    /// Connections, if both ends of each were counted.
+    pub(super) fn connections(self) -> usize {
+        (self.tcp + self.shared_memory) / 2
+    }
+
+    /// Both together.
+    pub(super) fn all(self) -> usize {
+        self.tcp + self.shared_memory
+    }
+}
+
+/// The ends that these processes hold.
+pub(super) fn ends(processes: &[u32]) -> Result<Ends, BenchError> {
+    let mut sockets = HashSet::new();
+    for process in processes {
+        let directory = format!("/proc/{process}/fd");
+        let entries = std::fs::read_dir(&directory)
+            .map_err(BenchError::system(&format!("read {directory}")))?;
+        // A descriptor that is closed meanwhile is none.
+        let links = entries
+            .flatten()
+            .filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        sockets.extend(links.filter_map(|link| socket(&link)));
+    }
+    let count = |path: &str, inode: usize, is_connection: fn(&[&str]) -> bool| {
+        let table = std::fs::read_to_string(path);
+        let table = table.map_err(BenchError::system(&format!("read {path}")))?;
+        let is_ours = |line: &&str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let inode = fields.get(inode).and_then(|inode| inode.parse().ok());
+            is_connection(&fields) && inode.is_some_and(|inode| sockets.contains(&inode))
+        };
+        Ok::<_, BenchError>(table.lines().skip(1).filter(is_ours).count())
+    };
+    Ok(Ends {
+        // ESTABLISHED.
+        tcp: count("/proc/net/tcp", 9, |fields| fields.get(3) == Some(&"01"))?,
+        // SS_CONNECTED, and no datagrams: those are wake-ups of iceoryx2.
+        shared_memory: count("/proc/net/unix", 6, |fields| {
+            fields.get(5) == Some(&"03") && fields.get(4) != Some(&"0002")
+        })?,
+    })
+}
+
+/// The inode of a socket: `socket:[12345]`.
+fn socket(link: &Path) -> Option<u64> {
+    let text = link.to_str()?.strip_prefix("socket:[")?;
+    text.strip_suffix(']')?.parse().ok()
+}
+
+/// Memory of processes, in KiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Memory {
+    /// Proportional set size: of what is shared, each has its share.
+    pub(super) pss: u64,
+    /// Resident set size.
+    pub(super) rss: u64,
+}
+
+/// The memory of these processes together.
+pub(super) fn memory(processes: &[u32]) -> Result<Memory, BenchError> {
+    let mut sum = Memory::default();
+    for process in processes {
+        let path = format!("/proc/{process}/smaps_rollup");
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(BenchError::system(&format!("read {path}")))?;
+        let field = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|line| line.split_whitespace().next());
+            number.and_then(|number| number.parse().ok()).unwrap_or(0)
+        };
+        sum.pss += field("Pss:");
+        sum.rss += field("Rss:");
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn connections_and_memory_of_this_process() {
+        let this = [std::process::id()];
+        let before = ends(&this).unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let accepted = listener.accept().unwrap();
+        let unix = UnixStream::pair().unwrap();
+        let now = ends(&this).unwrap();
+        // Other tests connect and disconnect at the same time.
+        assert!(now.tcp >= 2 && now.shared_memory >= 2, "{before:?} {now:?}");
+        drop((tcp, accepted, unix));
+        let memory = memory(&this).unwrap();
+        assert!(memory.pss > 100 && memory.rss >= memory.pss, "{memory:?}");
+    }
+
+    #[test]
+    fn what_is_no_socket_is_not_counted() {
+        assert_eq!(socket(Path::new("socket:[77]")), Some(77));
+        for other in [
+            "pipe:[77]",
+            "/dev/null",
+            "socket:[]",
+            "anon_inode:[eventfd]",
+        ] {
+            assert_eq!(socket(Path::new(other)), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A Consumer that finds everything and reads one Variable of each Provider.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use takt_app::client::Follow;
+use takt_app::{Client, ClientOptions, Consumer, Endpoint, Item};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::{NodeId, ids};
+
+use super::census;
+use super::part::{NAME, VARIABLES};
+use crate::error::BenchError;
+
+const WHAT: &str = "a Consumer";
+
+/// What a Consumer has found, and how long it took from its first connection on.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Discovery {
+    pub(super) discover_ms: f64,
+    pub(super) read_ms: f64,
+    /// Connections of this Consumer when it had discovered everything.
+    pub(super) connections_discovered: usize,
+}
+
+/// What holds the connections of a Consumer, as long as it lives.
+#[allow(dead_code, reason = "it is kept, not used")]
+pub(super) enum Connected {
+    Registry(Box<Consumer>),
+    Servers(Vec<Client>),
+}
+
+fn options() -> ClientOptions {
+    ClientOptions {
+        timeout: Duration::from_secs(30),
+        ..ClientOptions::named("TaktBenchConsumer")
+    }
+}
+
+/// Fails if `found` is not what `providers` have, or nobody waits for it any more.
+fn check(found: usize, providers: usize, stop: &AtomicBool) -> Result<(), BenchError> {
+    if stop.load(Ordering::Acquire) {
+        return Err(BenchError::Interrupted);
+    }
+    let expected = providers * VARIABLES;
+    if found == expected {
+        return Ok(());
+    }
+    Err(BenchError::RoundTrip {
+        what: WHAT.to_owned(),
+        reason: format!("{found} Variables were found, not {expected}"),
+    })
+}
+
+fn connections() -> Result<usize, BenchError> {
+    Ok(census::ends(&[std::process::id()])?.all())
+}
+
+fn millis(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Asks the registry what there is, then reads at the Providers.
+pub(super) fn by_registry(
+    registry: &str,
+    providers: usize,
+    stop: &AtomicBool,
+) -> Result<(Discovery, Connected), BenchError> {
+    let started = Instant::now();
+    let mut consumer =
+        Consumer::connect(registry, options()).map_err(BenchError::round_trip(WHAT))?;
+    let mut wanted: Vec<Item> = Vec::new();
+    let mut found = 0;
+    for provider in consumer.providers().map_err(BenchError::round_trip(WHAT))? {
+        if stop.load(Ordering::Acquire) {
+            return Err(BenchError::Interrupted);
+        }
+        if !provider.available || !provider.name.starts_with(NAME) {
+            continue;
+        }
+        let items = consumer
+            .items(&provider)
+            .map_err(BenchError::round_trip(WHAT))?;
+        found += items.len();
+        wanted.extend(items.into_iter().next());
+    }
+    check(found, providers, stop)?;
+    let discover_ms = millis(started);
+    let connections_discovered = connections()?;
+    let counted = Instant::now();
+    for item in &wanted {
+        let value = consumer.read(item).map_err(BenchError::round_trip(WHAT))?;
+        is_good(&item.path, value.status_code())?;
+        if stop.load(Ordering::Acquire) {
+            return Err(BenchError::Interrupted);
+        }
+    }
+    let discovery = Discovery {
+        discover_ms,
+        read_ms: discover_ms + millis(counted),
+        connections_discovered,
+    };
+    Ok((discovery, Connected::Registry(Box::new(consumer))))
+}
+
+/// Connects to every server and browses it, then reads there.
+pub(super) fn by_endpoints(
+    endpoints: &[String],
+    stop: &AtomicBool,
+) -> Result<(Discovery, Connected), BenchError> {
+    let started = Instant::now();
+    let mut clients = Vec::with_capacity(endpoints.len());
+    let mut wanted: Vec<NodeId> = Vec::new();
+    let mut found = 0;
+    for endpoint in endpoints {
+        if stop.load(Ordering::Acquire) {
+            return Err(BenchError::Interrupted);
+        }
+        let endpoint: Endpoint = endpoint.parse().map_err(BenchError::round_trip(WHAT))?;
+        let mut client =
+            Client::connect(&endpoint, options()).map_err(BenchError::round_trip(WHAT))?;
+        let variables = browse(&mut client).map_err(BenchError::round_trip(WHAT))?;
+        found += variables.len();
+        wanted.extend(variables.into_iter().next());
+        clients.push(client);
+    }
+    check(found, endpoints.len(), stop)?;
+    let discover_ms = millis(started);
+    let connections_discovered = connections()?;
+    let counted = Instant::now();
+    for (client, node) in clients.iter_mut().zip(&wanted) {
+        let value = client.read(node).map_err(BenchError::round_trip(WHAT))?;
+        is_good(&node.to_string(), value.status_code())?;
+    }
+    let discovery = Discovery {
+        discover_ms,
+        read_ms: discover_ms + millis(counted),
+        connections_discovered,
+    };
+    Ok((discovery, Connected::Servers(clients)))
+}
+
+/// The Variables of the Provider at this server: those of its Object below the Objects folder.
+fn browse(client: &mut Client) -> Result<Vec<NodeId>, takt_app::ClientError> {
+    let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
+    let mut variables = Vec::new();
+    for object in client.browse(&objects, &Follow::children())? {
+        if !object.browse_name.name.as_str().starts_with(NAME) {
+            continue;
+        }
+        let children = client.browse(&object.node_id.node_id, &Follow::children())?;
+        let is_variable = |child: &takt_ua::structures::ReferenceDescription| {
+            child.node_class == NodeClass::Variable
+        };
+        let found = children.into_iter().filter(is_variable);
+        variables.extend(found.map(|child| child.node_id.node_id));
+    }
+    Ok(variables)
+}
+
+fn is_good(what: &str, status: takt_ua::StatusCode) -> Result<(), BenchError> {
+    if status.is_good() {
+        return Ok(());
+    }
+    Err(BenchError::RoundTrip {
+        what: what.to_owned(),
+        reason: status.to_string(),
+    })
+}

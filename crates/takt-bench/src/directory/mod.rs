@@ -1,0 +1,91 @@
+//! The SR-Server architecture of the paper `opcua-shared-memory-iceoryx2` (section 3) against classical OPC UA: the comparison
+//! that its section 7 leaves open.
+//!
+//! * **SR-Server**: Providers register what they have with the registry, over shared memory. A Consumer finds it there, and reads it at
+//!   the Providers.
+//! * **Classical**: every Provider is an OPC UA server over `opc.tcp` with its own address space, and a Consumer a client of each: it
+//!   connects to all of them, browses each, and reads. The endpoints are given to it: there is no directory.
+//!
+//! Both have the same Variables and the same software underneath. Many Providers share a process, each with its threads,
+//! endpoints and connections of its own: a process for each would add the same memory to both sides.
+
+mod census;
+mod classical;
+mod consumer;
+mod part;
+mod row;
+mod run;
+
+use std::sync::atomic::AtomicBool;
+
+pub(crate) use part::{Part, play};
+pub use row::Row;
+
+use crate::error::{BenchError, check_interrupt};
+use crate::output::Output;
+use crate::pair::DEBUG_BUILD;
+use run::Architecture;
+
+/// What to compare, and how to show it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Numbers of Providers, each from 1 to 500.
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_values_t = [1, 10, 50, 100], value_parser = clap::value_parser!(u16).range(1..=500))]
+    pub providers: Vec<u16>,
+    /// Consumers, each a process that discovers at the same time as the others.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=32))]
+    pub consumers: u16,
+    /// Print JSON, one object a row.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the comparison and hands each line of its result to `line`.
+///
+/// # Errors
+/// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process and no file is left behind.
+pub fn run(
+    options: &Options,
+    interrupted: &AtomicBool,
+    line: impl FnMut(String),
+) -> Result<(), BenchError> {
+    let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
+    let mut output = Output::new(line, options.json);
+    for note in [
+        format!(
+            "Each Provider has {} Variables, its own endpoint, threads and connections; up to {} share a process, and \
+             begin one after the other.",
+            part::VARIABLES,
+            run::PROVIDERS_OF_A_PROCESS
+        ),
+        "Discovered: a Consumer has found the Variables of all Providers; read: it has read one of each as well.".to_owned(),
+        "Bytes are those of the messages of services; in the SR-Server architecture Providers say each 250 ms that they are \
+         still there."
+            .to_owned(),
+        "Memory is what the processes have to themselves plus their share of what they have in common (PSS).".to_owned(),
+    ] {
+        output.note(&note);
+    }
+    if cfg!(debug_assertions) {
+        output.note(DEBUG_BUILD);
+    }
+    output.line("");
+    for head in Row::head() {
+        output.line(&head);
+    }
+    let consumers = usize::from(options.consumers);
+    for providers in &options.providers {
+        for architecture in [Architecture::Registry, Architecture::Classical] {
+            check_interrupt(interrupted)?;
+            let row = run::run(
+                &program,
+                architecture,
+                usize::from(*providers),
+                consumers,
+                interrupted,
+            )?;
+            output.object(&row)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! What a process does in the comparison.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use takt_app::serve::{ServeOptions, Serving, Traffic};
+use takt_app::{Endpoint, Provider, Variable, loopback};
+use takt_registry::{Registry, RegistryOptions};
+
+use super::classical;
+use super::consumer::{self, Connected, Discovery};
+use crate::error::BenchError;
+
+/// Variables of each Provider.
+pub(super) const VARIABLES: usize = 10;
+/// What the names of the Providers begin with.
+pub(super) const NAME: &str = "BenchProvider";
+/// Connections that the registry accepts: the most Providers and Consumers that there can be, and some.
+const CONNECTIONS: usize = 600;
+
+/// A part to play, until the standard input ends. Every line of it is answered with a [`Report`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Part {
+    /// The SR-Server; its database is in this directory.
+    Registry { directory: PathBuf },
+    /// Providers that register, from number `first` on.
+    Providers {
+        registry: String,
+        first: usize,
+        count: usize,
+    },
+    /// Servers that do not.
+    Servers { first: usize, count: usize },
+    /// A Consumer that finds Providers in the registry.
+    Consumer { registry: String, providers: usize },
+    /// A Consumer that is given the servers.
+    Client { endpoints: Vec<String> },
+}
+
+/// What a process has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Report {
+    pub(super) requests: u64,
+    /// Bytes of message bodies, both ways.
+    pub(super) bytes: u64,
+    /// Of a Consumer.
+    pub(super) discovery: Discovery,
+}
+
+impl Report {
+    fn add(&mut self, traffic: Traffic) {
+        self.requests += traffic.requests;
+        self.bytes += traffic.received_bytes + traffic.sent_bytes;
+    }
+}
+
+/// What the process holds.
+enum Held {
+    Registry(Registry),
+    Providers(Vec<Provider>),
+    Servers(Vec<Serving>),
+    Consumer(
+        Discovery,
+        #[allow(dead_code, reason = "its connections stay open")] Connected,
+    ),
+}
+
+impl Held {
+    fn report(&self) -> Report {
+        let mut report = Report::default();
+        match self {
+            Self::Registry(registry) => report.add(registry.traffic()),
+            Self::Providers(all) => all.iter().for_each(|one| report.add(one.traffic())),
+            Self::Servers(all) => all.iter().for_each(|one| report.add(one.traffic())),
+            Self::Consumer(discovery, _) => report.discovery = *discovery,
+        }
+        report
+    }
+
+    fn endpoints(&self) -> Vec<String> {
+        let endpoints: Vec<&Endpoint> = match self {
+            Self::Registry(registry) => registry.endpoints().iter().take(1).collect(),
+            Self::Servers(all) => all.iter().flat_map(Serving::endpoints).collect(),
+            Self::Providers(_) | Self::Consumer(..) => Vec::new(),
+        };
+        endpoints.into_iter().map(Endpoint::to_string).collect()
+    }
+}
+
+/// Plays a part.
+pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (asked, questions) = mpsc::channel();
+    {
+        // It waits for the input, whatever the part is doing.
+        let stop = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                if line.is_err() || asked.send(()).is_err() {
+                    break;
+                }
+            }
+            stop.store(true, Ordering::Release);
+        });
+    }
+    match begin(part, &stop) {
+        Ok(held) => {
+            print(&json!({"ready": true, "endpoints": held.endpoints()}));
+            for () in questions {
+                print(&serde_json::to_value(held.report()).unwrap_or_default());
+            }
+            Ok(())
+        }
+        Err(BenchError::Interrupted) => Ok(()),
+        Err(error) => {
+            print(&json!({"ready": false, "error": error.to_string()}));
+            Err(error)
+        }
+    }
+}
+
+fn print(line: &Value) {
+    let mut out = std::io::stdout().lock();
+    // Nobody to tell if nobody listens.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
+    let go_on = || {
+        if stop.load(Ordering::Acquire) {
+            Err(BenchError::Interrupted)
+        } else {
+            Ok(())
+        }
+    };
+    Ok(match part {
+        Part::Registry { directory } => Held::Registry(
+            Registry::start(RegistryOptions {
+                endpoint: Endpoint::Tcp(loopback(0)),
+                database: directory.join("registry.redb"),
+                serve: ServeOptions {
+                    max_connections: CONNECTIONS,
+                    ..ServeOptions::default()
+                },
+                ..RegistryOptions::default()
+            })
+            .map_err(BenchError::round_trip("the registry"))?,
+        ),
+        Part::Providers {
+            registry,
+            first,
+            count,
+        } => {
+            let mut providers = Vec::with_capacity(*count);
+            for number in *first..first + count {
+                go_on()?;
+                let provider = provider(&format!("{NAME}{number}"), registry)?;
+                // One after the other: all at once would compete for a registry that gives each a second.
+                while !provider.is_registered() {
+                    go_on()?;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                providers.push(provider);
+            }
+            Held::Providers(providers)
+        }
+        Part::Servers { first, count } => {
+            let mut servers = Vec::with_capacity(*count);
+            for number in *first..first + count {
+                go_on()?;
+                servers.push(classical::start(&format!("{NAME}{number}"))?);
+            }
+            Held::Servers(servers)
+        }
+        Part::Consumer {
+            registry,
+            providers,
+        } => {
+            let (discovery, connected) = consumer::by_registry(registry, *providers, stop)?;
+            Held::Consumer(discovery, connected)
+        }
+        Part::Client { endpoints } => {
+            let (discovery, connected) = consumer::by_endpoints(endpoints, stop)?;
+            Held::Consumer(discovery, connected)
+        }
+    })
+}
+
+fn provider(name: &str, registry: &str) -> Result<Provider, BenchError> {
+    let mut builder = Provider::builder(name).registry(registry);
+    for number in 0..VARIABLES {
+        builder = builder.variable(Variable::stored(format!("Value{number}"), 1.5));
+    }
+    builder.start().map_err(BenchError::round_trip(name))
+}

@@ -1,0 +1,238 @@
+//! One architecture, from its first process to its last.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::census;
+use super::part::{Part, Report};
+use super::row::Row;
+use crate::error::BenchError;
+use crate::process::Process;
+use crate::serve::{self, Assignment};
+
+/// Which one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Architecture {
+    /// Providers register with the SR-Server, and Consumers ask it.
+    Registry,
+    /// Every Provider is a server, and every Consumer a client of each.
+    Classical,
+}
+
+/// So many Providers share a process.
+pub(super) const PROVIDERS_OF_A_PROCESS: usize = 50;
+/// How long the processes of one step may take together.
+const STEP: Duration = Duration::from_secs(300);
+/// Bytes before each message body: those of `opc.tcp` (OPC 10000-6, 6.7.2), and those of our shared memory.
+const TCP_HEADER: u64 = 24;
+const SHARED_MEMORY_HEADER: u64 = takt_shm::header::HEADER_LENGTH as u64;
+
+/// Where the processes of one run meet; nobody else does. It is removed when this is dropped, after they have ended.
+struct Meeting(PathBuf);
+
+impl Meeting {
+    fn make() -> Result<Self, BenchError> {
+        let path = PathBuf::from(format!("/dev/shm/takt-bench-{}", std::process::id()));
+        let made = std::fs::create_dir_all(&path);
+        made.map_err(BenchError::system(&format!("make {}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        // Whoever opens it alone removes what the killed have left, elsewhere too.
+        drop(takt_shm::Runtime::open(Some(&self.0)));
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How processes are started.
+#[derive(Clone, Copy)]
+struct Starter<'a> {
+    program: &'a Path,
+    meeting: &'a Meeting,
+    interrupted: &'a AtomicBool,
+}
+
+impl Starter<'_> {
+    fn start(self, what: &str, part: Part) -> Result<Process, BenchError> {
+        let mut command = serve::command(self.program, &Assignment::Directory(part))?;
+        command
+            .env(takt_shm::RUNTIME_DIRECTORY_VARIABLE, &self.meeting.0)
+            .env("XDG_STATE_HOME", &self.meeting.0);
+        Process::start_within(what, &mut command, STEP, self.interrupted)
+    }
+}
+
+/// Processes that end in the opposite order: those that need others before these.
+struct Processes(Vec<Process>);
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // All but the first, which the others may need, are asked at the same time.
+        for process in self.0.iter_mut().skip(1) {
+            process.ask_to_end();
+        }
+        while self.0.pop().is_some() {}
+    }
+}
+
+fn ids(processes: &[Process]) -> impl Iterator<Item = u32> {
+    processes.iter().map(Process::id)
+}
+
+/// What these processes say that they have done.
+fn reports(processes: &mut [Process]) -> Result<Vec<Report>, BenchError> {
+    let report = |process: &mut Process| {
+        let line = process.ask("the comparison")?;
+        serde_json::from_str(&line).map_err(BenchError::round_trip("the comparison"))
+    };
+    processes.iter_mut().map(report).collect()
+}
+
+/// Starts everything, has the Consumers discover and read, and ends everything.
+pub(super) fn run(
+    program: &Path,
+    architecture: Architecture,
+    providers: usize,
+    consumers: usize,
+    interrupted: &AtomicBool,
+) -> Result<Row, BenchError> {
+    let meeting = Meeting::make()?;
+    let starter = Starter {
+        program,
+        meeting: &meeting,
+        interrupted,
+    };
+    let started = Instant::now();
+    let (mut others, consumer) = start_providers(starter, architecture, providers)?;
+    let start_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let connections_before = census::ends(&ids(&others.0).collect::<Vec<_>>())?.connections();
+    let before = sum(&reports(&mut others.0)?);
+    let mut consumers = start_consumers(starter, &consumer, consumers)?;
+    let all: Vec<u32> = ids(&others.0).chain(ids(&consumers)).collect();
+    let connections_read = census::ends(&all)?.connections();
+    let after = sum(&reports(&mut others.0)?);
+    let found = reports(&mut consumers)?;
+    let memory = census::memory(&all)?;
+    let of_consumers = census::memory(&ids(&consumers).collect::<Vec<_>>())?;
+    let header = match architecture {
+        Architecture::Registry => SHARED_MEMORY_HEADER,
+        Architecture::Classical => TCP_HEADER,
+    };
+    let on_the_way = |report: Report| report.bytes + report.requests * 2 * header;
+    let slowest = |time: fn(&Report) -> f64| found.iter().map(time).fold(0.0, f64::max);
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let mib = |kib: u64| kib as f64 / 1024.0;
+    Ok(Row {
+        architecture: match architecture {
+            Architecture::Registry => "sr-server",
+            Architecture::Classical => "classical",
+        }
+        .to_owned(),
+        providers,
+        consumers: found.len(),
+        connections_before,
+        connections_discovered: connections_before
+            + found
+                .iter()
+                .map(|report| report.discovery.connections_discovered)
+                .sum::<usize>(),
+        connections_read,
+        bytes_before: on_the_way(before),
+        bytes_consumers: on_the_way(after) - on_the_way(before),
+        requests_consumers: after.requests - before.requests,
+        start_ms,
+        discover_ms: slowest(|report| report.discovery.discover_ms),
+        read_ms: slowest(|report| report.discovery.read_ms),
+        pss_mib: mib(memory.pss),
+        consumers_pss_mib: mib(of_consumers.pss),
+        rss_mib: mib(memory.rss),
+    })
+}
+
+/// Starts the Consumers, and waits until all have read. Each is waited for on a thread of its own, so that they begin at
+/// the same time.
+fn start_consumers(
+    starter: Starter<'_>,
+    part: &Part,
+    count: usize,
+) -> Result<Vec<Process>, BenchError> {
+    let begun: Vec<_> = std::thread::scope(|scope| {
+        let begin = |_| scope.spawn(|| starter.start("a Consumer", part.clone()));
+        let waiting: Vec<_> = (0..count).map(begin).collect();
+        waiting.into_iter().map(|thread| thread.join()).collect()
+    });
+    begun
+        .into_iter()
+        .map(|process| {
+            process.unwrap_or_else(|_| {
+                Err(BenchError::Process {
+                    what: "a Consumer".to_owned(),
+                    reason: "could not be waited for".to_owned(),
+                })
+            })
+        })
+        .collect()
+}
+
+/// Starts all Providers, and says what a Consumer is to do.
+fn start_providers(
+    starter: Starter<'_>,
+    architecture: Architecture,
+    providers: usize,
+) -> Result<(Processes, Part), BenchError> {
+    let groups = (0..providers).step_by(PROVIDERS_OF_A_PROCESS);
+    let size = |first| PROVIDERS_OF_A_PROCESS.min(providers - first);
+    let mut processes = Processes(Vec::new());
+    match architecture {
+        Architecture::Registry => {
+            let directory = starter.meeting.0.clone();
+            let process = starter.start("the registry", Part::Registry { directory })?;
+            let registry = process
+                .ready()
+                .endpoints
+                .first()
+                .cloned()
+                .unwrap_or_default();
+            processes.0.push(process);
+            for first in groups {
+                let part = Part::Providers {
+                    registry: registry.clone(),
+                    first,
+                    count: size(first),
+                };
+                processes.0.push(starter.start("Providers", part)?);
+            }
+            let consumer = Part::Consumer {
+                registry,
+                providers,
+            };
+            Ok((processes, consumer))
+        }
+        Architecture::Classical => {
+            let mut endpoints = Vec::with_capacity(providers);
+            for first in groups {
+                let part = Part::Servers {
+                    first,
+                    count: size(first),
+                };
+                let servers = starter.start("servers", part)?;
+                endpoints.extend(servers.ready().endpoints.iter().cloned());
+                processes.0.push(servers);
+            }
+            Ok((processes, Part::Client { endpoints }))
+        }
+    }
+}
+
+fn sum(reports: &[Report]) -> Report {
+    let mut sum = Report::default();
+    for report in reports {
+        sum.requests += report.requests;
+        sum.bytes += report.bytes;
+    }
+    sum
+}

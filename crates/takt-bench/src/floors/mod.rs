@@ -1,0 +1,95 @@
+//! What this machine takes for the bare mechanisms, measured in the same run as everything else.
+//!
+//! Each floor between processes carries messages of exactly the sizes that the Read or Write it stands under has, in both
+//! directions; its request begins with those sizes.
+
+pub(crate) mod iceoryx2;
+pub(crate) mod iceoryx2_request;
+pub(crate) mod in_process;
+mod mapping;
+pub(crate) mod shared_memory;
+pub(crate) mod tcp;
+
+use std::time::{Duration, Instant};
+
+use crate::round_trip::MessageSizes;
+
+/// How long a floor waits for an answer before it gives up. They come in microseconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What every request of a floor begins with: how many bytes it has and how many its response shall have, each as UInt32 in
+/// little-endian.
+const HEADER: usize = 8;
+
+/// A request that asks for a response of the size said.
+fn request_bytes(sizes: MessageSizes) -> Vec<u8> {
+    let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes();
+    let mut bytes = [number(sizes.request), number(sizes.response)].concat();
+    bytes.resize(sizes.request.max(HEADER), 1);
+    bytes
+}
+
+/// What a request begins with; nothing longer than `longest` is believed.
+fn sizes_of(request: &[u8], longest: usize) -> Option<MessageSizes> {
+    let (header, _) = request.split_first_chunk::<HEADER>()?;
+    let number = |four: &[u8]| {
+        let four = four.try_into().unwrap_or_default();
+        (u32::from_le_bytes(four) as usize).min(longest)
+    };
+    let (request, response) = header.split_at(HEADER / 2);
+    Some(MessageSizes {
+        request: number(request),
+        response: number(response),
+    })
+}
+
+/// How long there has been no answer. Begins with the second question, so that who need not ask twice pays nothing.
+#[derive(Debug, Default)]
+struct Patience(Option<Instant>);
+
+impl Patience {
+    /// Whether it is over. Asks the clock.
+    #[cold]
+    fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        now >= *self.0.get_or_insert_with(|| now + PATIENCE)
+    }
+}
+
+/// A spinning loop asks anything but what it waits for so rarely.
+const LOOKS_PER_QUESTION: u32 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Payload;
+    use crate::round_trip::{Access, Operation, Service};
+
+    const fn operation(payload: Payload, request: usize, response: usize) -> Operation {
+        Operation {
+            service: Service::Read,
+            payload,
+            access: Access::Bytes,
+            sizes: MessageSizes { request, response },
+        }
+    }
+
+    /// Small and large messages, in both directions.
+    pub(super) const OPERATIONS: [Operation; 3] = [
+        operation(Payload::SCALAR, 100, 54),
+        operation(Payload::ARRAY, 100, 4150),
+        operation(Payload::ARRAY, 4200, 54),
+    ];
+
+    #[test]
+    fn requests_say_what_they_ask_for() {
+        for Operation { sizes, .. } in OPERATIONS {
+            let request = request_bytes(sizes);
+            assert_eq!(request.len(), sizes.request);
+            assert_eq!(sizes_of(&request, 5000), Some(sizes));
+            let short = sizes_of(&request, 60).unwrap();
+            assert!(short.request <= 60 && short.response <= 60);
+        }
+        assert_eq!(sizes_of(&[1; 7], 100), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! How far a measurement is.
+
+use std::io::{IsTerminal, Write};
+
+/// Which step of a measurement it is, on the error output of a terminal, until this is dropped.
+pub(crate) struct Progress {
+    what: &'static str,
+    of: u32,
+    shown: bool,
+}
+
+impl Progress {
+    /// Steps are called `what`, and there are so many.
+    pub(crate) fn new(what: &'static str, of: u32) -> Self {
+        Self {
+            what,
+            of,
+            shown: std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Shows that step `number`, counted from 0, begins.
+    pub(crate) fn show(&self, number: u32) {
+        if self.shown {
+            let mut out = std::io::stderr().lock();
+            let _ = write!(out, "\r{} {} of {} …", self.what, number + 1, self.of);
+            let _ = out.flush();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            // To the beginning of the line, and erase it (ECMA-48).
+            eprint!("\r\x1b[K");
+        }
+    }
+}

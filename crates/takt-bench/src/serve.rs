@@ -1,0 +1,239 @@
+//! The other side of every round trip: what the benchmark's own program does when it is started as a server, or as a helper.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use takt_app::Endpoint;
+use takt_app::serve::{ServeOptions, Serving};
+
+use super::error::BenchError;
+use super::payload::Payload;
+use super::round_trip::Wait;
+use super::{directory, floors, idle, seat, subject};
+
+/// How long to wait for a floor's thread to end.
+const END: Duration = Duration::from_secs(1);
+
+/// What a process of the benchmark is to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Assignment {
+    /// To serve.
+    Server(ServerAssignment),
+    /// To hold connections that nobody uses.
+    IdleConsumers {
+        /// The server's endpoint.
+        endpoint: String,
+        /// How many.
+        count: usize,
+    },
+    /// To play a part in a comparison of architectures.
+    Directory(directory::Part),
+}
+
+/// A server and its Variables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerAssignment {
+    pub(crate) role: Role,
+    pub(crate) wait: Wait,
+    /// The core of its serving thread.
+    pub(crate) core: usize,
+    /// Of the Variables of a server.
+    pub(crate) payloads: Vec<Payload>,
+    /// Bytes of the longest message of a floor.
+    pub(crate) longest: usize,
+}
+
+/// Which server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Role {
+    /// Bytes over TCP.
+    TcpEcho,
+    /// Bytes in shared memory.
+    SharedMemory,
+    /// Bytes through iceoryx2, published.
+    Iceoryx2,
+    /// Bytes through iceoryx2, as requests and responses.
+    Iceoryx2Request,
+    /// Takt over opc.tcp.
+    TaktTcp,
+    /// Takt over opc.iox2.
+    TaktSharedMemory,
+}
+
+/// The command that has this program do what `assignment` says.
+pub(crate) fn command(program: &Path, assignment: &Assignment) -> Result<Command, BenchError> {
+    let assignment =
+        serde_json::to_string(assignment).map_err(|error| BenchError::Option(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["bench", "transport", "--serve", &assignment]);
+    Ok(command)
+}
+
+/// Does as `assignment` says, until the standard input ends.
+pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
+    let assignment: Assignment = serde_json::from_str(assignment)
+        .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
+    raise_descriptors();
+    match assignment {
+        // A floor that waits for a client that never came has nothing to clean up.
+        Assignment::Server(server) => until_input_ends(Some(END), move |announce, stop| {
+            serve(&server, announce, stop)
+        }),
+        Assignment::IdleConsumers { endpoint, count } => {
+            until_input_ends(None, move |announce, stop| {
+                idle::hold(&endpoint, count, announce, stop)
+            })
+        }
+        Assignment::Directory(part) => directory::play(&part),
+    }
+}
+
+/// Has `work` done on a thread of its own. When the standard input ends it is told to stop, and waited for: at most `patience`, or
+/// as long as it takes.
+fn until_input_ends(
+    patience: Option<Duration>,
+    work: impl FnOnce(fn(&str), &AtomicBool) -> Result<(), BenchError> + Send + 'static,
+) -> Result<(), BenchError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (ended, has_ended) = mpsc::channel();
+    let thread = {
+        let stop = Arc::clone(&stop);
+        // This thread stays where the system puts it, and sees the end of the input even if the other one spins.
+        std::thread::spawn(move || {
+            let result = work(announce, &stop);
+            if let Err(error) = &result {
+                let line = json!({"ready": false, "error": error.to_string()});
+                println!("{line}");
+            }
+            let _ = ended.send(());
+            result
+        })
+    };
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    stop.store(true, Ordering::Release);
+    thread.thread().unpark();
+    if patience.is_some_and(|patience| has_ended.recv_timeout(patience).is_err()) {
+        return Ok(());
+    }
+    thread.join().unwrap_or(Ok(()))
+}
+
+/// Says that clients can come.
+fn announce(endpoint: &str) {
+    let line = json!({"ready": true, "endpoint": endpoint, "namespace": 1});
+    let mut out = std::io::stdout().lock();
+    // Nobody to tell if nobody listens.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// As many file descriptors as the system lets this process have: connections take some each.
+fn raise_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With fewer, what cannot be opened is an error of its own.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+/// Serves on this thread, which is the measured one, or in the case of Takt starts the measured one.
+pub(crate) fn serve(
+    assignment: &ServerAssignment,
+    announce: impl FnOnce(&str),
+    stop: &AtomicBool,
+) -> Result<(), BenchError> {
+    let (wait, core, longest) = (assignment.wait, assignment.core, assignment.longest);
+    match assignment.role {
+        Role::TcpEcho => {
+            let failed = BenchError::system("listen for the TCP echo");
+            let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
+            let address = listener
+                .local_addr()
+                .map_err(BenchError::system("listen"))?;
+            seat::take(core)?;
+            announce(&address.to_string());
+            floors::tcp::serve(&listener, longest, wait, stop).map_err(BenchError::system("echo"))
+        }
+        Role::SharedMemory => {
+            let server = floors::shared_memory::Server::new(longest)?;
+            seat::take(core)?;
+            announce(&server.path().to_string_lossy());
+            server.serve(wait, stop);
+            Ok(())
+        }
+        Role::Iceoryx2 => {
+            let name = format!("takt-bench/{}", std::process::id());
+            let server = floors::iceoryx2::Server::new(&name, longest)?;
+            seat::take(core)?;
+            announce(&name);
+            server.serve(stop)
+        }
+        Role::Iceoryx2Request => {
+            let name = format!("takt-bench/{}", std::process::id());
+            let server = floors::iceoryx2_request::Server::new(&name, longest)?;
+            seat::take(core)?;
+            announce(&name);
+            server.serve(stop)
+        }
+        Role::TaktTcp => takt(assignment, "opc.tcp://127.0.0.1:0", announce, stop),
+        Role::TaktSharedMemory => {
+            let name = format!("opc.iox2://TaktBench-{}", std::process::id());
+            takt(assignment, &name, announce, stop)
+        }
+    }
+}
+
+/// Takt as an application has it.
+fn takt(
+    assignment: &ServerAssignment,
+    endpoint: &str,
+    announce: impl FnOnce(&str),
+    stop: &AtomicBool,
+) -> Result<(), BenchError> {
+    let server = subject::server(&assignment.payloads)?;
+    let endpoint: Endpoint = endpoint
+        .parse()
+        .map_err(BenchError::round_trip("the server"))?;
+    let options = ServeOptions {
+        waiting: assignment.wait.policy(),
+        core: Some(assignment.core),
+        policy: Some(seat::policy()),
+        ..ServeOptions::default()
+    };
+    let serving = Serving::start(&server, &[endpoint], options)
+        .map_err(BenchError::round_trip("the server"))?;
+    let endpoint = serving.endpoints().first().map(ToString::to_string);
+    announce(&endpoint.unwrap_or_default());
+    while !stop.load(Ordering::Acquire) {
+        std::thread::park();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assignments_survive_the_command_line() {
+        let assignment = Assignment::Server(ServerAssignment {
+            role: Role::TaktSharedMemory,
+            wait: Wait::Adaptive,
+            core: 1,
+            payloads: Payload::ALL.to_vec(),
+            longest: 5000,
+        });
+        let text = serde_json::to_string(&assignment).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Assignment>(&text).unwrap(),
+            assignment
+        );
+        assert!(matches!(run("nonsense"), Err(BenchError::Option(_))));
+    }
+}

@@ -1,0 +1,185 @@
+//! The paper `opcua-shared-memory-iceoryx2`, section 6: GetValue() and SetValue() of 4 and 4096 bytes, in three series of 1000
+//! iterations each, of Takt over shared memory and TCP, of open62541, and of what is underneath.
+//!
+//! GetValue() is a Read and SetValue() a Write, by an application's client: the request is encoded and the response decoded
+//! each time. The value is copied once, out of the response or into the request; or looked at where it is, first and last
+//! element. Floors carry messages of the same sizes, and nobody looks at those.
+//!
+//! The paper's tables have two subjects; these have more, so they have a line for each instead of columns. A subject is
+//! one line in `subjects.rs`.
+
+mod picture;
+mod plot;
+mod ratios;
+mod rounds;
+mod row;
+mod sizes;
+mod subjects;
+mod table;
+
+use std::sync::atomic::AtomicBool;
+
+pub use picture::Picture;
+pub use ratios::Ratio;
+pub use row::{Row, Series};
+pub use sizes::Sizes;
+
+use rounds::Measurement;
+
+use crate::error::BenchError;
+use crate::output::Output;
+use crate::pace::Rate;
+use crate::pair::{OPEN62541, Setting, sibling};
+use crate::seat::{CorePair, Placement};
+
+/// What to measure, and how to show it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Round trips of each series and operation.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub iterations: u64,
+    /// Measurement series: M1, M2 and so on, each with fresh processes.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
+    pub series: u32,
+    /// Client and server on the same core, on different ones, or both. Nobody spins on the same core.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Cores::Diff, Cores::Same])]
+    pub placement: Vec<Cores>,
+    /// Send requests at this rate, for example 1kHz or 500Hz, instead of back to back.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Rate>,
+    /// Sizes of the values: 4,4096 or a sweep, 4..1MiB in powers of 4, 4..1MiB:2 in powers of 2.
+    #[arg(long, value_name = "SIZES", default_value = "4,4096")]
+    pub sizes: Sizes,
+    /// Measure Reads once more beside so many Consumers that are connected and idle.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = idle_consumers)]
+    pub idle: usize,
+    /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<Picture>,
+    /// Print JSON, one object a row and a ratio.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which cores client and server run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Cores {
+    /// Both on one.
+    Same,
+    /// Each on its own.
+    Diff,
+}
+
+/// A server serves 256 at a time, and one of them is measured.
+fn idle_consumers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count <= 255 => Ok(count),
+        _ => Err("a number from 0 to 255".to_owned()),
+    }
+}
+
+/// Runs the benchmark and hands each line of its result to `line`.
+///
+/// # Errors
+/// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process is left behind.
+pub fn run(
+    options: &Options,
+    interrupted: &AtomicBool,
+    line: impl FnMut(String),
+) -> Result<(), BenchError> {
+    let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
+    let open62541 = sibling(&program, OPEN62541);
+    let setting = Setting {
+        program: &program,
+        open62541: open62541.as_deref(),
+        cores: CorePair::choose()?,
+        payloads: options.sizes.payloads(),
+    };
+    let placements = placements(options, setting.cores)?;
+    let list = subjects::list(&setting, &placements, options.idle);
+    let mut output = Output::new(line, options.json);
+    for note in setting.notes() {
+        output.note(&note);
+    }
+    output.note(&match options.rate {
+        Some(rate) => format!("Requests are sent at {} Hz.", rate.hertz()),
+        None => "Requests are sent back to back.".to_owned(),
+    });
+    let measurements = rounds::run(options, &setting, &list, interrupted)?;
+    let rows: Vec<Row> = measurements
+        .iter()
+        .map(|measurement| measurement.row(options))
+        .collect();
+    show(options, &placements, &rows, &mut output)?;
+    if let Some(picture) = &options.plot {
+        let placements: Vec<&str> = placements
+            .iter()
+            .map(|placement| placement.name())
+            .collect();
+        let samples: Vec<_> = measurements.iter().map(Measurement::samples).collect();
+        let curves = plot::curves(&rows, &samples);
+        picture.draw(&placements, &curves)?;
+        output.note(&format!("{} shows it.", picture.path().display()));
+    }
+    Ok(())
+}
+
+/// Where to measure.
+fn placements(options: &Options, cores: CorePair) -> Result<Vec<Placement>, BenchError> {
+    let mut placements = Vec::new();
+    for wanted in &options.placement {
+        let placement = match wanted {
+            Cores::Same => Placement::Same,
+            Cores::Diff => Placement::Diff,
+        };
+        if !placements.contains(&placement) && (placement == Placement::Same || cores.are_two()) {
+            placements.push(placement);
+        }
+    }
+    if placements.is_empty() {
+        return Err(BenchError::Option(
+            "there is one core only: `--placement same` is what can be measured".to_owned(),
+        ));
+    }
+    Ok(placements)
+}
+
+/// Tables for people, objects for programs.
+fn show<L: FnMut(String)>(
+    options: &Options,
+    placements: &[Placement],
+    rows: &[Row],
+    output: &mut Output<L>,
+) -> Result<(), BenchError> {
+    for row in rows {
+        output.json(row)?;
+    }
+    let mut lines = Vec::new();
+    let mut number = 0;
+    for placement in placements {
+        let placement = placement.name();
+        if options.sizes.is_sweep() {
+            lines.extend(table::sweep(rows, placement));
+            continue;
+        }
+        for payload in options.sizes.payloads() {
+            number += 1;
+            let scope = table::Scope {
+                placement,
+                payload_bytes: Some(payload.bytes()),
+            };
+            lines.extend(table::latency(rows, scope, number));
+        }
+    }
+    let ratios = ratios::list(rows, options.idle);
+    if !ratios.is_empty() {
+        lines.extend([String::new(), Ratio::head()]);
+    }
+    for line in lines {
+        output.line(&line);
+    }
+    for ratio in &ratios {
+        output.object(ratio)?;
+    }
+    Ok(())
+}

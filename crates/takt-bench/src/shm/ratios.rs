@@ -1,0 +1,254 @@
+//! The ratios that the figures are for: within one run they hold, whatever the machine.
+
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+
+/// Two measurements of one run, compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// What is divided by what.
+    pub ratio: String,
+    /// `same` or `diff`, as in the rows.
+    pub placement: String,
+    /// The ratio of the medians. `None` if what it is divided by is not above zero: a difference that is lost in noise.
+    pub value: Option<f64>,
+    /// What it has to reach.
+    pub at_most: f64,
+}
+
+impl Ratio {
+    /// Whether it is as small as it has to be.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        self.value.is_some_and(|value| value <= self.at_most)
+    }
+
+    /// The head of the table.
+    pub(super) fn head() -> String {
+        format!(
+            "{:<75} {:<5} {:>8} {:>8}",
+            "ratio of medians", "cores", "measured", "at most"
+        )
+    }
+}
+
+impl std::fmt::Display for Ratio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self
+            .value
+            .map_or("noise".to_owned(), |value| format!("{value:.3}"));
+        write!(
+            f,
+            "{:<75} {:<5} {value:>8} {:>8.2}  {}",
+            self.ratio,
+            self.placement,
+            self.at_most,
+            if self.is_reached() {
+                "reached"
+            } else {
+                "not reached"
+            }
+        )
+    }
+}
+
+/// The rows of one placement.
+struct Rows<'a> {
+    rows: &'a [Row],
+    placement: &'a str,
+}
+
+impl Rows<'_> {
+    /// The median of a Read.
+    fn read(&self, transport: &str, wait: &str, access: &str, bytes: usize) -> Option<f64> {
+        self.read_beside(0, transport, wait, access, bytes)
+    }
+
+    /// The same, beside idle Consumers.
+    fn read_beside(
+        &self,
+        idle_consumers: usize,
+        transport: &str,
+        wait: &str,
+        access: &str,
+        bytes: usize,
+    ) -> Option<f64> {
+        let found = self.rows.iter().find(|row| {
+            row.placement == self.placement
+                && row.service == "Read"
+                && row.idle_consumers == idle_consumers
+                && row.peer != OPEN62541
+                && (row.transport.as_str(), row.wait.as_str()) == (transport, wait)
+                && (row.access.as_str(), row.payload_bytes) == (access, bytes)
+        });
+        found.map(|row| row.median)
+    }
+
+    /// The median of open62541's Read.
+    fn open62541(&self, bytes: usize) -> Option<f64> {
+        let found = self.rows.iter().find(|row| {
+            row.placement == self.placement
+                && row.service == "Read"
+                && row.peer == OPEN62541
+                && row.payload_bytes == bytes
+        });
+        found.map(|row| row.median)
+    }
+}
+
+const OPEN62541: &str = "open62541";
+const SMALL: usize = 4;
+const LARGE: usize = 4096;
+
+/// All ratios whose parts were measured.
+pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
+    let mut ratios = Vec::new();
+    for placement in ["diff", "same"] {
+        let rows = Rows { rows, placement };
+        let mut add = |ratio: String, parts: Option<(f64, f64)>, at_most| {
+            if let Some((above, below)) = parts {
+                ratios.push(Ratio {
+                    ratio,
+                    placement: placement.to_owned(),
+                    value: (below > 0.0).then_some(above / below),
+                    at_most,
+                });
+            }
+        };
+        let in_place = |bytes| rows.read("opc.iox2", "spin", "in place", bytes);
+        add(
+            "Read 4 B in place, spin / iceoryx2 request-response of the same size".to_owned(),
+            in_place(SMALL).zip(rows.read("iceoryx2 req-res", "spin", "bytes", SMALL)),
+            1.5,
+        );
+        add(
+            "Read 4096 B / Read 4 B, in place, spin".to_owned(),
+            in_place(LARGE).zip(in_place(SMALL)),
+            1.15,
+        );
+        let extra = |transport, access| {
+            let large = rows.read(transport, "spin", access, LARGE)?;
+            Some(large - rows.read(transport, "spin", access, SMALL)?)
+        };
+        add(
+            "extra of 4096 B over 4 B, copied, spin / extra of a bare spinning exchange".to_owned(),
+            extra("opc.iox2", "copied").zip(extra("shared memory echo", "bytes")),
+            1.5,
+        );
+        for bytes in [SMALL, LARGE] {
+            for (wait, at_most) in [("spin", 0.1), ("sleep", 0.65)] {
+                let read = rows.read("opc.iox2", wait, "copied", bytes);
+                add(
+                    format!("Read {bytes} B, {wait} / open62541 Read over TCP"),
+                    read.zip(rows.open62541(bytes)),
+                    at_most,
+                );
+            }
+        }
+        for wait in ["spin", "sleep"] {
+            let read = |idle| rows.read_beside(idle, "opc.iox2", wait, "copied", SMALL);
+            if idle_consumers > 0 {
+                add(
+                    format!("Read 4 B, {wait}, with {idle_consumers} idle Consumers / with none"),
+                    read(idle_consumers).zip(read(0)),
+                    1.1,
+                );
+            }
+        }
+    }
+    ratios
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(
+        peer: &str,
+        transport: &str,
+        wait: &str,
+        access: &str,
+        bytes: usize,
+        median: f64,
+    ) -> Row {
+        Row {
+            peer: peer.to_owned(),
+            transport: transport.to_owned(),
+            service: "Read".to_owned(),
+            access: access.to_owned(),
+            payload_bytes: bytes,
+            placement: "diff".to_owned(),
+            wait: wait.to_owned(),
+            idle_consumers: 0,
+            rate_hz: None,
+            scheduling: "SCHED_FIFO 50".to_owned(),
+            iterations: 1000,
+            series: Vec::new(),
+            median,
+            p99: median,
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        vec![
+            row("takt", "opc.iox2", "spin", "in place", 4, 1.5),
+            row("takt", "opc.iox2", "spin", "in place", 4096, 1.8),
+            row("takt", "opc.iox2", "spin", "copied", 4, 1.6),
+            row("takt", "opc.iox2", "spin", "copied", 4096, 2.6),
+            row("takt", "opc.iox2", "sleep", "copied", 4, 10.0),
+            row("takt", "opc.tcp", "blocking", "copied", 4, 30.0),
+            row("open62541", "opc.tcp", "blocking", "copied", 4, 20.0),
+            row("floor", "iceoryx2 req-res", "spin", "bytes", 4, 1.0),
+            row("floor", "shared memory echo", "spin", "bytes", 4, 0.2),
+            row("floor", "shared memory echo", "spin", "bytes", 4096, 0.7),
+        ]
+    }
+
+    #[test]
+    fn ratios_are_those_of_the_rows() {
+        let ratios = list(&rows(), 0);
+        let expected = [1.5, 1.2, 2.0, 0.08, 0.5];
+        let reached = [true, false, false, true, true];
+        assert_eq!(ratios.len(), expected.len(), "{ratios:?}");
+        for ((ratio, expected), reached) in ratios.iter().zip(expected).zip(reached) {
+            let value = ratio.value.unwrap();
+            assert!((value - expected).abs() < 1e-9, "{ratio} {expected}");
+            assert_eq!(ratio.is_reached(), reached, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn idle_consumers_are_compared_with_none() {
+        let mut rows = rows();
+        let beside = Row {
+            idle_consumers: 255,
+            median: 12.0,
+            ..rows[4].clone()
+        };
+        rows.push(beside);
+        let ratios = list(&rows, 255);
+        let found = ratios.iter().find(|ratio| ratio.ratio.contains("255 idle"));
+        assert!((found.unwrap().value.unwrap() - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_difference_below_zero_is_noise() {
+        let mut rows = rows();
+        rows.retain(|row| row.transport != "shared memory echo");
+        rows.push(row("floor", "shared memory echo", "spin", "bytes", 4, 0.7));
+        rows.push(row(
+            "floor",
+            "shared memory echo",
+            "spin",
+            "bytes",
+            4096,
+            0.7,
+        ));
+        let ratios = list(&rows, 0);
+        let extra = ratios.iter().find(|ratio| ratio.ratio.starts_with("extra"));
+        let extra = extra.unwrap();
+        assert_eq!(extra.value, None);
+        assert!(!extra.is_reached() && extra.to_string().contains("noise"));
+    }
+}

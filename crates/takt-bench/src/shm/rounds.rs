@@ -1,0 +1,124 @@
+//! Measurement series, one after the other, each with fresh processes.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::Options;
+use super::row::Row;
+use super::subjects::Measured;
+use crate::error::{BenchError, check_interrupt};
+use crate::local_session::LocalSession;
+use crate::measure::Samples;
+use crate::pace::Pace;
+use crate::pair::Setting;
+use crate::process::Process;
+use crate::progress::Progress;
+use crate::round_trip::{self, Operation, Wait};
+use crate::seat::Seat;
+use crate::serve::{self, Assignment};
+
+/// A row to be: whose, what, and the samples of each series.
+#[derive(Debug)]
+pub(super) struct Measurement {
+    measured: Measured,
+    operation: Operation,
+    series: Vec<Samples>,
+}
+
+impl Measurement {
+    /// The row.
+    pub(super) fn row(&self, options: &Options) -> Row {
+        Row::new(&self.measured, &self.operation, options.rate, &self.series)
+    }
+
+    /// All samples, for a picture.
+    pub(super) fn samples(&self) -> Samples {
+        let mut all = Samples::nanos();
+        for series in &self.series {
+            all.add(series);
+        }
+        all
+    }
+}
+
+/// So many idle Consumers share a process: its file descriptors are enough for them wherever the usual limits hold.
+const CONSUMERS_OF_A_PROCESS: usize = 64;
+/// How long they may take to connect.
+const CONNECTING: Duration = Duration::from_secs(120);
+
+/// Measures everything in the list, in each series in the opposite order of the one before.
+pub(super) fn run(
+    options: &Options,
+    setting: &Setting<'_>,
+    list: &[Measured],
+    interrupted: &AtomicBool,
+) -> Result<Vec<Measurement>, BenchError> {
+    let mut session = LocalSession::open(setting.payloads)?;
+    let mut measurements: Vec<Vec<Measurement>> = Vec::new();
+    for measured in list {
+        let operations = measured.operations(setting.payloads, &mut session)?;
+        let of_one = operations.into_iter().map(|operation| Measurement {
+            measured: *measured,
+            operation,
+            series: Vec::new(),
+        });
+        measurements.push(of_one.collect());
+    }
+    let progress = Progress::new("series", options.series);
+    for series in 0..options.series {
+        progress.show(series);
+        let mut turn: Vec<_> = list.iter().zip(&mut measurements).collect();
+        if series % 2 == 1 {
+            turn.reverse();
+        }
+        for (measured, measurements) in turn {
+            check_interrupt(interrupted)?;
+            measure(options, setting, measured, measurements, interrupted)?;
+        }
+    }
+    drop(progress);
+    Ok(measurements.into_iter().flatten().collect())
+}
+
+/// One series of one pair.
+fn measure(
+    options: &Options,
+    setting: &Setting<'_>,
+    measured: &Measured,
+    measurements: &mut [Measurement],
+    interrupted: &AtomicBool,
+) -> Result<(), BenchError> {
+    let pair = measured.pair;
+    let server = pair.start(setting)?;
+    let mut idle = Vec::new();
+    let mut left = measured.idle_consumers;
+    while left > 0 {
+        check_interrupt(interrupted)?;
+        let count = left.min(CONSUMERS_OF_A_PROCESS);
+        let assignment = Assignment::IdleConsumers {
+            endpoint: server.ready().endpoint.clone(),
+            count,
+        };
+        let mut command = serve::command(setting.program, &assignment)?;
+        let process =
+            Process::start_within("idle Consumers", &mut command, CONNECTING, interrupted)?;
+        idle.push(process);
+        left -= count;
+    }
+    let mut connection = pair.connect(server.ready(), setting)?;
+    let _seat = Seat::take(setting.cores.client_core(pair.placement))?;
+    let mut pace = Pace::new(options.rate, pair.wait == Wait::Spin);
+    for measurement in measurements {
+        let mut durations = Samples::nanos();
+        round_trip::measure_at(
+            &mut *connection,
+            &measurement.operation,
+            &mut pace,
+            options.iterations,
+            &mut durations,
+            interrupted,
+        )?;
+        measurement.series.push(durations);
+    }
+    Ok(())
+}

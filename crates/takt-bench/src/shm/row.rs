@@ -1,0 +1,126 @@
+//! What was measured of one operation, as an object for programs.
+
+use serde::{Deserialize, Serialize};
+
+use super::subjects::Measured;
+use crate::measure::Samples;
+use crate::pace::Rate;
+use crate::round_trip::{Access, Operation, Service};
+use crate::seat;
+
+/// One measurement series of the paper (section 6.2), in µs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The shortest.
+    pub min: f64,
+    /// The median.
+    pub median: f64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Series {
+    fn of(samples: &Samples) -> Self {
+        let percentiles = samples.percentiles();
+        Self {
+            min: percentiles.min,
+            median: percentiles.p50,
+            mean: samples.mean(),
+            max: percentiles.max,
+        }
+    }
+}
+
+/// An operation, and how long it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Whose server: `takt`, `open62541`, or `floor` for what the machine itself costs.
+    pub peer: String,
+    /// `opc.iox2`, `opc.tcp`, or the mechanism of a floor.
+    pub transport: String,
+    /// `Read` (the paper's GetValue) or `Write` (SetValue); for a floor the one whose messages are as long.
+    pub service: String,
+    /// What the client does with the value: `in place`, `copied`, or `bytes` where nobody looks at it.
+    pub access: String,
+    /// Bytes of the value.
+    pub payload_bytes: usize,
+    /// `same` or `diff`: both sides pinned to one core, or to two.
+    pub placement: String,
+    /// How both sides wait: `spin`, `adaptive`, `sleep`, `blocking`.
+    pub wait: String,
+    /// Consumers that are connected to the same server and idle.
+    pub idle_consumers: usize,
+    /// Requests per second; left out if they were sent back to back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_hz: Option<f64>,
+    /// The scheduling policy of the threads that were measured.
+    pub scheduling: String,
+    /// Round trips in each series.
+    pub iterations: u64,
+    /// M1, M2, M3 and so on, each with fresh processes.
+    pub series: Vec<Series>,
+    /// The median over all series, in µs: what ratios are made of.
+    pub median: f64,
+    /// The 99th percentile over all series, in µs.
+    pub p99: f64,
+}
+
+impl Row {
+    pub(super) fn new(
+        measured: &Measured,
+        operation: &Operation,
+        rate: Option<Rate>,
+        series: &[Samples],
+    ) -> Self {
+        let (peer, transport, floor) = measured.pair.names();
+        let mut all = Samples::nanos();
+        for samples in series {
+            all.add(samples);
+        }
+        let percentiles = all.percentiles();
+        Self {
+            peer: peer.to_owned(),
+            transport: floor.map_or_else(
+                || transport.to_owned(),
+                |mechanism| format!("{transport} {mechanism}"),
+            ),
+            service: match operation.service {
+                Service::Read => "Read",
+                Service::Write => "Write",
+            }
+            .to_owned(),
+            access: match operation.access {
+                Access::Bytes => "bytes",
+                Access::InPlace => "in place",
+                Access::Copied => "copied",
+            }
+            .to_owned(),
+            payload_bytes: operation.payload.bytes(),
+            placement: measured.pair.placement.name().to_owned(),
+            wait: measured.pair.wait_name().to_owned(),
+            idle_consumers: measured.idle_consumers,
+            rate_hz: rate.map(Rate::hertz),
+            scheduling: seat::policy().to_string(),
+            iterations: percentiles.samples / series.len().max(1) as u64,
+            series: series.iter().map(Series::of).collect(),
+            median: percentiles.p50,
+            p99: percentiles.p99,
+        }
+    }
+
+    /// Who, how they wait, and what is done with the value.
+    pub(super) fn subject(&self) -> String {
+        let who = if self.peer == "takt" {
+            self.transport.clone()
+        } else {
+            format!("{} {}", self.peer, self.transport)
+        };
+        let idle = match self.idle_consumers {
+            0 => String::new(),
+            idle => format!(", {idle} idle"),
+        };
+        format!("{who}{idle}")
+    }
+}

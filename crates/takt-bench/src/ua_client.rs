@@ -1,0 +1,217 @@
+//! Reads and Writes over a Session with a server in another process, ours or a foreign one.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use takt_app::{Client, ClientError, ClientOptions, Endpoint};
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::structures::{ReadRequest, WriteRequest};
+use takt_ua::views::{ReadResponseRef, WriteResponseRef};
+use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, VariantRef};
+
+use super::error::BenchError;
+use super::payload::Payload;
+use super::round_trip::{Access, Operation, RoundTrip, Service, Wait};
+use super::subject;
+
+/// Longer than any answer takes; what takes longer is an error.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// An application's client.
+pub(crate) struct UaClient {
+    client: Client,
+    /// What is measured, for errors.
+    what: String,
+    namespace: u16,
+    prepared: Prepared,
+    /// Where values are copied to.
+    value: Vec<u32>,
+}
+
+/// What is sent, and what is done with the response.
+enum Prepared {
+    Nothing,
+    /// A message that was encoded beforehand, and the length of its response.
+    Message(Vec<u8>, usize),
+    /// Encoded each time, with a time stamp of its own. What to do with the value is where `read_in_place` has its place.
+    Read(ReadRequest, Payload, Access),
+    Write(WriteRequest),
+}
+
+impl UaClient {
+    /// Connects.
+    pub(crate) fn connect(
+        what: &str,
+        endpoint: &str,
+        namespace: u16,
+        wait: Wait,
+    ) -> Result<Self, BenchError> {
+        let endpoint: Endpoint = endpoint.parse().map_err(BenchError::round_trip(what))?;
+        let options = ClientOptions {
+            timeout: TIMEOUT,
+            waiting: wait.policy(),
+            ..ClientOptions::named("TaktBenchClient")
+        };
+        Ok(Self {
+            client: Client::connect(&endpoint, options).map_err(BenchError::round_trip(what))?,
+            what: what.to_owned(),
+            namespace,
+            prepared: Prepared::Nothing,
+            value: Vec::new(),
+        })
+    }
+
+    /// The authentication token of the Session.
+    fn token(&mut self) -> Result<NodeId, BenchError> {
+        let token = std::cell::RefCell::new(NodeId::NULL);
+        let node = subject::node_id(self.namespace, Payload::SCALAR);
+        let request = |now: &NodeId, encoder: &mut Encoder<'_>| {
+            *token.borrow_mut() = now.clone();
+            encoder.bytes(&subject::message(&subject::read_request(now, &node)))
+        };
+        self.client
+            .exchange(request, |_| ())
+            .map_err(BenchError::round_trip(&self.what))?;
+        Ok(token.into_inner())
+    }
+
+    /// Sends a message and has its response checked. Gives the length of the response.
+    fn send_checked(
+        &mut self,
+        message: &[u8],
+        check: impl FnOnce(&[u8]) -> Result<(), String>,
+    ) -> Result<usize, BenchError> {
+        self.client
+            .exchange(
+                |_, encoder| encoder.bytes(message),
+                |body| check(body).map(|()| body.len()),
+            )
+            .map_err(BenchError::round_trip(&self.what))?
+            .map_err(BenchError::round_trip(&self.what))
+    }
+
+    #[inline]
+    fn exchange(&mut self) -> Result<Result<(), &'static str>, ClientError> {
+        match &mut self.prepared {
+            Prepared::Nothing => Ok(Err("nothing was prepared")),
+            Prepared::Message(message, response) => {
+                let length = self
+                    .client
+                    .exchange(|_, encoder| encoder.bytes(message), <[u8]>::len)?;
+                // A ServiceFault, for instance because the Session is gone, is shorter.
+                Ok((length == *response)
+                    .then_some(())
+                    .ok_or("another response"))
+            }
+            Prepared::Read(request, payload, access) => {
+                request.request_header.timestamp = DateTime::now();
+                let value = &mut self.value;
+                self.client.exchange(
+                    |_, encoder| encode(request, encoder),
+                    |body| take_value(body, *payload, *access, value),
+                )
+            }
+            Prepared::Write(request) => {
+                request.request_header.timestamp = DateTime::now();
+                self.client
+                    .exchange(|_, encoder| encode(request, encoder), check_written)
+            }
+        }
+    }
+}
+
+impl RoundTrip for UaClient {
+    fn prepare(&mut self, operation: &Operation) -> Result<(), BenchError> {
+        let token = self.token()?;
+        let payload = operation.payload;
+        let node = subject::node_id(self.namespace, payload);
+        self.prepared = match (operation.service, operation.access) {
+            (Service::Read, access) => {
+                let request = subject::read_request(&token, &node);
+                let message = subject::message(&request);
+                let check = |body: &[u8]| subject::check_read(body, payload);
+                let length = self.send_checked(&message, check)?;
+                match access {
+                    Access::Bytes => Prepared::Message(message, length),
+                    _ => Prepared::Read(request, payload, access),
+                }
+            }
+            (Service::Write, access) => {
+                let request = subject::write_request(&token, &node, payload);
+                let message = subject::message(&request);
+                let length = self.send_checked(&message, subject::check_write)?;
+                match access {
+                    Access::Bytes => Prepared::Message(message, length),
+                    _ => Prepared::Write(request),
+                }
+            }
+        };
+        self.value = vec![0; payload.elements()];
+        self.round_trip()
+    }
+
+    #[inline]
+    fn round_trip(&mut self) -> Result<(), BenchError> {
+        self.exchange()
+            .map_err(BenchError::round_trip(&self.what))?
+            .map_err(BenchError::round_trip(&self.what))
+    }
+}
+
+/// A message (OPC 10000-6, 5.2.9).
+#[inline]
+fn encode<S: Structure>(request: &S, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    NodeIdRef::numeric(0, S::BINARY_ENCODING_ID).encode(encoder)?;
+    request.encode(encoder)
+}
+
+/// A response without its TypeId, which has to be this.
+#[inline]
+fn decode<'a, R: Decode<'a>>(body: &'a [u8], encoding: u32) -> Result<R, &'static str> {
+    let mut decoder = Decoder::new(body);
+    match NodeIdRef::decode(&mut decoder) {
+        Ok(type_id) if type_id == NodeIdRef::numeric(0, encoding) => {
+            R::decode(&mut decoder).map_err(|_| "a response that cannot be decoded")
+        }
+        _ => Err("another response"),
+    }
+}
+
+/// Looks at the value of a ReadResponse where it is, or copies it.
+#[inline]
+fn take_value(
+    body: &[u8],
+    payload: Payload,
+    access: Access,
+    into: &mut [u32],
+) -> Result<(), &'static str> {
+    let response: ReadResponseRef<'_> = decode(body, ReadResponseRef::BINARY_ENCODING_ID)?;
+    let result = response.results.iter().next().ok_or("no result")?;
+    match result.value {
+        Some(VariantRef::UInt32(value)) if payload.is_scalar() => {
+            black_box(value);
+            Ok(())
+        }
+        Some(VariantRef::Array(array)) if array.len() == payload.elements() => {
+            if access == Access::Copied {
+                let elements = array.u32s().ok_or("another type")?;
+                elements.copy_to(into);
+                black_box(into);
+            } else {
+                let bytes = array.as_bytes();
+                black_box((bytes.first_chunk::<4>(), bytes.last_chunk::<4>()));
+            }
+            Ok(())
+        }
+        _ => Err("no such value"),
+    }
+}
+
+#[inline]
+fn check_written(body: &[u8]) -> Result<(), &'static str> {
+    let response: WriteResponseRef<'_> = decode(body, WriteResponseRef::BINARY_ENCODING_ID)?;
+    match response.results.iter().next() {
+        Some(status) if status.is_good() => Ok(()),
+        _ => Err("not written"),
+    }
+}

@@ -1,0 +1,78 @@
+//! `takt bench directory`, the real programs, with a few Providers.
+
+mod support;
+
+use serde_json::Value;
+
+/// Where the processes of this benchmark would have met.
+fn meeting(process: u32) -> std::path::PathBuf {
+    format!("/dev/shm/takt-bench-{process}").into()
+}
+
+#[test]
+fn each_architecture_has_the_connections_that_it_needs() {
+    let arguments = ["--providers", "1,3", "--consumers", "2", "--json"];
+    let rows = support::objects(support::bench("directory", &arguments));
+    let find = |architecture: &str, providers: u64| {
+        let row = rows
+            .iter()
+            .find(|row| row["architecture"] == architecture && row["providers"] == providers);
+        row.unwrap_or_else(|| panic!("{architecture} {providers}"))
+    };
+    assert_eq!(rows.len(), 4);
+    for providers in [1, 3] {
+        let connections = |row: &Value| {
+            ["before", "discovered", "read"]
+                .map(|when| row[format!("connections_{when}")].as_u64().unwrap())
+        };
+        // Each Provider and each Consumer with the registry, then each Consumer with each Provider.
+        let registry = connections(find("sr-server", providers));
+        assert_eq!(
+            registry,
+            [providers, providers + 2, providers + 2 + 2 * providers]
+        );
+        let classical = connections(find("classical", providers));
+        assert_eq!(classical, [0, 2 * providers, 2 * providers]);
+    }
+    for row in &rows {
+        let at = |field: &str| row[field].as_f64().unwrap();
+        assert!(
+            at("discover_ms") > 0.0 && at("read_ms") > at("discover_ms"),
+            "{row}"
+        );
+        assert!(
+            at("pss_mib") > at("consumers_pss_mib") && at("consumers_pss_mib") > 0.0,
+            "{row}"
+        );
+        assert!(at("rss_mib") >= at("pss_mib"), "{row}");
+        // At least a Session and a Read for each connection.
+        assert!(
+            at("requests_consumers") >= 3.0 * at("connections_discovered") / 2.0,
+            "{row}"
+        );
+        assert!(
+            at("bytes_consumers") > 50.0 * at("requests_consumers"),
+            "{row}"
+        );
+        let registers = row["architecture"] == "sr-server";
+        assert_eq!(at("bytes_before") > 0.0, registers, "{row}");
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_no_process_behind() {
+    // With so many it is interrupted while they register.
+    let bench = support::bench("directory", &["--providers", "500"]);
+    let process = support::interrupt_leaves_nothing(bench, 2);
+    assert!(!meeting(process).exists());
+}
+
+#[test]
+fn numbers_of_providers_are_bounded() {
+    for wrong in ["0", "501", "many"] {
+        let output = support::bench("directory", &["--providers", wrong])
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{wrong}");
+    }
+}

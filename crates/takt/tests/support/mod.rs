@@ -1,0 +1,68 @@
+//! What the tests of `takt bench …` share.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// `takt bench NAME ARGUMENTS`.
+pub(crate) fn bench(name: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_takt"));
+    command.args(["bench", name]).args(arguments);
+    command
+}
+
+/// Runs it to its end; each line is a JSON object.
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) fn objects(mut bench: Command) -> Vec<Value> {
+    let output = bench.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Starts a benchmark that would not end by itself, and interrupts it once it has started so many processes: all of them
+/// are gone when it is. Gives its process id.
+pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> u32 {
+    let mut bench = bench
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let started = loop {
+        let started = children_of(bench.id());
+        if started.len() >= processes {
+            break started;
+        }
+        assert!(Instant::now() < deadline, "no process was started");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let id = rustix::process::Pid::from_child(&bench);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let status = bench.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    for process in started {
+        let path = format!("/proc/{process}");
+        assert!(!std::path::Path::new(&path).exists(), "{path}");
+    }
+    bench.id()
+}
+
+/// The processes that this one has started.
+fn children_of(parent: u32) -> Vec<u32> {
+    let is_child = |process: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+        status.is_ok_and(|status| status.contains(&format!("\nPPid:\t{parent}\n")))
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(is_child)
+        .collect()
+}
