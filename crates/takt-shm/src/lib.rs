@@ -121,6 +121,7 @@
 mod abandoned;
 mod address;
 mod attention;
+mod bystander;
 mod clean;
 mod client;
 mod error;

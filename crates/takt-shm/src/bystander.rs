@@ -1,0 +1,44 @@
+//! Somebody who looks at a runtime directory and is nobody there.
+//!
+//! Whoever opens a [`Runtime`](crate::Runtime) and finds himself alone removes what the dead have left. One who only wants to see it, or to
+//! count it while it is removed, holds the shared lock on the directory before he does, and until afterwards.
+
+use std::env;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+
+use crate::runtime::{RUNTIME_DIRECTORY_VARIABLE, SHARED_MEMORY_DIRECTORY};
+
+/// See the [module](self). While it lives, nobody sweeps the directory.
+#[derive(Debug)]
+pub(crate) struct Bystander {
+    _directory: OwnedFd,
+}
+
+impl Bystander {
+    /// `None` if the directory is not there, or cannot be used; whoever opens it learns why.
+    pub(crate) fn new(path: Option<&Path>) -> Option<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(location(path), flags, Mode::empty()).ok()?;
+        // Who sweeps holds the exclusive one, and is soon done.
+        rustix::fs::flock(&directory, FlockOperation::LockShared).ok()?;
+        Some(Self {
+            _directory: directory,
+        })
+    }
+}
+
+/// Where [`Runtime::open`](crate::Runtime::open) looks.
+fn location(path: Option<&Path>) -> PathBuf {
+    let named = path.map(Path::to_path_buf).or_else(|| {
+        env::var_os(RUNTIME_DIRECTORY_VARIABLE)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    });
+    named.unwrap_or_else(|| {
+        let user = rustix::process::geteuid().as_raw();
+        PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{user}"))
+    })
+}
