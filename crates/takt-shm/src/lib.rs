@@ -138,9 +138,13 @@ mod pooled;
 mod pooled_ipc;
 mod post;
 mod presence;
+mod protocol;
+#[cfg(test)]
+mod protocol_loom;
 mod public;
 mod runtime;
 mod server;
+mod shared_words;
 mod socket;
 mod unsafe_code;
 mod wait;
