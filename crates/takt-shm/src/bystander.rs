@@ -8,26 +8,31 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::runtime::{RUNTIME_DIRECTORY_VARIABLE, SHARED_MEMORY_DIRECTORY};
 
 /// See the [module](self). While it lives, nobody sweeps the directory.
 #[derive(Debug)]
-pub(crate) struct Bystander {
-    _directory: OwnedFd,
-}
+pub(crate) struct Bystander(rustix::io::Result<OwnedFd>);
 
 impl Bystander {
-    /// `None` if the directory is not there, or cannot be used; whoever opens it learns why.
-    pub(crate) fn new(path: Option<&Path>) -> Option<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(location(path), flags, Mode::empty()).ok()?;
-        // Who sweeps holds the exclusive one, and is soon done.
-        rustix::fs::flock(&directory, FlockOperation::LockShared).ok()?;
-        Some(Self {
-            _directory: directory,
-        })
+    pub(crate) fn new(path: Option<&Path>) -> Self {
+        Self(lock(&location(path)))
     }
+
+    /// Whether there is no such directory. If it cannot be used for another reason, whoever opens it learns which.
+    pub(crate) fn sees_nothing(&self) -> bool {
+        matches!(self.0, Err(Errno::NOENT))
+    }
+}
+
+fn lock(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    // Who sweeps holds the exclusive one, and is soon done.
+    rustix::fs::flock(&directory, FlockOperation::LockShared)?;
+    Ok(directory)
 }
 
 /// Where [`Runtime::open`](crate::Runtime::open) looks.

@@ -56,9 +56,10 @@ impl Presence {
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used.
 pub fn applications(runtime_directory: Option<&Path>) -> Result<Vec<Presence>, ShmError> {
-    let Some(_bystander) = Bystander::new(runtime_directory) else {
+    let bystander = Bystander::new(runtime_directory);
+    if bystander.sees_nothing() {
         return Ok(Vec::new());
-    };
+    }
     let runtime = Runtime::open(runtime_directory)?;
     let names = name_lock::names(&runtime);
     Ok(names
@@ -133,5 +134,7 @@ mod tests {
         let path = directory.path().join("none");
         assert!(applications(Some(&path)).unwrap().is_empty());
         assert!(!path.exists());
+        fs::write(&path, "").unwrap();
+        assert!(applications(Some(&path)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_tests::{Process, Registry, Sandbox};
 
-use crate::Plant;
+use crate::{Plant, plain};
 
 fn ps(sandbox: &Sandbox, endpoint: &str) -> Option<Value> {
     let rows = sandbox.rows(&["ps", "--interval", "50ms"]);
@@ -102,6 +102,20 @@ fn clean_removes_the_dead_and_leaves_the_living() {
     let again = sandbox.run(&["clean"]).expect_success();
     assert_eq!(again.trim(), "nothing to remove");
     assert!(ps(sandbox, &machine).is_some());
+}
+
+#[test]
+fn a_directory_that_cannot_be_used_is_explained() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.data_directory().join("file");
+    std::fs::write(&file, "").unwrap();
+    for command in ["ps", "clean"] {
+        let mut command = sandbox.takt(&[command]);
+        command.env("TAKT_RUNTIME_DIR", &file);
+        let finished = takt_tests::process::run("takt", &mut command, Duration::from_secs(20));
+        let said = plain(&finished.expect_failure());
+        assert!(said.contains("TAKT_RUNTIME_DIR"), "{said}");
+    }
 }
 
 /// The last one too: where nobody is left, looking does not remove what there is to see.
