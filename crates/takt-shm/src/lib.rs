@@ -125,6 +125,9 @@ mod bystander;
 mod clean;
 mod client;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handler;
 pub mod header;
 mod inbox;

@@ -1,6 +1,7 @@
 //! Making a connection; [`mail`](crate::mail) has what is said.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -37,6 +38,16 @@ impl ShmClient {
         let deadline = Instant::now() + timeout;
         let runtime = Runtime::open(config.runtime_directory.as_deref())?;
         let socket = connect_socket(&runtime, name, deadline)?;
+        Self::open(socket, runtime, config, deadline)
+    }
+
+    /// Opens a channel over a socket that is connected.
+    pub(crate) fn open(
+        socket: OwnedFd,
+        runtime: Arc<Runtime>,
+        config: &ClientConfig,
+        deadline: Instant,
+    ) -> Result<Self, ShmError> {
         let peer = socket::peer(&socket).map_err(|e| ShmError::io("identify the server", e))?;
         let Hello {
             mut post,
