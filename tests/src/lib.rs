@@ -14,6 +14,7 @@ pub mod interop;
 pub mod peer;
 pub mod process;
 pub mod sandbox;
+pub mod soak;
 pub mod tutorial;
 
 pub use peer::{Peer, PeerClient, PeerServer};

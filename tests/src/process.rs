@@ -93,6 +93,12 @@ impl Process {
         self.wait_for("a line", within, |_| true)
     }
 
+    /// The next line of its standard output, if there is one now. Messages do not show it.
+    #[must_use]
+    pub fn try_line(&mut self) -> Option<String> {
+        self.lines.try_recv().ok()
+    }
+
     /// Waits for a line of its standard output that `wanted` accepts, and returns it. Other lines are kept for messages.
     ///
     /// # Panics

@@ -5,6 +5,7 @@
 //! * [`clock`]: the system's clocks as whole nanoseconds;
 //! * [`cyclic`]: a loop that starts at absolute times, tells its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory stays loaded;
+//! * [`process`]: whether a process runs, sleeps or is stopped, and how much memory it takes;
 //! * [`segment`]: memory shared between processes, which is gone with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
 //! * [`readiness`]: waiting for many file descriptors at once (level-triggered `epoll`), and a [`readiness::Waker`].
@@ -18,6 +19,7 @@ pub mod clock;
 pub mod cyclic;
 pub mod memory;
 pub mod priority;
+pub mod process;
 pub mod readiness;
 mod sched;
 pub mod segment;

@@ -21,7 +21,7 @@
 //! can clear the bits of others; for that the server looks at everything [now and then](Attention::takes_stock).
 
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::Ordering;
 
 use takt_rt::readiness::Waker;
 use takt_rt::segment::{Segment, SegmentView};
@@ -29,6 +29,7 @@ use takt_rt::segment::{Segment, SegmentView};
 use crate::error::ShmError;
 use crate::header::MAGIC;
 use crate::layout::VERSION;
+use crate::protocol::{self, Load, Store};
 
 /// Connections that the map has room for.
 pub(crate) const MAX_CONNECTIONS: usize = 8 * MAP;
@@ -68,8 +69,8 @@ impl Attention {
         };
         let [a, b, c, d] = MAGIC;
         let [v0, v1] = VERSION.to_le_bytes();
-        attention.store(0, u64::from_ne_bytes([a, b, c, d, v0, v1, 0, 0]));
-        attention.store(PROCESS, u64::from(std::process::id()).to_le());
+        attention.store(0, u64::from_le_bytes([a, b, c, d, v0, v1, 0, 0]));
+        attention.store(PROCESS, std::process::id().into());
         attention.set_awake(false);
         Ok(attention)
     }
@@ -81,33 +82,29 @@ impl Attention {
 
     #[inline]
     fn store(&self, index: usize, value: u64) {
-        if let Some(word) = self.state.words().get(index) {
-            word.store(value, Ordering::Relaxed);
-        }
+        Store::store(&self.state, index, value, Ordering::Relaxed);
     }
 
     /// Whether clients need not ring. Who falls asleep has to look at the marked channels once more after saying so.
     pub(crate) fn set_awake(&self, awake: bool) {
-        self.store(ASLEEP, u64::from(!awake).to_le());
-        fence(Ordering::SeqCst);
+        protocol::set_server_asleep(&self.state, ASLEEP, !awake);
     }
 
     /// Counts answered requests, for whoever looks at the state.
     #[inline]
     pub(crate) fn count_request(&mut self) {
         self.requests += 1;
-        self.store(REQUESTS, self.requests.to_le());
+        self.store(REQUESTS, self.requests);
     }
 
     pub(crate) fn set_connections(&self, connections: usize) {
-        self.store(CONNECTIONS, (connections as u64).to_le());
+        self.store(CONNECTIONS, connections as u64);
     }
 
     /// The marked connections of the word `index` of the map.
     #[inline]
     pub(crate) fn marked(&self, index: usize) -> u64 {
-        let word = self.map.words().get(index);
-        word.map_or(0, |word| u64::from_le(word.load(Ordering::Relaxed)))
+        self.map.load(index, Ordering::Relaxed)
     }
 
     /// How many words the map has.
@@ -125,10 +122,7 @@ impl Attention {
 
     /// Does not look at a connection any more; the caller looks once more after this.
     pub(crate) fn unmark(&self, connection: usize) {
-        if let Some((word, bit)) = place(self.map.words(), connection) {
-            word.fetch_and(!bit, Ordering::SeqCst);
-            fence(Ordering::SeqCst);
-        }
+        protocol::unmark(&self.map, connection);
     }
 }
 
@@ -150,7 +144,7 @@ impl ServerState {
             state: SegmentView::open(state, largest).map_err(failed)?,
             connection: connection as usize,
         };
-        if place(state.map.words(), state.connection).is_none() {
+        if protocol::mark_of(state.connection).0 >= state.map.words().len() {
             return Err(ShmError::Protocol("a connection has no place in its map"));
         }
         Ok(state)
@@ -158,21 +152,13 @@ impl ServerState {
 
     #[inline]
     fn load(&self, index: usize) -> u64 {
-        u64::from_le(self.state.load(8 * index).unwrap_or_default())
+        Load::load(&self.state, index, Ordering::Acquire)
     }
 
     /// Makes the server look at our channel; to be called after sending.
     #[inline]
     pub(crate) fn call(&self, doorbell: &Waker) {
-        // After the request, before looking: see the module.
-        fence(Ordering::SeqCst);
-        if let Some((word, bit)) = place(self.map.words(), self.connection)
-            && word.load(Ordering::Relaxed) & bit == 0
-        {
-            word.fetch_or(bit, Ordering::SeqCst);
-            fence(Ordering::SeqCst);
-        }
-        if self.load(ASLEEP) != 0 {
+        if protocol::call(&self.map, &self.state, ASLEEP, self.connection) {
             doorbell.wake();
         }
     }
@@ -181,13 +167,6 @@ impl ServerState {
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.load(REQUESTS), self.load(CONNECTIONS))
     }
-}
-
-/// A connection's word and bit.
-#[inline]
-fn place(map: &[AtomicU64], connection: usize) -> Option<(&AtomicU64, u64)> {
-    let bit = 1_u64 << (connection % 64);
-    Some((map.get(connection / 64)?, bit.to_le()))
 }
 
 #[cfg(test)]

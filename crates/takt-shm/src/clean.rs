@@ -8,6 +8,7 @@ use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::abandoned;
+use crate::bystander::Bystander;
 use crate::error::ShmError;
 use crate::leftovers;
 use crate::name_lock;
@@ -40,11 +41,16 @@ pub struct CleanReport {
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
 pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmError> {
+    // Otherwise opening the directory would remove things before they are counted.
+    let bystander = Bystander::new(runtime_directory);
     let runtime = Runtime::open(runtime_directory)?;
     let mut report = remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE)
         .ok_or_else(|| ShmError::iceoryx("list what is in use", "the nodes are not accessible"))?;
     report.services = abandoned::remove_all(runtime.iceoryx2_config());
     report.applications = name_lock::remove_dead(&runtime);
+    // Who is alone now leaves nothing at all.
+    drop(bystander);
+    drop(runtime);
     Ok(report)
 }
 

@@ -4,14 +4,16 @@
 //! the worst that it can do is to deliver other bytes than it meant to.
 
 use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
 
 use takt_rt::segment::SegmentView;
 use takt_rt::shared_bytes::SharedBytes;
 
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::layout::{self, ASLEEP, BACKLOG, OUTBOX, Place, QUEUE, SENT, TAKEN, place_word};
+use crate::layout::{self, OUTBOX, Place, TAKEN};
 use crate::outbox::SMALL_IN_A_ROW;
+use crate::protocol::{self, Load, Receiver};
 
 /// Gets the large segment of a generation, which the other side has passed on.
 pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
@@ -21,7 +23,7 @@ pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
 pub(crate) struct Inbox {
     view: SegmentView,
     large: Option<(u32, SegmentView)>,
-    received: u64,
+    receiver: Receiver,
     small_in_a_row: u32,
     limit: u32,
 }
@@ -45,45 +47,40 @@ impl Inbox {
         Ok(Self {
             view,
             large: None,
-            received: 0,
+            receiver: Receiver::default(),
             small_in_a_row: 0,
             limit,
         })
     }
 
-    #[inline]
-    fn load(&self, index: usize) -> u64 {
-        u64::from_le(self.view.load(8 * index).unwrap_or_default())
-    }
-
     /// How many of our messages the other side has taken.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
-        self.load(TAKEN)
+        Load::load(&self.view, TAKEN, Ordering::Acquire)
     }
 
-    /// Whether the other side has to be rung.
+    /// Whether the other side has to be rung; to be asked after sending.
     #[inline]
-    pub(crate) fn is_asleep(&self) -> bool {
-        self.load(ASLEEP) != 0
+    pub(crate) fn must_ring(&self) -> bool {
+        protocol::must_ring(&self.view)
     }
 
     /// Whether the other side waits for us to take messages.
     #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
-        self.load(BACKLOG) != 0
+        protocol::has_backlog(&self.view)
     }
 
     /// How many messages were received.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
-        self.received
+        self.receiver.received()
     }
 
     /// Whether there is a message.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        self.load(SENT) != self.received
+        self.receiver.is_ready(&self.view)
     }
 
     /// The next message, if there is one. It stays where it is until the sender learns that it was taken.
@@ -94,16 +91,10 @@ impl Inbox {
         &mut self,
         fetch: Fetch<'_>,
     ) -> Result<Option<Result<Message, Invalid>>, ShmError> {
-        let sent = self.load(SENT);
-        if sent == self.received {
+        let next = self.receiver.next(&self.view);
+        let Some(place) = next.map_err(|nonsense| ShmError::Protocol(nonsense.0))? else {
             return Ok(None);
-        }
-        if sent.wrapping_sub(self.received) > QUEUE as u64 {
-            return Err(ShmError::Protocol("it counts its messages wrongly"));
-        }
-        let place = Place::from_word(self.load(place_word(self.received)))
-            .ok_or(ShmError::Protocol("a message is nowhere"))?;
-        self.received += 1;
+        };
         if let Place::Large(generation) = place {
             self.fetch_large(generation, fetch)?;
         } else if self.large.is_some() {

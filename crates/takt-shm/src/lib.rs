@@ -121,9 +121,13 @@
 mod abandoned;
 mod address;
 mod attention;
+mod bystander;
 mod clean;
 mod client;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handler;
 pub mod header;
 mod inbox;
@@ -138,9 +142,13 @@ mod pooled;
 mod pooled_ipc;
 mod post;
 mod presence;
+mod protocol;
+#[cfg(test)]
+mod protocol_loom;
 mod public;
 mod runtime;
 mod server;
+mod shared_words;
 mod socket;
 mod unsafe_code;
 mod wait;

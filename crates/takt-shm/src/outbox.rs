@@ -7,16 +7,14 @@
 
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::Ordering;
 
 use takt_rt::segment::Segment;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::layout::{
-    self, ASLEEP, BACKLOG, OUTBOX, Place, QUEUE, SENT, SLOT, SLOT_BODY, TAKEN, place_word,
-};
+use crate::layout::{self, OUTBOX, Place, QUEUE, SLOT, SLOT_BODY};
+use crate::protocol::{self, Sender};
 
 /// After so many messages that fit a slot, a large segment is given back.
 pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
@@ -48,20 +46,10 @@ pub(crate) struct Outbox {
     segment: Segment,
     large: Option<Large>,
     generation: u32,
-    sent: u64,
-    /// Messages that the other side has taken, as far as we know.
-    freed: u64,
-    /// Where those in between are, at their number modulo [`QUEUE`].
-    places: [Place; QUEUE],
-    /// A bit for each free slot.
-    free: u8,
+    sender: Sender,
     begin_large: bool,
     small_in_a_row: u32,
     limit: u32,
-    /// Messages that we have taken.
-    taken: u64,
-    /// As many as the other side knows of.
-    told: u64,
     spill: Vec<u8>,
 }
 
@@ -82,15 +70,10 @@ impl Outbox {
             segment,
             large: None,
             generation: 0,
-            sent: 0,
-            freed: 0,
-            places: [Place::Slot(0); QUEUE],
-            free: ALL_FREE,
+            sender: Sender::new(ALL_FREE),
             begin_large: false,
             small_in_a_row: 0,
             limit,
-            taken: 0,
-            told: 0,
             spill: Vec::new(),
         })
     }
@@ -109,58 +92,41 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// The other side learns with our next message that so many of its messages are taken: the memory that says so is
-    /// the same that it looks at for the message, and touching it twice would cost it twice.
+    /// The other side learns with our next message that so many of its messages are taken.
     #[inline]
     pub(crate) fn acknowledge_with_next(&mut self, taken: u64) {
-        self.taken = taken;
+        self.sender.acknowledge_with_next(taken);
     }
 
     /// How many of its messages it knows to be taken.
     pub(crate) fn acknowledged(&self) -> u64 {
-        self.told
+        self.sender.acknowledged()
     }
 
     /// It learns it now.
     #[inline]
     pub(crate) fn acknowledge_now(&mut self) {
-        self.store(TAKEN, self.taken, Ordering::Release);
-        self.told = self.taken;
+        self.sender.acknowledge_now(&self.segment);
     }
 
-    /// Asks to be rung after each message, or not. In one order with everything that comes before and after.
-    pub(crate) fn set_asleep(&self, asleep: bool) {
-        self.store(ASLEEP, asleep.into(), Ordering::SeqCst);
-        std::sync::atomic::fence(Ordering::SeqCst);
-    }
-
-    /// Asks to be rung when a message is taken, or not.
-    pub(crate) fn set_backlog(&self, backlog: bool) {
-        self.store(BACKLOG, backlog.into(), Ordering::SeqCst);
-        std::sync::atomic::fence(Ordering::SeqCst);
-    }
-
+    /// Asks to be rung after each message, or not; to be followed by a look.
     #[inline]
-    fn store(&self, index: usize, value: u64, ordering: Ordering) {
-        if let Some(word) = self.segment.words().get(index) {
-            word.store(value.to_le(), ordering);
-        }
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        protocol::set_asleep(&self.segment, asleep);
+    }
+
+    /// Asks to be rung when a message is taken, or not; to be followed by a look.
+    pub(crate) fn set_backlog(&self, backlog: bool) {
+        protocol::set_backlog(&self.segment, backlog);
     }
 
     /// The other side has taken so many messages; more than were sent count as those.
     #[inline]
     pub(crate) fn free_taken(&mut self, taken: u64) {
-        let taken = taken.min(self.sent);
-        while self.freed < taken {
-            match self.places.get((self.freed % QUEUE as u64) as usize) {
-                Some(Place::Slot(number)) => self.free |= 1 << number,
-                _ => {
-                    if let Some(large) = &mut self.large {
-                        large.in_use = false;
-                    }
-                }
-            }
-            self.freed += 1;
+        if self.sender.free_taken(taken)
+            && let Some(large) = &mut self.large
+        {
+            large.in_use = false;
         }
     }
 
@@ -259,7 +225,12 @@ impl Outbox {
     /// Overwrites a word, as a broken program might.
     #[cfg(test)]
     pub(crate) fn scribble(&self, word: usize, value: u64) {
-        self.store(word, value, Ordering::SeqCst);
+        protocol::Store::store(
+            &self.segment,
+            word,
+            value,
+            std::sync::atomic::Ordering::SeqCst,
+        );
     }
 
     fn large_is_free(&self) -> bool {
@@ -269,7 +240,7 @@ impl Outbox {
     /// Memory for the next message.
     #[inline]
     fn place(&self, large: bool) -> Option<(Place, Memory<'_>)> {
-        if self.sent - self.freed >= QUEUE as u64 {
+        if !self.sender.has_room() {
             return None;
         }
         let (place, segment, range) = if large {
@@ -280,10 +251,7 @@ impl Outbox {
                 0..large.segment.len(),
             )
         } else {
-            if self.free == 0 {
-                return None;
-            }
-            let number = self.free.trailing_zeros() as usize;
+            let number = self.sender.free_slot()?;
             (Place::Slot(number), &self.segment, layout::slot(number))
         };
         // SAFETY: the place is free, so nobody uses it before `publish`, and this is the only borrow of it: there is one at a time,
@@ -294,21 +262,10 @@ impl Outbox {
 
     #[inline]
     fn publish(&mut self, place: Place, length: usize) {
-        match place {
-            Place::Slot(number) => self.free &= !(1 << number),
-            Place::Large(_) => {
-                if let Some(large) = &mut self.large {
-                    large.in_use = true;
-                }
-            }
+        if let (Place::Large(_), Some(large)) = (place, &mut self.large) {
+            large.in_use = true;
         }
-        if let Some(in_flight) = self.places.get_mut((self.sent % QUEUE as u64) as usize) {
-            *in_flight = place;
-        }
-        self.store(place_word(self.sent), place.to_word(), Ordering::Relaxed);
-        self.acknowledge_now();
-        self.sent += 1;
-        self.store(SENT, self.sent, Ordering::Release);
+        self.sender.publish(&self.segment, place);
         self.begin_large = length > SLOT_BODY;
         if self.large.is_some() {
             self.settle(length);

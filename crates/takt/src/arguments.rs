@@ -66,6 +66,15 @@ pub enum Command {
         takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
     Watch(WatchArguments),
+    /// List the applications on this host, and what they do.
+    #[command(
+        after_help = "Applications of one user meet in /dev/shm/takt-UID, or where TAKT_RUNTIME_DIR says.\n\n\
+        Examples:\n  takt ps\n  takt ps --interval 5s --json"
+    )]
+    Ps(PsArguments),
+    /// Remove what killed applications left behind, and nothing else.
+    #[command(after_help = "Examples:\n  takt clean\n  takt clean --json")]
+    Clean(CleanArguments),
     /// Measure, beside the floors of this machine.
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -226,6 +235,23 @@ pub struct WatchArguments {
     /// End after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub run_for: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub struct PsArguments {
+    /// How long to count requests for.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub interval: Duration,
+    /// Print JSON, one object an application.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]

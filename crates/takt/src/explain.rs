@@ -4,6 +4,7 @@ use miette::{MietteDiagnostic, Report, Severity};
 use takt_app::serve::ServeError;
 use takt_app::{ClientError, ProviderError};
 use takt_registry::RegistryError;
+use takt_shm::ShmError;
 use takt_ua::StatusCode;
 
 /// An error of a Client, with advice.
@@ -41,6 +42,14 @@ fn serve(error: &ServeError) -> Report {
         error,
         "A port in use: give another with --endpoint, port 0 for any. A name in use: an application of that name runs \
          already; give another with --name.",
+    )
+}
+
+/// A runtime directory that cannot be used.
+pub fn shared_memory(error: &ShmError) -> Report {
+    with_help(
+        error,
+        "Applications of one user meet in /dev/shm/takt-UID, or in the directory that TAKT_RUNTIME_DIR names.",
     )
 }
 

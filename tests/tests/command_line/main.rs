@@ -11,6 +11,7 @@ mod clients;
 mod demo;
 mod disk;
 mod mistakes;
+mod presence;
 
 use std::time::{Duration, Instant};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -38,6 +39,16 @@ impl ShmClient {
         let deadline = Instant::now() + timeout;
         let runtime = Runtime::open(config.runtime_directory.as_deref())?;
         let socket = connect_socket(&runtime, name, deadline)?;
+        Self::open(socket, runtime, config, deadline)
+    }
+
+    /// Opens a channel over a socket that is connected.
+    pub(crate) fn open(
+        socket: OwnedFd,
+        runtime: Arc<Runtime>,
+        config: &ClientConfig,
+        deadline: Instant,
+    ) -> Result<Self, ShmError> {
         let peer = socket::peer(&socket).map_err(|e| ShmError::io("identify the server", e))?;
         let Hello {
             mut post,

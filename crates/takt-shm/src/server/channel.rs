@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::{Ordering, fence};
 
 use takt_rt::readiness::Waker;
 use takt_ua::StatusCode;
@@ -284,9 +283,7 @@ fn header(request_id: u32) -> MessageHeader {
 /// Wakes the client if it sleeps; to be called after sending.
 #[inline]
 fn ring(inbox: &Inbox, client: &Waker) {
-    // After the message, before looking whether somebody sleeps; the client does the reverse.
-    fence(Ordering::SeqCst);
-    if inbox.is_asleep() {
+    if inbox.must_ring() {
         client.wake();
     }
 }

@@ -3,10 +3,12 @@
 mod bench;
 mod browse;
 mod call;
+mod clean;
 mod completions;
 mod connect;
 mod demo;
 mod provider;
+mod ps;
 mod read;
 mod registry;
 mod watch;
@@ -25,6 +27,8 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Write(arguments) => write::run(&arguments),
         Command::Call(arguments) => call::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
+        Command::Ps(arguments) => ps::run(&arguments),
+        Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }

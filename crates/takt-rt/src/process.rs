@@ -1,0 +1,135 @@
+//! What the kernel says of a process, this one or another: whether it runs, and how much memory it takes.
+//!
+//! From `/proc` (proc(5)): nothing is asked of the process itself, which may be stopped or hang.
+
+use std::fs;
+
+/// What the threads of a process are doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// One of them at least runs, or could if it had a processor.
+    Running,
+    /// All of them wait for something.
+    Sleeping,
+    /// Stopped by a signal or by a debugger.
+    Stopped,
+    /// It has ended, and nobody has asked how.
+    Ended,
+}
+
+/// How much memory a process takes, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// Its own, and its share of what it has together with others (proportional set size).
+    Proportional(u64),
+    /// All that it has mapped and that is loaded (resident set size): less telling, but the kernel does not keep it from
+    /// other users.
+    Resident(u64),
+}
+
+impl Memory {
+    /// The number.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Proportional(bytes) | Self::Resident(bytes) => bytes,
+        }
+    }
+}
+
+/// The state of a process; `None` if there is none with this id.
+#[must_use]
+pub fn state(process: u32) -> Option<State> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let states: Vec<State> = tasks
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("stat")).ok())
+        .filter_map(|stat| state_of(&stat))
+        .collect();
+    // A debugger may have stopped one thread and let others run: it is the stopped one that people want to know of.
+    [State::Stopped, State::Running, State::Sleeping]
+        .into_iter()
+        .find(|state| states.contains(state))
+        .or_else(|| states.first().copied())
+}
+
+/// The state in a line of `stat`: the character after the name, which may have parentheses and blanks of its own.
+fn state_of(stat: &str) -> Option<State> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    Some(match fields.trim_start().chars().next()? {
+        'R' => State::Running,
+        'T' | 't' => State::Stopped,
+        'Z' | 'X' | 'x' => State::Ended,
+        _ => State::Sleeping,
+    })
+}
+
+/// The memory of a process; `None` if there is none with this id.
+#[must_use]
+pub fn memory(process: u32) -> Option<Memory> {
+    let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+    if let Some(bytes) = proportional(&rollup) {
+        return Some(Memory::Proportional(bytes));
+    }
+    let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let page = crate::segment::page_size() as u64;
+    Some(Memory::Resident(pages.saturating_mul(page)))
+}
+
+/// The line `Pss:` of `smaps_rollup`.
+fn proportional(rollup: &str) -> Option<u64> {
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests {
+    use std::process::{Child, Command};
+    use std::time::{Duration, Instant};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::*;
+
+    fn wait_for(child: &Child, wanted: Option<State>) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while state(child.id()) != wanted {
+            assert!(Instant::now() < deadline, "{:?}", state(child.id()));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_process_sleeps_is_stopped_and_ends() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        wait_for(&child, Some(State::Sleeping));
+        assert!(memory(child.id()).unwrap().bytes() > 0);
+        let id = Pid::from_child(&child);
+        kill_process(id, Signal::STOP).unwrap();
+        wait_for(&child, Some(State::Stopped));
+        child.kill().unwrap();
+        wait_for(&child, Some(State::Ended));
+        child.wait().unwrap();
+        assert_eq!(state(child.id()), None);
+        assert_eq!(memory(child.id()), None);
+    }
+
+    #[test]
+    fn who_asks_is_running() {
+        assert_eq!(state(std::process::id()), Some(State::Running));
+    }
+
+    #[test]
+    fn names_do_not_confuse() {
+        assert_eq!(state_of("7 (a) S (b)) t 1 7"), Some(State::Stopped));
+        assert_eq!(state_of("7 (x"), None);
+        assert_eq!(
+            proportional("Rss:  8 kB\nPss:                 12 kB\nPss_Dirty: 1 kB\n"),
+            Some(12 << 10)
+        );
+        assert_eq!(proportional(""), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! `takt ps` and `takt clean`: the living, the stopped and the dead.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+use takt_tests::{Process, Registry, Sandbox};
+
+use crate::{Plant, plain};
+
+fn ps(sandbox: &Sandbox, endpoint: &str) -> Option<Value> {
+    let rows = sandbox.rows(&["ps", "--interval", "50ms"]);
+    rows.into_iter().find(|row| row["endpoint"] == endpoint)
+}
+
+fn wait_for(sandbox: &Sandbox, endpoint: &str, what: &str, wanted: impl Fn(&Value) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let row = ps(sandbox, endpoint).unwrap_or_else(|| panic!("{endpoint} is not listed"));
+        if wanted(&row) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "never {what}: {row}");
+    }
+}
+
+#[test]
+fn ps_shows_the_living_and_what_they_do() {
+    let mut plant = Plant::start();
+    let sandbox = &plant.sandbox;
+    let machine = plant.machine.shared_memory();
+    let registry = plant.registry.shared_memory();
+    let alive = |row: &Value| row["state"] == "sleeping" || row["state"] == "running";
+
+    let row = ps(sandbox, &registry).unwrap();
+    assert!(alive(&row), "{row}");
+    assert_eq!(row["process"], plant.registry.process.id());
+    assert!(row["clients"].as_u64().unwrap() >= 1, "{row}");
+    assert!(row["memory"].as_u64().unwrap() > 1 << 20, "{row}");
+    assert!(row["requests"].as_u64().unwrap() > 0, "{row}");
+
+    let without = ps(sandbox, &machine).unwrap();
+    let mut watch = Process::spawn(
+        "watch",
+        &mut sandbox.takt(&["watch", &machine, "Spindle/Speed", "--interval", "1ms"]),
+    );
+    watch.next_line(Duration::from_secs(10));
+    wait_for(sandbox, &machine, "a client that asks", |row| {
+        row["clients"].as_u64() > without["clients"].as_u64()
+            && row["requestsPerSecond"].as_f64().unwrap() > 20.0
+    });
+    drop(watch);
+    wait_for(sandbox, &machine, "without it again", |row| {
+        row["clients"] == without["clients"]
+    });
+
+    plant.machine.process.signal(Signal::STOP);
+    wait_for(sandbox, &machine, "stopped", |row| {
+        row["state"] == "stopped" && row["process"] == plant.machine.process.id()
+    });
+    plant.machine.process.signal(Signal::CONT);
+    wait_for(sandbox, &machine, "alive again", alive);
+
+    let table = sandbox.run(&["ps"]).expect_success();
+    assert!(table.starts_with("ENDPOINT"), "{table}");
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(
+        table.contains(&machine) && table.contains(" MiB  "),
+        "{table}"
+    );
+}
+
+#[test]
+fn clean_removes_the_dead_and_leaves_the_living() {
+    let mut plant = Plant::start();
+    let sandbox = &plant.sandbox;
+    let registry = plant.registry.shared_memory();
+    plant.registry.process.kill();
+    let row = ps(sandbox, &registry).unwrap();
+    assert_eq!(row["state"], "dead", "{row}");
+    assert!(
+        row["process"].is_null() && row["clients"].is_null(),
+        "{row}"
+    );
+    let table = sandbox.run(&["ps"]).expect_success();
+    assert!(table.contains("dead: name left behind"), "{table}");
+
+    let cleaned = &sandbox.rows(&["clean"])[0];
+    assert_eq!(
+        cleaned["applications"],
+        serde_json::json!([plant.registry.name])
+    );
+    assert!(ps(sandbox, &registry).is_none());
+    // The living one is untouched.
+    let machine = plant.machine.shared_memory();
+    assert_eq!(
+        sandbox.rows(&["read", &machine, "Spindle/SpeedSetpoint"])[0]["value"],
+        6000.0
+    );
+    assert!(ps(sandbox, &machine).is_some());
+    let _ = sandbox.run(&["clean"]).expect_success();
+    let again = sandbox.run(&["clean"]).expect_success();
+    assert_eq!(again.trim(), "nothing to remove");
+    assert!(ps(sandbox, &machine).is_some());
+}
+
+#[test]
+fn a_directory_that_cannot_be_used_is_explained() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.data_directory().join("file");
+    std::fs::write(&file, "").unwrap();
+    for command in ["ps", "clean"] {
+        let mut command = sandbox.takt(&[command]);
+        command.env("TAKT_RUNTIME_DIR", &file);
+        let finished = takt_tests::process::run("takt", &mut command, Duration::from_secs(20));
+        let said = plain(&finished.expect_failure());
+        assert!(said.contains("TAKT_RUNTIME_DIR"), "{said}");
+    }
+}
+
+/// The last one too: where nobody is left, looking does not remove what there is to see.
+#[test]
+fn who_died_alone_is_shown_until_cleaned() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.rows(&["ps"]).is_empty());
+    let nobody = sandbox.run(&["ps"]).expect_success();
+    assert!(nobody.starts_with("no applications"), "{nobody}");
+    let mut registry = Registry::start(&sandbox, &[]);
+    registry.process.kill();
+    for _ in 0..2 {
+        let row = ps(&sandbox, &registry.shared_memory()).unwrap();
+        assert_eq!(row["state"], "dead", "{row}");
+    }
+    let said = sandbox.run(&["clean"]).expect_success();
+    assert!(said.contains(&registry.name), "{said}");
+    assert!(sandbox.rows(&["ps"]).is_empty());
+    assert!(
+        sandbox.left_behind().is_empty(),
+        "{:?}",
+        sandbox.left_behind()
+    );
+}
