@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::address::ApplicationName;
 use crate::attention::ServerState;
-use crate::client::hello;
+use crate::client::{hello, reach};
 use crate::error::ShmError;
 use crate::name_lock;
 use crate::runtime::Runtime;
@@ -54,12 +54,18 @@ impl Presence {
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used.
 pub fn applications(runtime_directory: Option<&Path>) -> Result<Vec<Presence>, ShmError> {
-    let runtime = Runtime::open(runtime_directory)?;
-    let names = name_lock::names(&runtime);
-    Ok(names
-        .into_iter()
-        .map(|name| presence(&runtime, name))
-        .collect())
+    Ok(Runtime::open(runtime_directory)?.applications())
+}
+
+impl Runtime {
+    /// As [`applications`].
+    #[must_use]
+    pub fn applications(&self) -> Vec<Presence> {
+        name_lock::names(self)
+            .into_iter()
+            .map(|name| presence(self, name))
+            .collect()
+    }
 }
 
 fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
@@ -68,8 +74,7 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
         process: None,
         state: None,
     };
-    let path = name_lock::socket_path(runtime, &presence.name);
-    if let Ok(Some(socket)) = socket::connect(&path) {
+    if let Ok(Some(socket)) = reach(runtime, &presence.name) {
         presence.process = socket::peer(&socket).ok().map(|peer| peer.process);
         presence.state = hello(socket, Instant::now() + PATIENCE)
             .ok()
