@@ -1,4 +1,5 @@
 //! Applications that share within a Unix group, here that of the tests' own process. The end-to-end test `groups` switches users.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
