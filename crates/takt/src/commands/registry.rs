@@ -35,7 +35,6 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             group: arguments.share.group,
             ..ServeOptions::default()
         },
-        ..RegistryOptions::default()
     })
     .map_err(|error| explain::registry(&error))?;
     let endpoints: Vec<String> = registry
