@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_tests::process::{self, Process};
 
@@ -22,6 +22,8 @@ fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) ->
         set_mode(&root, 0o755);
     }
     let inner = shared.takt(user, arguments);
+    // The shell stays process 1: it ends with `unshare`, and everything in the container with it. A process that changes its
+    // user would not (prctl PR_SET_PDEATHSIG).
     let mut command = Command::new("unshare");
     command.args([
         "--mount",
@@ -38,7 +40,8 @@ fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) ->
          mount -t tmpfs none \"$3\"\n\
          shift 3\n\
          touch /dev/shm/of-this-container\n\
-         exec \"$@\"",
+         \"$@\"\n\
+         exit $?",
     );
     // The place where the host has it is covered.
     command.arg("sh").args([&group, &mounted, &shared.root()]);
@@ -91,6 +94,24 @@ pub fn two_containers_share_one_directory() {
     assert!(read.expect_success().starts_with("6000.0 "));
     // None of it was in this machine's shared memory.
     assert!(!fs::exists("/dev/shm/of-this-container").unwrap());
+    // Nothing of a container is left when it has ended.
     second.kill();
     first.kill();
+    let deadline = Instant::now() + START;
+    while is_running(&shared) {
+        assert!(
+            Instant::now() < deadline,
+            "processes of a container are left"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether there is a process of this test's `takt`.
+fn is_running(shared: &Shared) -> bool {
+    let takt = shared.path().join("takt");
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|entry| fs::read_link(entry.path().join("exe")).ok())
+        .any(|program| program == takt)
 }
