@@ -12,6 +12,7 @@
 pub mod binary;
 pub mod interop;
 pub mod peer;
+pub mod privileged;
 pub mod process;
 pub mod sandbox;
 pub mod soak;

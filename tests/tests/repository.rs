@@ -62,3 +62,31 @@ fn lock_files_name_no_registry() {
         "npm install writes where it fetched from: see peers/node/.npmrc"
     );
 }
+
+/// The drawings in the head of a source file.
+fn drawings(source: &str) -> Vec<String> {
+    let text = fs::read_to_string(repository().join(source)).unwrap();
+    let head: Vec<&str> = text
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .collect();
+    let head = head.join("\n");
+    let blocks = head.split("```text\n").skip(1);
+    blocks
+        .map(|block| block.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
+    let document = fs::read_to_string(repository().join("docs/shared-memory.md")).unwrap();
+    for part in ["mail", "layout", "header", "attention"] {
+        let source = format!("crates/takt-shm/src/{part}.rs");
+        let drawings = drawings(&source);
+        assert!(!drawings.is_empty(), "{source}");
+        for drawing in drawings {
+            assert!(document.contains(&drawing), "{source}:\n{drawing}");
+        }
+    }
+}

@@ -16,6 +16,14 @@ pub enum ClientError {
         /// What the transport says.
         reason: String,
     },
+    /// The Unix user or group of one side may not talk to the other.
+    #[error("{endpoint} is not for this user: {reason} (BadUserAccessDenied)")]
+    AccessDenied {
+        /// The endpoint as given.
+        endpoint: String,
+        /// What the transport says.
+        reason: String,
+    },
     /// The connection ended while the request was under way: whether it was carried out is not known.
     #[error("the connection to {endpoint} closed: {reason}")]
     Closed {
@@ -77,6 +85,7 @@ impl ClientError {
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::Unreachable { .. } => StatusCode::BadNotConnected,
+            Self::AccessDenied { .. } => StatusCode::BadUserAccessDenied,
             Self::Closed { .. } => StatusCode::BadConnectionClosed,
             Self::Timeout { .. } => StatusCode::BadTimeout,
             Self::Service { status, .. } | Self::Operation { status, .. } => *status,

@@ -23,14 +23,19 @@ const READS: usize = 200;
 /// The Variable whose Reads are timed by both ways.
 const TIMED: &str = "Spindle/Speed";
 
-/// Runs the Consumer until `run_for` has passed or `stop` is set.
+/// Runs the Consumer until `run_for` has passed or `stop` is set. It shares memory with `group`, or with its own user.
 pub fn run(
     registry: &str,
+    group: Option<&str>,
     run_for: Option<Duration>,
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let end = run_for.map(|time| Instant::now() + time);
-    let mut consumer = Consumer::connect(registry, ClientOptions::named("Demo Consumer"))?;
+    let options = ClientOptions {
+        group: group.map(str::to_owned),
+        ..ClientOptions::named("Demo Consumer")
+    };
+    let mut consumer = Consumer::connect(registry, options)?;
     let screen = Screen::new();
     let providers = wait_for_providers(&mut consumer, stop)?;
     let mut items = Vec::new();

@@ -26,6 +26,7 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Gateway {
     key: u64,
     namespace_uri: String,
+    options: ClientOptions,
     state: Mutex<State>,
 }
 
@@ -43,13 +44,14 @@ struct Job {
 }
 
 impl Gateway {
-    /// The gateway of the Provider with this name, whose NodeIds have this namespace URI.
-    pub(crate) fn new(name: &str, namespace_uri: String) -> Self {
+    /// The gateway of the Provider with this name, whose NodeIds have this namespace URI; it connects with these options.
+    pub(crate) fn new(name: &str, namespace_uri: String, options: ClientOptions) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Self {
             key: hasher.finish(),
             namespace_uri,
+            options,
             state: Mutex::new(State {
                 endpoint: None,
                 available: false,
@@ -133,7 +135,10 @@ impl Gateway {
         let (sender, jobs) = mpsc::sync_channel(2);
         std::thread::Builder::new()
             .name("gateway".to_owned())
-            .spawn(move || serve(&endpoint, &jobs))
+            .spawn({
+                let options = self.options.clone();
+                move || serve(&endpoint, options, &jobs)
+            })
             .map_err(|_| StatusCode::BadOutOfMemory)?;
         state.worker = Some(sender.clone());
         Ok(sender)
@@ -176,8 +181,8 @@ impl Gateway {
 }
 
 /// Holds the connection as long as there is work.
-fn serve(endpoint: &Endpoint, jobs: &Receiver<Job>) {
-    let mut client = Client::new(endpoint, ClientOptions::named("SemanticRegistryServer"));
+fn serve(endpoint: &Endpoint, options: ClientOptions, jobs: &Receiver<Job>) {
+    let mut client = Client::new(endpoint, options);
     loop {
         match jobs.recv_timeout(IDLE) {
             Ok(job) => {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
-use takt_app::model;
+use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
 use takt_services::{Caller, Transport, UserIdentity};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
@@ -30,15 +30,24 @@ pub(crate) struct ProviderState {
 }
 
 /// All Providers, by ApplicationName.
-#[derive(Default)]
-pub(crate) struct Providers(Mutex<HashMap<String, ProviderState>>);
+pub(crate) struct Providers {
+    states: Mutex<HashMap<String, ProviderState>>,
+    /// How they are connected to.
+    options: ClientOptions,
+}
 
 impl ProviderState {
-    pub(crate) fn new(record: ProviderRecord, namespace: u16) -> Self {
+    fn new(record: ProviderRecord, namespace: u16, options: &ClientOptions) -> Self {
+        let options = ClientOptions {
+            // Whoever has taken its name elsewhere is not this Provider.
+            server_user: record.user,
+            ..options.clone()
+        };
         Self {
             gateway: Arc::new(Gateway::new(
                 &record.name,
                 model::provider_uri(&record.name),
+                options,
             )),
             available: Arc::new(Cell::of(&Variant::Boolean(false))),
             record,
@@ -111,9 +120,17 @@ impl Newcomer {
 }
 
 impl Providers {
+    /// None yet; they will be connected to with these options.
+    pub(crate) fn new(options: ClientOptions) -> Self {
+        Self {
+            states: Mutex::default(),
+            options,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ProviderState>> {
         // Every change below is whole when the lock is given back.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `look` with the Provider of this name.
@@ -134,20 +151,24 @@ impl Providers {
     }
 
     /// Adds a Provider that the database holds.
-    pub(crate) fn restore(&self, state: ProviderState) {
+    pub(crate) fn restore(&self, record: ProviderRecord, namespace: u16) {
+        self.insert(ProviderState::new(record, namespace, &self.options));
+    }
+
+    fn insert(&self, state: ProviderState) {
         self.lock().insert(state.record.name.clone(), state);
     }
 
     /// Adds a Provider that has just registered, and is connected.
     pub(crate) fn welcome(&self, newcomer: Newcomer, namespace: u16) {
-        let mut state = ProviderState::new(newcomer.record, namespace);
+        let mut state = ProviderState::new(newcomer.record, namespace, &self.options);
         state.sessions.insert(newcomer.session.clone());
         if newcomer.secret.is_some() {
             state.first_session = Some(newcomer.session);
             state.secret = newcomer.secret;
         }
         state.show_available();
-        self.restore(state);
+        self.insert(state);
     }
 
     /// Removes a Provider.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
-use takt_app::{Endpoint, model};
+use takt_app::{ClientOptions, Endpoint, model};
 use takt_services::{
     AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
 };
@@ -101,7 +101,12 @@ impl Registry {
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let database = Database::open(&options.database)?;
         let mut contents = database.load()?;
-        let rules = Arc::new(Rules::new(database));
+        let providers = ClientOptions {
+            runtime_directory: options.serve.runtime_directory.clone(),
+            group: options.serve.group.clone(),
+            ..ClientOptions::named(&options.application_name)
+        };
+        let rules = Arc::new(Rules::new(database, providers));
         let server = Server::builder(
             &options.application_name,
             format!("urn:takt:registry:{}", options.application_name),

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use takt_app::Endpoint;
 use takt_app::model::{self, provider};
+use takt_app::{ClientOptions, Endpoint};
 use takt_services::{
     AddressSpace, Authenticator, Caller, Change, MethodHandler, NodeManagement, Peer, RemoteMethod,
     RemoteValue, SessionObserver, UserIdentity, Value,
@@ -43,10 +43,11 @@ struct Bound {
 }
 
 impl Rules {
-    pub(crate) fn new(database: Database) -> Self {
+    /// The rules of a registry that connects to Providers with `options`.
+    pub(crate) fn new(database: Database, options: ClientOptions) -> Self {
         Self {
             database,
-            providers: Providers::default(),
+            providers: Providers::new(options),
             bound: OnceLock::new(),
             unsettled: Mutex::default(),
         }
@@ -74,9 +75,7 @@ impl Rules {
         for record in contents.providers {
             let uri = model::provider_uri(&record.name);
             match space.namespaces().index_of(&uri) {
-                Some(namespace) => self
-                    .providers
-                    .restore(ProviderState::new(record, namespace)),
+                Some(namespace) => self.providers.restore(record, namespace),
                 None => tracing::warn!(provider = %record.name, "has no namespace and is left out"),
             }
         }

@@ -44,14 +44,30 @@ pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmEr
     // Otherwise opening the directory would remove things before they are counted.
     let bystander = Bystander::new(runtime_directory);
     let runtime = Runtime::open(runtime_directory)?;
-    let mut report = remove_dead_nodes(runtime.iceoryx2_config(), PATIENCE)
-        .ok_or_else(|| ShmError::iceoryx("list what is in use", "the nodes are not accessible"))?;
-    report.services = abandoned::remove_all(runtime.iceoryx2_config());
-    report.applications = name_lock::remove_dead(&runtime);
+    let report = runtime.clean_dead()?;
     // Who is alone now leaves nothing at all.
     drop(bystander);
     drop(runtime);
     Ok(report)
+}
+
+impl Runtime {
+    /// As [`clean_dead`]. Of a group it removes the names that nobody has any more, as far as this user may.
+    ///
+    /// # Errors
+    /// [`ShmError::Iceoryx`] if iceoryx2 cannot read the directory.
+    pub fn clean_dead(&self) -> Result<CleanReport, ShmError> {
+        let mut report = CleanReport::default();
+        if self.group().is_none() {
+            let config = self.iceoryx2_config();
+            report = remove_dead_nodes(config, PATIENCE).ok_or_else(|| {
+                ShmError::iceoryx("list what is in use", "the nodes are not accessible")
+            })?;
+            report.services = abandoned::remove_all(config);
+        }
+        report.applications = name_lock::remove_dead(self);
+        Ok(report)
+    }
 }
 
 /// How long a process that only wants to connect waits for the same: it needs nothing of what the dead left.

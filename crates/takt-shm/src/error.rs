@@ -25,6 +25,26 @@ pub enum ShmError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The directory in which a group shares cannot be used.
+    #[error(
+        "the directory {path} of the group {group} {reason}; root makes a good one with \
+         `install -d -o root -g {group} -m 2770 {path}`",
+        path = path.display()
+    )]
+    GroupDirectory {
+        /// Which directory.
+        path: PathBuf,
+        /// Whose it should be.
+        group: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no Unix group of that name.
+    #[error("there is no group {0:?}")]
+    NoSuchGroup(String),
+    /// The Unix user or group of one side may not talk to the other.
+    #[error("access denied: {0}")]
+    AccessDenied(String),
     /// A running application has this ApplicationName.
     #[error("another application is running under the name {name}{}", describe_process(*process))]
     NameInUse {
@@ -122,7 +142,10 @@ impl ShmError {
             Self::Header(_) | Self::Protocol(_) => StatusCode::BadCommunicationError,
             Self::Refused(status) => *status,
             Self::SharedMemoryFull { .. } => StatusCode::BadOutOfMemory,
+            Self::AccessDenied(_) => StatusCode::BadUserAccessDenied,
             Self::RuntimeDirectory { .. }
+            | Self::GroupDirectory { .. }
+            | Self::NoSuchGroup(_)
             | Self::NameInUse { .. }
             | Self::Iceoryx { .. }
             | Self::Io { .. } => StatusCode::BadResourceUnavailable,

@@ -231,6 +231,7 @@ pub fn broken_client(input: &[u8]) {
     let readiness = Arc::new(Readiness::new().unwrap());
     let name = ApplicationName::new(&format!("Fuzz{}", std::process::id())).unwrap();
     let config = ServerConfig {
+        group: None,
         max_connections: 4,
         max_request: LIMIT,
         max_response: LIMIT,
@@ -299,6 +300,7 @@ pub fn broken_server(input: &[u8]) {
     };
     peer.send(opened, &[peer.outbox.fd()]);
     let config = ClientConfig {
+        group: None,
         wait: match input.byte() % 3 {
             0 => WaitPolicy::Spin,
             1 => WaitPolicy::ADAPTIVE,

@@ -31,11 +31,12 @@
 //!
 //! # Whom is trusted
 //!
-//! Processes of one Unix user. The runtime directory and the socket can be used by that user alone, and memory only by those to whom
-//! it was passed. Within it every message is treated as hostile: what a peer can still write is copied out before it is looked
+//! Processes of one Unix user, or of the members of one Unix group ([`ServerConfig::group`]). The [runtime directory](Runtime) and the
+//! socket can be used by them alone, both sides look at who is at the other end of the socket, and memory can be used only by those
+//! to whom it was passed. Within that every message is treated as hostile: what a peer can still write is copied out before it is looked
 //! at, sizes and numbers are bounded, the memory cannot shrink (it is sealed), and nothing is waited for without an end. What
 //! iceoryx2 keeps in shared memory for the public services, its queues and lists of ports, it trusts: a process of the same user that
-//! writes there on purpose can disturb others.
+//! writes there on purpose can disturb others. A group has no public services. `docs/threat-model.md` says what remains.
 //!
 //! # Cleaning up
 //!
@@ -128,6 +129,8 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod group;
+mod group_directory;
 mod handler;
 pub mod header;
 mod inbox;
@@ -150,6 +153,7 @@ mod runtime;
 mod server;
 mod shared_words;
 mod socket;
+mod system;
 mod unsafe_code;
 mod wait;
 
@@ -161,6 +165,8 @@ pub use clean::{CleanReport, clean_dead};
 pub use client::public::PublicClient;
 pub use client::{ClientConfig, CurrentValue, ShmClient};
 pub use error::ShmError;
+pub use group::Group;
+pub use group_directory::GROUP_ROOT_VARIABLE;
 pub use handler::{CompletionWaker, Handler, Located, Outcome};
 pub use liveness::Liveness;
 pub use presence::{Counts, Presence, applications};

@@ -1,7 +1,8 @@
 //! One application per name: an `flock` on `<ApplicationName>.lock`.
 //!
 //! The kernel releases the lock when its holder ends, however it ends. The file may then be left; it says nothing
-//! by itself.
+//! by itself: who can lock it takes the name over. In the directory of a group any member can, unless the directory is sticky:
+//! then a name stays with its user.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::address::ApplicationName;
 use crate::error::ShmError;
@@ -16,6 +18,9 @@ use crate::runtime::Runtime;
 
 const LOCK_SUFFIX: &str = "lock";
 const SOCKET_SUFFIX: &str = "sock";
+
+/// Others may be cleaning up the same name; nobody does that so often.
+const ATTEMPTS: u32 = 1000;
 
 /// The right to be the application of that name. Dropping it removes the lock and the socket.
 #[derive(Debug)]
@@ -56,28 +61,36 @@ impl NameLock {
         let operation = "lock the application's name";
         let lock = lock_path(runtime, name);
         let socket = socket_path(runtime, name);
-        loop {
-            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = rustix::fs::open(&lock, flags, Mode::RUSR | Mode::WUSR)
-                .map_err(|e| ShmError::io(operation, e))?;
+        let failed = |e| ShmError::io(operation, e);
+        for _ in 0..ATTEMPTS {
+            let file = match open(&lock, runtime.lock_mode()) {
+                Ok(file) => file,
+                // It was removed between the two attempts to open it.
+                Err(Errno::NOENT) => continue,
+                Err(Errno::ACCESS) => {
+                    return Err(ShmError::AccessDenied(format!(
+                        "the name {name} belongs to another user"
+                    )));
+                }
+                Err(e) => return Err(failed(e)),
+            };
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(Errno::WOULDBLOCK) => {
                     return Err(ShmError::NameInUse {
                         name: name.clone(),
-                        process: holder(&lock),
+                        process: holder(&file),
                     });
                 }
-                Err(e) => return Err(ShmError::io(operation, e)),
+                Err(e) => return Err(failed(e)),
             }
             if !is_at(&file, &lock) {
                 // Its holder removed it between our two steps; the name may be free or taken anew.
                 continue;
             }
             let process = rustix::process::getpid().as_raw_nonzero();
-            rustix::fs::ftruncate(&file, 0).map_err(|e| ShmError::io(operation, e))?;
-            rustix::io::write(&file, process.to_string().as_bytes())
-                .map_err(|e| ShmError::io(operation, e))?;
+            rustix::fs::ftruncate(&file, 0).map_err(failed)?;
+            rustix::io::write(&file, process.to_string().as_bytes()).map_err(failed)?;
             remove(&socket).map_err(|e| ShmError::io("remove a socket that was left", e))?;
             return Ok(Self {
                 lock,
@@ -85,6 +98,7 @@ impl NameLock {
                 _file: file,
             });
         }
+        Err(failed(Errno::AGAIN))
     }
 
     /// Where to listen.
@@ -138,6 +152,27 @@ fn is_at(file: &OwnedFd, path: &Path) -> bool {
     }
 }
 
-fn holder(lock: &Path) -> Option<u32> {
-    fs::read_to_string(lock).ok()?.trim().parse().ok()
+/// Opens or makes the file of a lock, which those may open whom `mode` names.
+fn open(path: &Path, mode: Mode) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
+        Ok(file) => {
+            // Whatever the process's umask is.
+            rustix::fs::fchmod(&file, mode)?;
+            Ok(file)
+        }
+        Err(Errno::EXIST) => rustix::fs::open(path, flags, Mode::empty()),
+        Err(e) => Err(e),
+    }
+}
+
+/// The process that has written its number into the file: who has the lock.
+fn holder(lock: &OwnedFd) -> Option<u32> {
+    let mut digits = [0; 10];
+    let length = rustix::io::pread(lock, &mut digits, 0).ok()?;
+    std::str::from_utf8(digits.get(..length)?)
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
 }

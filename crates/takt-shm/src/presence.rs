@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::address::ApplicationName;
 use crate::attention::ServerState;
 use crate::bystander::Bystander;
-use crate::client::hello;
+use crate::client::{hello, reach};
 use crate::error::ShmError;
 use crate::name_lock;
 use crate::runtime::Runtime;
@@ -60,12 +60,18 @@ pub fn applications(runtime_directory: Option<&Path>) -> Result<Vec<Presence>, S
     if bystander.sees_nothing() {
         return Ok(Vec::new());
     }
-    let runtime = Runtime::open(runtime_directory)?;
-    let names = name_lock::names(&runtime);
-    Ok(names
-        .into_iter()
-        .map(|name| presence(&runtime, name))
-        .collect())
+    Ok(Runtime::open(runtime_directory)?.applications())
+}
+
+impl Runtime {
+    /// As [`applications`].
+    #[must_use]
+    pub fn applications(&self) -> Vec<Presence> {
+        name_lock::names(self)
+            .into_iter()
+            .map(|name| presence(self, name))
+            .collect()
+    }
 }
 
 fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
@@ -74,8 +80,7 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
         process: None,
         state: None,
     };
-    let path = name_lock::socket_path(runtime, &presence.name);
-    match socket::connect(&path) {
+    match reach(runtime, &presence.name) {
         Ok(Some(socket)) => {
             presence.process = socket::peer(&socket).ok().map(|peer| peer.process);
             presence.state = hello(socket, Instant::now() + PATIENCE)
@@ -85,6 +90,7 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
         Ok(None) => {}
         // So many wait already that the kernel takes no more. Its holder has written its id into the lock.
         Err(_) => {
+            let path = name_lock::socket_path(runtime, &presence.name);
             let lock = fs::read_to_string(path.with_extension("lock"));
             presence.process = lock.ok().and_then(|id| id.trim().parse().ok());
         }
@@ -96,11 +102,13 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
 mod tests {
     use std::os::fd::OwnedFd;
 
+    use rustix::fs::Mode;
+
     use super::*;
 
     fn socket_of(directory: &Path, name: &str) -> OwnedFd {
         fs::write(directory.join(format!("{name}.lock")), "4711").unwrap();
-        socket::listen(&directory.join(format!("{name}.sock"))).unwrap()
+        socket::listen(&directory.join(format!("{name}.sock")), Mode::RWXU).unwrap()
     }
 
     #[test]

@@ -1,15 +1,19 @@
-//! The runtime directory: where applications of one user meet.
+//! The runtime directory: where applications of one user, or of one [group](crate::Group), meet.
 //!
-//! It is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that whoever sees the one
+//! A user's is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that whoever sees the one
 //! sees the other (private /tmp directories, shared IPC namespaces), and emptied by a restart of the machine as that is. It
 //! belongs to the user, and nobody else can write there. In it are, for each application, `<ApplicationName>.sock` and
 //! `<ApplicationName>.lock`, and the files of iceoryx2.
 //!
-//! Every process that uses the directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
+//! Every process that uses a user's directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
 //! then belongs to processes that were killed, and is removed. The last process to leave removes its own traces in the same way.
+//!
+//! A group's is described in [`group_directory`](crate::group_directory). It is made by root and never removed, nothing of iceoryx2 is in
+//! it, and nobody locks it: members could keep each other waiting by that. A name that was left there is free for the next who
+//! wants it.
 
 use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +29,11 @@ use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
 
 use crate::clean;
 use crate::error::ShmError;
+use crate::group::Group;
+use crate::group_directory::GroupDirectory;
 use crate::name_lock;
 use crate::pooled_ipc::PooledIpc;
+use crate::system;
 
 /// Where POSIX shared memory objects are visible as files.
 pub(crate) const SHARED_MEMORY_DIRECTORY: &str = "/dev/shm";
@@ -37,18 +44,67 @@ pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
 /// The subdirectories that iceoryx2 makes in its root path.
 const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
 
-/// An opened runtime directory. Dropping the last one of the last process removes what is in it.
+/// An opened runtime directory. Dropping the last one of the last process removes what is in a user's.
 #[derive(Debug)]
 pub struct Runtime {
     path: PathBuf,
-    /// Holds the shared lock.
-    directory: OwnedFd,
     config: Config,
-    /// The default directory is removed with the last process; one that the user named is left.
-    is_default: bool,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    User {
+        /// Holds the shared lock.
+        directory: OwnedFd,
+        /// The default directory is removed with the last process; one that the user named is left.
+        is_default: bool,
+    },
+    Group {
+        group: Group,
+        /// Members cannot remove each other's files.
+        is_sticky: bool,
+    },
 }
 
 impl Runtime {
+    /// Opens the directory of a group if one is named, or else the user's; `path` is another directory than the usual one.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open) and [`open_for_group`](Self::open_for_group).
+    pub(crate) fn find(group: Option<&str>, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
+        match group {
+            Some(group) => Self::open_for_group(group, path),
+            None => Self::open(path),
+        }
+    }
+
+    /// Opens the directory in which a group shares, given by its name or number: `path`, or else `$TAKT_GROUP_ROOT/GROUP`, or
+    /// else `/run/takt/GROUP`.
+    ///
+    /// # Errors
+    /// [`ShmError::NoSuchGroup`], [`ShmError::AccessDenied`] if this process does not belong to the group,
+    /// [`ShmError::GroupDirectory`] if the directory is missing or not safe to use: not root's, not the group's, or open to others.
+    pub fn open_for_group(group: &str, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
+        set_log_level(LogLevel::Fatal);
+        let group = Group::find(group)?;
+        let directory = GroupDirectory::open(&group, path)?;
+        let is_sticky = directory.is_sticky();
+        let GroupDirectory { path, stat } = directory;
+        let config = iceoryx2_config(&path, &prefix_of(&stat)).map_err(|reason| {
+            ShmError::GroupDirectory {
+                path: path.clone(),
+                group: group.name().to_owned(),
+                reason,
+            }
+        })?;
+        Ok(Arc::new(Self {
+            path,
+            config,
+            kind: Kind::Group { group, is_sticky },
+        }))
+    }
+
     /// Opens `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory; makes it if it is not there.
     ///
     /// # Errors
@@ -76,6 +132,12 @@ impl Runtime {
             let directory = match open_directory(&path) {
                 Ok(directory) => directory,
                 Err(rustix::io::Errno::NOENT) => continue,
+                Err(rustix::io::Errno::ACCESS) => {
+                    return Err(ShmError::AccessDenied(format!(
+                        "the runtime directory {} belongs to another user",
+                        path.display()
+                    )));
+                }
                 Err(e) => return Err(refused(format!("cannot be opened: {e}"))),
             };
             let stat = rustix::fs::fstat(&directory).map_err(|e| refused(e.to_string()))?;
@@ -83,23 +145,23 @@ impl Runtime {
             let prefix = if is_default {
                 format!("takt_{uid}_")
             } else {
-                // The same directory has the same number wherever it is mounted.
-                format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
+                prefix_of(&stat)
             };
             let config = iceoryx2_config(&path, &prefix).map_err(&refused)?;
-            let runtime = Self {
-                path: path.clone(),
-                directory,
-                config,
-                is_default,
-            };
-            if runtime.try_exclusive() {
-                runtime.sweep();
+            if try_exclusive(&directory) {
+                sweep(&path, &config);
             }
-            rustix::fs::flock(&runtime.directory, FlockOperation::LockShared)
+            rustix::fs::flock(&directory, FlockOperation::LockShared)
                 .map_err(|e| refused(format!("cannot be locked: {e}")))?;
             if is_same_file(&path, &stat) {
-                return Ok(Arc::new(runtime));
+                return Ok(Arc::new(Self {
+                    path,
+                    config,
+                    kind: Kind::User {
+                        directory,
+                        is_default,
+                    },
+                }));
             }
         }
         Err(refused("is removed again and again".to_owned()))
@@ -111,7 +173,7 @@ impl Runtime {
         &self.path
     }
 
-    /// The configuration with which any iceoryx2 program reaches the public services: root path and prefix.
+    /// The configuration with which any iceoryx2 program reaches the public services: root path and prefix. A group has none.
     #[must_use]
     pub fn iceoryx2_config(&self) -> &Config {
         &self.config
@@ -130,45 +192,99 @@ impl Runtime {
             .map_err(|e| ShmError::iceoryx(operation, e))
     }
 
-    fn try_exclusive(&self) -> bool {
-        rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+    /// The group that shares here; `None` in a user's directory.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        match &self.kind {
+            Kind::User { .. } => None,
+            Kind::Group { group, .. } => Some(group),
+        }
     }
 
-    /// Removes everything that processes before us left behind. Only while the exclusive lock is held.
-    ///
-    /// What cannot be removed is left; whoever needs the name of it will get an error that says so.
-    fn sweep(&self) {
-        // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
-        let report = clean::remove_dead_nodes(&self.config, clean::PATIENCE);
-        if report.is_none_or(|report| report.alive > 0) {
-            return;
+    /// Whether the process at the other end of a socket is one of those who share here: of the same user, or in the group.
+    pub(crate) fn admits(&self, socket: impl AsFd) -> bool {
+        match &self.kind {
+            Kind::User { .. } => system::peer(socket.as_fd())
+                .is_ok_and(|peer| peer.uid == rustix::process::geteuid().as_raw()),
+            Kind::Group { group, .. } => group.has_peer(socket),
         }
-        let prefix = self.config.global.prefix.as_bytes().to_vec();
-        remove_files(Path::new(SHARED_MEMORY_DIRECTORY), |name| {
-            name.as_bytes().starts_with(&prefix)
-        });
-        remove_files(&self.path, |name| {
-            name.as_bytes().starts_with(&prefix) || name_lock::is_ours(name)
-        });
-        for directory in ICEORYX2_DIRECTORIES {
-            let _ = fs::remove_dir_all(self.path.join(directory));
+    }
+
+    /// Who may connect to sockets that are made here.
+    pub(crate) fn socket_mode(&self) -> Mode {
+        match self.kind {
+            Kind::User { .. } => OURS,
+            Kind::Group { .. } => OURS.union(THE_GROUPS),
         }
+    }
+
+    /// Who may take over the lock of a name here, once its holder has died.
+    pub(crate) fn lock_mode(&self) -> Mode {
+        match self.kind {
+            Kind::Group {
+                is_sticky: false, ..
+            } => OURS.union(THE_GROUPS),
+            // Another user could not remove the socket, and would only keep the name from its user.
+            _ => OURS,
+        }
+    }
+}
+
+/// Reading and writing, for the owner.
+const OURS: Mode = Mode::RUSR.union(Mode::WUSR);
+/// And for the group.
+const THE_GROUPS: Mode = Mode::RGRP.union(Mode::WGRP);
+
+fn try_exclusive(directory: &OwnedFd) -> bool {
+    rustix::fs::flock(directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Removes everything that processes before us left behind. Only while the exclusive lock is held.
+///
+/// What cannot be removed is left; whoever needs the name of it will get an error that says so.
+fn sweep(path: &Path, config: &Config) {
+    // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
+    let report = clean::remove_dead_nodes(config, clean::PATIENCE);
+    if report.is_none_or(|report| report.alive > 0) {
+        return;
+    }
+    let prefix = config.global.prefix.as_bytes().to_vec();
+    remove_files(Path::new(SHARED_MEMORY_DIRECTORY), |name| {
+        name.as_bytes().starts_with(&prefix)
+    });
+    remove_files(path, |name| {
+        name.as_bytes().starts_with(&prefix) || name_lock::is_ours(name)
+    });
+    for directory in ICEORYX2_DIRECTORIES {
+        let _ = fs::remove_dir_all(path.join(directory));
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        let Kind::User {
+            directory,
+            is_default,
+        } = &self.kind
+        else {
+            return;
+        };
         // If the directory has been removed and made again, what is in it belongs to others.
         let is_current =
-            rustix::fs::fstat(&self.directory).is_ok_and(|stat| is_same_file(&self.path, &stat));
-        if is_current && self.try_exclusive() {
-            self.sweep();
-            if self.is_default {
+            rustix::fs::fstat(directory).is_ok_and(|stat| is_same_file(&self.path, &stat));
+        if is_current && try_exclusive(directory) {
+            sweep(&self.path, &self.config);
+            if *is_default {
                 // Not if something in it could not be removed.
                 let _ = fs::remove_dir(&self.path);
             }
         }
     }
+}
+
+/// The same directory has the same number wherever it is mounted.
+fn prefix_of(stat: &Stat) -> String {
+    format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
 }
 
 fn make_directory(path: &Path) -> io::Result<()> {

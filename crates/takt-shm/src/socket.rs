@@ -5,9 +5,10 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -16,6 +17,7 @@ use rustix::net::{
 
 use crate::error::ShmError;
 use crate::mail::{MAX_DESCRIPTORS, Mail, Received};
+use crate::system;
 
 /// More connections than this wait for `accept` only if the server hangs.
 const BACKLOG: i32 = 64;
@@ -25,7 +27,7 @@ const BACKLOG: i32 = 64;
 pub struct PeerCredentials {
     /// Unix user id.
     pub user: u32,
-    /// Process id.
+    /// Process id; 0 if it is in a PID namespace that cannot be seen from ours, as in another container.
     pub process: u32,
 }
 
@@ -46,16 +48,27 @@ fn address(path: &Path) -> Result<SocketAddrUnix, ShmError> {
     })
 }
 
-/// Listens at `path`, where nothing may be. Only the same user can connect.
-pub(crate) fn listen(path: &Path) -> Result<OwnedFd, ShmError> {
+/// Listens at `path`, where nothing may be. Those can connect whom `mode` names.
+pub(crate) fn listen(path: &Path, mode: Mode) -> Result<OwnedFd, ShmError> {
     let socket = new_socket()?;
-    let operation = "listen on the socket";
-    rustix::net::bind(&socket, &address(path)?).map_err(|e| ShmError::io(operation, e))?;
+    let failed = |e: Errno| ShmError::io("listen on the socket", e);
+    rustix::net::bind(&socket, &address(path)?).map_err(failed)?;
     // Between these two calls nobody can connect: the socket does not listen yet.
-    rustix::fs::chmod(path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
-        .map_err(|e| ShmError::io(operation, e))?;
-    rustix::net::listen(&socket, BACKLOG).map_err(|e| ShmError::io(operation, e))?;
+    set_mode(path, mode).map_err(failed)?;
+    rustix::net::listen(&socket, BACKLOG).map_err(failed)?;
     Ok(socket)
+}
+
+/// Sets the mode of a socket of ours, and of nothing else: a member of a group could have put a link in its place.
+fn set_mode(path: &Path, mode: Mode) -> Result<(), Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&file)?;
+    let is_socket = FileType::from_raw_mode(stat.st_mode) == FileType::Socket;
+    if !is_socket || stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Errno::PERM);
+    }
+    rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode)
 }
 
 /// Takes the next connection; `None` when there is none.
@@ -79,16 +92,20 @@ pub(crate) fn connect(path: &Path) -> Result<Option<OwnedFd>, ShmError> {
         Err(Errno::NOENT | Errno::CONNREFUSED) => Ok(None),
         // The backlog is full.
         Err(Errno::AGAIN) => Err(ShmError::Busy("connecting")),
+        Err(Errno::ACCESS) => Err(ShmError::AccessDenied(format!(
+            "{} is not for this user",
+            path.display()
+        ))),
         Err(e) => Err(ShmError::io("connect to the socket", e)),
     }
 }
 
 /// Who connected.
-pub(crate) fn peer(socket: &OwnedFd) -> Result<PeerCredentials, Errno> {
-    let credentials = rustix::net::sockopt::socket_peercred(socket)?;
+pub(crate) fn peer(socket: &OwnedFd) -> std::io::Result<PeerCredentials> {
+    let credentials = system::peer(socket.as_fd())?;
     Ok(PeerCredentials {
-        user: credentials.uid.as_raw(),
-        process: credentials.pid.as_raw_nonzero().get().cast_unsigned(),
+        user: credentials.uid,
+        process: credentials.pid.cast_unsigned(),
     })
 }
 
@@ -166,13 +183,15 @@ pub(crate) fn say_goodbye(socket: &OwnedFd) {
 mod tests {
     use std::fs::File;
     use std::io::Read;
-    use std::os::fd::AsFd;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
+    const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
     fn pair(directory: &Path) -> (OwnedFd, OwnedFd) {
         let path = directory.join("socket");
-        let listener = listen(&path).unwrap();
+        let listener = listen(&path, MODE).unwrap();
         let client = connect(&path).unwrap().unwrap();
         (accept(&listener).unwrap().unwrap(), client)
     }
@@ -214,6 +233,24 @@ mod tests {
     }
 
     #[test]
+    fn only_our_own_socket_gets_a_mode() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let _listener = listen(&path, MODE.union(Mode::RGRP).union(Mode::WGRP)).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o660);
+        let file = directory.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let before = mode(&file);
+        let link = directory.path().join("link");
+        symlink(&file, &link).unwrap();
+        for other in [&file, &link] {
+            assert_eq!(set_mode(other, Mode::RWXU), Err(Errno::PERM));
+        }
+        assert_eq!(mode(&file), before);
+    }
+
+    #[test]
     fn endings_are_told_apart() {
         let directory = tempfile::tempdir().unwrap();
         let (server, client) = pair(directory.path());
@@ -236,7 +273,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("socket");
         assert!(connect(&path).unwrap().is_none());
-        drop(listen(&path).unwrap());
+        drop(listen(&path, MODE).unwrap());
         assert!(connect(&path).unwrap().is_none());
     }
 }

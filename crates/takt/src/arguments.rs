@@ -26,12 +26,15 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start a registry, two Providers and a Consumer, and show live data.
-    #[command(after_help = "Examples:\n  takt demo\n  takt demo --for 10s")]
+    #[command(
+        after_help = "Examples:\n  takt demo\n  takt demo --for 10s\n  takt demo --group plant"
+    )]
     Demo(DemoArguments),
     /// Run the SemanticRegistryServer, or change what it knows.
     #[command(after_help = "Examples:\n  \
         takt registry\n  \
         takt registry --endpoint opc.tcp://127.0.0.1:4841 --nodeset Opc.Ua.Di.NodeSet2.xml\n  \
+        takt registry --group plant\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.
@@ -49,6 +52,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         takt read opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt read opc.iox2://Machine \"ns=1;s=Spindle/Speed\" --json\n  \
+        takt read opc.iox2://Machine Spindle/Speed --group plant\n  \
         takt read opc.tcp://127.0.0.1:4840 i=2258")]
     Read(ReadArguments),
     /// Write a Value. It is checked against the node's DataType first.
@@ -86,6 +90,14 @@ pub enum Command {
     },
 }
 
+/// Whom shared memory is shared with.
+#[derive(Debug, Clone, Args)]
+pub struct GroupArguments {
+    /// Share memory with this Unix group, by name or number, instead of this user alone.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct DemoArguments {
     /// End after this time, for example 10s.
@@ -94,6 +106,8 @@ pub struct DemoArguments {
     /// Where the registry listens for OPC UA clients.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    #[command(flatten)]
+    pub share: GroupArguments,
 }
 
 #[derive(Debug, Args)]
@@ -119,6 +133,8 @@ pub struct RegistryServeArguments {
     /// A NodeSet2 file to load; may be given more than once, in any order.
     #[arg(long, value_name = "FILE")]
     pub nodeset: Vec<PathBuf>,
+    #[command(flatten)]
+    pub share: GroupArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -130,6 +146,8 @@ pub enum RegistryCommand {
         /// The registry, which must be on this host.
         #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
         registry: Endpoint,
+        #[command(flatten)]
+        share: GroupArguments,
     },
 }
 
@@ -154,6 +172,8 @@ pub struct ProviderArguments {
     /// Another ApplicationName than the usual one.
     #[arg(long)]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub share: GroupArguments,
 }
 
 /// Which application to talk to, and how.
@@ -165,6 +185,8 @@ pub struct ConnectArguments {
     /// How long a request may take.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     pub timeout: Duration,
+    #[command(flatten)]
+    pub share: GroupArguments,
     /// Print JSON, one object a row.
     #[arg(long)]
     pub json: bool,

@@ -38,6 +38,12 @@ pub fn registry(error: &RegistryError) -> Report {
 
 /// Endpoints that could not be opened.
 fn serve(error: &ServeError) -> Report {
+    if let ServeError::SharedMemory(
+        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) | ShmError::AccessDenied(_),
+    ) = error
+    {
+        return with_help(error, GROUPS);
+    }
     with_help(
         error,
         "A port in use: give another with --endpoint, port 0 for any. A name in use: an application of that name runs \
@@ -58,8 +64,14 @@ pub fn with_help(error: impl std::fmt::Display, help: impl Into<String>) -> Repo
     Report::new(MietteDiagnostic::new(error.to_string()).with_help(help.into()))
 }
 
+/// How people come to share within a group.
+const GROUPS: &str = "With --group, memory is shared among the members of a Unix group, in a directory that root has made for it \
+    (/run/takt/GROUP, mode 2770). `id` shows your groups; `usermod -a -G GROUP USER` adds a user, from the next login on. Without \
+    --group it is shared with your own user alone. docs/threat-model.md says more.";
+
 fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
+        ClientError::AccessDenied { .. } => GROUPS.to_owned(),
         ClientError::Unreachable { endpoint, .. } if endpoint.starts_with("opc.iox2://") => {
             "Is the application running, under this name, on this host, as this user? \
              `takt demo` starts a registry and two Providers."

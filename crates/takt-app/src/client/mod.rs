@@ -66,6 +66,11 @@ pub struct ClientOptions {
     pub session_timeout: Duration,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are those of this user. Its
+    /// applications meet in `/run/takt/GROUP`, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
+    pub group: Option<String>,
+    /// The Unix user id that has to run the application, over shared memory; by default any that may be there.
+    pub server_user: Option<u32>,
 }
 
 impl Default for ClientOptions {
@@ -78,6 +83,8 @@ impl Default for ClientOptions {
             identity: Identity::Anonymous,
             session_timeout: Duration::from_secs(60),
             runtime_directory: None,
+            group: None,
+            server_user: None,
         }
     }
 }

@@ -50,11 +50,23 @@ impl Transport {
                 let config = ClientConfig {
                     wait: options.waiting,
                     runtime_directory: options.runtime_directory.clone(),
+                    group: options.group.clone(),
                     ..ClientConfig::default()
                 };
                 ShmClient::connect(name, &config, timeout)
+                    .and_then(|client| of_user(client, options.server_user))
                     .map(|client| Connection::SharedMemory(Box::new(client)))
-                    .map_err(|error| unreachable_endpoint(endpoint, error))
+                    .map_err(|error| match error {
+                        ShmError::AccessDenied(reason) => ClientError::AccessDenied {
+                            endpoint: endpoint.to_string(),
+                            reason,
+                        },
+                        // Nothing will change by trying again.
+                        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) => {
+                            ClientError::Invalid(error.to_string())
+                        }
+                        error => unreachable_endpoint(endpoint, error),
+                    })
             }
         }?;
         Ok(Self {
@@ -231,6 +243,16 @@ fn refused(status: StatusCode) -> ClientError {
     ClientError::Service {
         service: "the request",
         status,
+    }
+}
+
+/// The client, if its server is run by this user.
+fn of_user(client: ShmClient, user: Option<u32>) -> Result<ShmClient, ShmError> {
+    match (user, client.server_user()) {
+        (Some(expected), user) if user != expected => Err(ShmError::AccessDenied(format!(
+            "user {user} runs it, not user {expected}"
+        ))),
+        _ => Ok(client),
     }
 }
 

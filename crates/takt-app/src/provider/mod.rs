@@ -149,6 +149,7 @@ impl ProviderBuilder {
             &self.methods,
         )?;
         let runtime_directory = self.serve.runtime_directory.clone();
+        let group = self.serve.group.clone();
         let serving = Serving::start(&server, &endpoints, self.serve)?;
         let mut provider = Provider {
             endpoints: serving.endpoints().to_vec(),
@@ -173,6 +174,7 @@ impl ProviderBuilder {
                 secret,
                 registered: Arc::clone(&provider.registered),
                 runtime_directory,
+                group,
                 on_registered: provider.on_registered(),
             })?;
         }

@@ -33,6 +33,7 @@ pub(super) struct Registration {
     pub(super) secret: SecretFile,
     pub(super) registered: Arc<AtomicBool>,
     pub(super) runtime_directory: Option<PathBuf>,
+    pub(super) group: Option<String>,
     pub(super) on_registered: Box<dyn Fn(u16) + Send>,
 }
 
@@ -90,6 +91,7 @@ impl Registration {
             timeout: Duration::from_secs(1),
             identity: self.identity(),
             runtime_directory: self.runtime_directory.clone(),
+            group: self.group.clone(),
             ..ClientOptions::named(&self.offer.application_name)
         }
     }

@@ -102,8 +102,12 @@ impl takt_shm::Handler for Services {
             Some(peer) => Peer {
                 transport: Transport::SharedMemory,
                 user: Some(peer.user),
-                process: Some(peer.process),
-                address: format!("process {}", peer.process),
+                // In another PID namespace it has no number here.
+                process: (peer.process != 0).then_some(peer.process),
+                address: match peer.process {
+                    0 => format!("a process of user {}", peer.user),
+                    process => format!("process {process}"),
+                },
             },
             // The public services' memory can be opened by this process's own Unix user only.
             None => Peer {

@@ -35,6 +35,9 @@ pub struct ServeOptions {
     pub max_connections: usize,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are for this user alone.
+    /// Its applications meet in `/run/takt/GROUP`, which root makes, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
+    pub group: Option<String>,
     /// The core that the thread keeps to. Threads that wait for other servers on behalf of a request come from it and keep
     /// to it too: do not combine this with spinning where there are such.
     pub core: Option<usize>,
@@ -48,6 +51,7 @@ impl Default for ServeOptions {
             waiting: Waiting::Sleep,
             max_connections: 256,
             runtime_directory: None,
+            group: None,
             core: None,
             policy: None,
         }
@@ -252,6 +256,7 @@ impl Transports {
         let config = ServerConfig {
             max_connections: options.max_connections,
             runtime_directory: options.runtime_directory.clone(),
+            group: options.group.clone(),
             ..ServerConfig::default()
         };
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());

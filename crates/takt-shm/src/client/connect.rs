@@ -29,7 +29,8 @@ impl ShmClient {
     /// Connects to an application on this host, in at most `timeout`.
     ///
     /// # Errors
-    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::Refused`] if it does not want us,
+    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::AccessDenied`] if we may not talk to it,
+    /// or it is run by somebody who has no right to the name, [`ShmError::Refused`] if it does not want us,
     /// [`ShmError::Busy`] if it takes no more connections, [`ShmError::Timeout`] if it does not answer.
     pub fn connect(
         name: &ApplicationName,
@@ -37,7 +38,7 @@ impl ShmClient {
         timeout: Duration,
     ) -> Result<Self, ShmError> {
         let deadline = Instant::now() + timeout;
-        let runtime = Runtime::open(config.runtime_directory.as_deref())?;
+        let runtime = Runtime::find(config.group.as_deref(), config.runtime_directory.as_deref())?;
         let socket = connect_socket(&runtime, name, deadline)?;
         Self::open(socket, runtime, config, deadline)
     }
@@ -145,6 +146,9 @@ fn refused(mail: Mail) -> ShmError {
         Mail::Refused {
             status: StatusCode::BadTcpServerTooBusy,
         } => ShmError::Busy("connections"),
+        Mail::Refused {
+            status: StatusCode::BadUserAccessDenied,
+        } => ShmError::AccessDenied("the application refuses this user".to_owned()),
         Mail::Refused { status } => ShmError::Refused(status),
         _ => ShmError::Protocol("an unexpected mail"),
     }
@@ -155,9 +159,8 @@ fn connect_socket(
     name: &ApplicationName,
     deadline: Instant,
 ) -> Result<OwnedFd, ShmError> {
-    let path = name_lock::socket_path(runtime, name);
     loop {
-        match socket::connect(&path) {
+        match reach(runtime, name) {
             Ok(Some(socket)) => return Ok(socket),
             Ok(None) => return Err(ShmError::NoSuchApplication(name.clone())),
             Err(ShmError::Busy(_)) if Instant::now() < deadline => {
@@ -165,6 +168,21 @@ fn connect_socket(
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Connects to the application of that name, if there is one, and if it is run by somebody who shares here: whoever can make
+/// files in the directory can listen there.
+pub(crate) fn reach(
+    runtime: &Runtime,
+    name: &ApplicationName,
+) -> Result<Option<OwnedFd>, ShmError> {
+    let socket = socket::connect(&name_lock::socket_path(runtime, name))?;
+    match &socket {
+        Some(socket) if !runtime.admits(socket) => Err(ShmError::AccessDenied(format!(
+            "whoever listens as {name} does not belong here"
+        ))),
+        _ => Ok(socket),
     }
 }
 

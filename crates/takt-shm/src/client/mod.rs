@@ -30,7 +30,7 @@ use crate::runtime::Runtime;
 use crate::socket::{self, PeerCredentials, Post};
 use crate::wait::WaitPolicy;
 
-pub(crate) use connect::hello;
+pub(crate) use connect::{hello, reach};
 pub use current::CurrentValue;
 
 /// How a client is set up.
@@ -40,8 +40,10 @@ pub struct ClientConfig {
     pub wait: WaitPolicy,
     /// The longest response, in bytes, that it takes.
     pub max_response: u32,
-    /// Another runtime directory than the usual one.
+    /// Another runtime directory than the usual one of the user or the group.
     pub runtime_directory: Option<PathBuf>,
+    /// The Unix group, by name or number, that the application shares with; by default it is one of the same user.
+    pub group: Option<String>,
 }
 
 impl Default for ClientConfig {
@@ -50,6 +52,7 @@ impl Default for ClientConfig {
             wait: WaitPolicy::default(),
             max_response: 64 << 20,
             runtime_directory: None,
+            group: None,
         }
     }
 }
@@ -234,7 +237,13 @@ impl ShmClient {
         !self.closed && matches!(self.socket.0.receive(), Post::Nothing)
     }
 
-    /// The process id of the server, from the kernel.
+    /// The Unix user id of the server, from the kernel.
+    #[must_use]
+    pub fn server_user(&self) -> u32 {
+        self.peer.user
+    }
+
+    /// The process id of the server, from the kernel; 0 if it is in a PID namespace that cannot be seen from ours.
     #[must_use]
     pub fn server_process(&self) -> u32 {
         self.peer.process

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_rt::readiness::Waker;
@@ -12,6 +13,7 @@ use crate::attention::{Attention, MAX_CONNECTIONS};
 use crate::error::ShmError;
 use crate::mail::Mail;
 use crate::post::PostBox;
+use crate::runtime::Runtime;
 use crate::server::channel::Channel;
 use crate::socket::{self, PeerCredentials};
 
@@ -87,6 +89,8 @@ pub(super) struct Connection<C> {
 
 pub(super) struct Connections<C> {
     listener: OwnedFd,
+    /// Knows who may connect.
+    runtime: Arc<Runtime>,
     /// Given up for a moment to refuse a client when there are no descriptors left, so that it does not wait for ever.
     spare: Option<File>,
     places: Vec<(u32, Option<Connection<C>>)>,
@@ -97,10 +101,11 @@ pub(super) struct Connections<C> {
 }
 
 impl<C> Connections<C> {
-    /// Listens at `path`.
-    pub(super) fn listen(path: &Path, max: usize) -> Result<Self, ShmError> {
+    /// Listens at `path` for those who share in `runtime`.
+    pub(super) fn listen(path: &Path, runtime: Arc<Runtime>, max: usize) -> Result<Self, ShmError> {
         Ok(Self {
-            listener: socket::listen(path)?,
+            listener: socket::listen(path, runtime.socket_mode())?,
+            runtime,
             spare: spare(),
             places: Vec::new(),
             open: Vec::new(),
@@ -209,7 +214,7 @@ impl<C> Connections<C> {
             // If it cannot be told, it sees the connection closed.
             let _ = socket::send(&socket, Mail::Refused { status }, &[]);
         };
-        if peer.user != rustix::process::geteuid().as_raw() {
+        if !self.runtime.admits(&socket) {
             refuse(StatusCode::BadUserAccessDenied);
             return None;
         }

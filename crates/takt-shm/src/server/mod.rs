@@ -39,10 +39,12 @@ pub struct ServerConfig {
     pub max_request: u32,
     /// The longest response, in bytes.
     pub max_response: u32,
-    /// Whether to offer the public services through iceoryx2, or channels alone.
+    /// Whether to offer the public services through iceoryx2, or channels alone. A group gets channels alone.
     pub public_services: bool,
-    /// Another runtime directory than the usual one.
+    /// Another runtime directory than the usual one of the user or the group.
     pub runtime_directory: Option<PathBuf>,
+    /// The Unix group, by name or number, whose members can connect; by default the user alone.
+    pub group: Option<String>,
 }
 
 impl Default for ServerConfig {
@@ -53,6 +55,7 @@ impl Default for ServerConfig {
             max_response: 64 << 20,
             public_services: true,
             runtime_directory: None,
+            group: None,
         }
     }
 }
@@ -88,6 +91,7 @@ pub struct ShmServer<H: Handler> {
     completed: Completed,
     /// A request, copied away from its client.
     scratch: Vec<u8>,
+    // Holds the directory until everything else is gone.
     _runtime: Arc<Runtime>,
 }
 
@@ -106,10 +110,10 @@ impl<H: Handler> ShmServer<H> {
         tag: u8,
         config: ServerConfig,
     ) -> Result<Self, ShmError> {
-        let runtime = Runtime::open(config.runtime_directory.as_deref())?;
+        let runtime = Runtime::find(config.group.as_deref(), config.runtime_directory.as_deref())?;
         let name_lock = take_name(&runtime, &name)?;
         let completed = Completed::new()?;
-        let public = match config.public_services {
+        let public = match config.public_services && runtime.group().is_none() {
             true => Some(Self::offer_public(
                 &runtime, &name, &handler, &completed, &config,
             )?),
@@ -126,7 +130,11 @@ impl<H: Handler> ShmServer<H> {
         add(completed.waker.as_fd(), Event::Completed)?;
         let attention = Attention::new(config.max_connections)?;
         // Last: who finds the socket finds everything else.
-        let connections = Connections::listen(name_lock.socket(), config.max_connections)?;
+        let connections = Connections::listen(
+            name_lock.socket(),
+            Arc::clone(&runtime),
+            config.max_connections,
+        )?;
         add(connections.listener(), Event::Listener)?;
         Ok(Self {
             connections,

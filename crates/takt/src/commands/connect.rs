@@ -11,6 +11,7 @@ use crate::explain;
 pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
     let options = ClientOptions {
         timeout: arguments.timeout,
+        group: arguments.share.group.clone(),
         ..ClientOptions::named("takt")
     };
     Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))

@@ -22,11 +22,13 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let registry_endpoint = format!("opc.iox2://{DEFAULT_REGISTRY}");
     let endpoint = arguments.endpoint.to_string();
     let data_directory = data.path().to_string_lossy();
+    let group = arguments.share.group.as_deref();
 
     let mut registry = start(
         &takt,
         "The registry",
         Stdio::piped(),
+        group,
         &[
             "registry",
             "--endpoint",
@@ -42,13 +44,19 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     }
     let mut processes = vec![registry];
     for (name, provider) in [(host::NAME, "host"), (machine::NAME, "machine")] {
-        processes.push(start(&takt, name, Stdio::null(), &["provider", provider])?);
+        processes.push(start(
+            &takt,
+            name,
+            Stdio::null(),
+            group,
+            &["provider", provider],
+        )?);
     }
     output::line(format_args!("{serves}; any OPC UA client can look at it\n"));
 
     let stop = interrupt.flag();
     let ended = watch(processes, Arc::clone(&stop));
-    let consumer = takt_demo::consumer::run(&registry_endpoint, arguments.run_for, &stop);
+    let consumer = takt_demo::consumer::run(&registry_endpoint, group, arguments.run_for, &stop);
     stop.store(true, Ordering::Relaxed);
     let died = ended
         .join()
@@ -68,10 +76,17 @@ fn ended_early(name: &str) -> miette::Report {
     )
 }
 
-fn start(takt: &Path, name: &str, output: Stdio, arguments: &[&str]) -> miette::Result<Process> {
+fn start(
+    takt: &Path,
+    name: &str,
+    output: Stdio,
+    group: Option<&str>,
+    arguments: &[&str],
+) -> miette::Result<Process> {
     let mut command = Command::new(takt);
     command
         .args(arguments)
+        .args(group.map(|group| format!("--group={group}")))
         .env(END_WITH_PARENT, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(output);

@@ -1,5 +1,6 @@
 //! `takt provider host|machine`: the Providers of the demonstration.
 
+use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, Provider};
 use takt_demo::{host, machine};
 
@@ -16,7 +17,11 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
     let name = arguments.name.as_deref().unwrap_or(usual_name);
     let builder = Provider::builder(name)
         .registry(arguments.registry.to_string())
-        .endpoint(arguments.endpoint.to_string());
+        .endpoint(arguments.endpoint.to_string())
+        .serve(ServeOptions {
+            group: arguments.share.group.clone(),
+            ..ServeOptions::default()
+        });
     let provider = match arguments.provider {
         DemoProvider::Host => host::start(builder).map_err(|error| explain::provider(&error))?,
         DemoProvider::Machine => machine::start(builder).map_err(|error| match error {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use takt_app::client::{Client, ClientOptions};
+use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, model};
 use takt_registry::{Registry, RegistryOptions};
 use takt_ua::{NodeId, Variant};
@@ -14,7 +15,11 @@ use crate::{explain, output};
 pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
     match arguments.command {
         None => serve(arguments.serve),
-        Some(RegistryCommand::Forget { name, registry }) => forget(&name, &registry),
+        Some(RegistryCommand::Forget {
+            name,
+            registry,
+            share,
+        }) => forget(&name, &registry, share.group),
     }
 }
 
@@ -26,7 +31,10 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         endpoint: arguments.endpoint,
         database: data.join("registry.redb"),
         nodesets: arguments.nodeset,
-        ..RegistryOptions::default()
+        serve: ServeOptions {
+            group: arguments.share.group,
+            ..ServeOptions::default()
+        },
     })
     .map_err(|error| explain::registry(&error))?;
     let endpoints: Vec<String> = registry
@@ -43,9 +51,13 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     Ok(())
 }
 
-fn forget(name: &str, registry: &Endpoint) -> miette::Result<()> {
+fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Result<()> {
     let explained = |error| explain::client(&error);
-    let mut client = Client::connect(registry, ClientOptions::named("takt")).map_err(explained)?;
+    let options = ClientOptions {
+        group,
+        ..ClientOptions::named("takt")
+    };
+    let mut client = Client::connect(registry, options).map_err(explained)?;
     let namespace = client
         .namespace_index(model::NAMESPACE_URI)
         .map_err(explained)?

@@ -1,0 +1,95 @@
+//! Tests that need privileges: where these are missing, a test is counted as ignored, which libtest cannot decide at run time.
+//!
+//! The output is that of libtest, so that `./test` adds it up like any other.
+
+use std::panic::catch_unwind;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// A test and what it needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Test {
+    /// What messages call it.
+    pub name: &'static str,
+    /// A command that works only where the test can run, and whose failure means that it cannot.
+    pub needs: &'static [&'static str],
+    /// Panics if it fails.
+    pub run: fn(),
+}
+
+/// Switching to other users.
+pub const USERS: &[&str] = &[
+    "setpriv", "--reuid", "65534", "--regid", "65534", "--groups", "54000", "true",
+];
+
+/// Namespaces as containers have them.
+pub const NAMESPACES: &[&str] = &[
+    "unshare",
+    "--mount",
+    "--ipc",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+    "mount",
+    "-t",
+    "tmpfs",
+    "none",
+    "/dev/shm",
+];
+
+/// Runs those tests whose names contain the first argument of the command line.
+#[must_use]
+pub fn main(tests: &[Test]) -> ExitCode {
+    let start = Instant::now();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_list = arguments.iter().any(|argument| argument == "--list");
+    let filter = arguments
+        .into_iter()
+        .find(|argument| !argument.starts_with('-'))
+        .unwrap_or_default();
+    let (chosen, others): (Vec<&Test>, Vec<&Test>) =
+        tests.iter().partition(|test| test.name.contains(&filter));
+    if is_list {
+        for test in chosen {
+            println!("{}: test", test.name);
+        }
+        return ExitCode::SUCCESS;
+    }
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    println!("\nrunning {} tests", chosen.len());
+    for test in chosen {
+        let outcome = if !is_possible(test.needs) {
+            ignored += 1;
+            format!("ignored, needs root: `{}` fails", test.needs.join(" "))
+        } else if catch_unwind(test.run).is_ok() {
+            passed += 1;
+            "ok".to_owned()
+        } else {
+            failed += 1;
+            "FAILED".to_owned()
+        };
+        println!("test {} ... {outcome}", test.name);
+    }
+    println!(
+        "\ntest result: {}. {passed} passed; {failed} failed; {ignored} ignored; 0 measured; {} filtered out; \
+         finished in {:.2}s\n",
+        if failed == 0 { "ok" } else { "FAILED" },
+        others.len(),
+        start.elapsed().as_secs_f64()
+    );
+    ExitCode::from(u8::from(failed > 0))
+}
+
+fn is_possible(command: &[&str]) -> bool {
+    let Some((program, arguments)) = command.split_first() else {
+        return true;
+    };
+    rustix::process::geteuid().is_root()
+        && Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+}

@@ -1,0 +1,117 @@
+//! Two containers that have nothing in common but one mounted directory: each has its own mounts, its own /dev/shm, its own
+//! IPC and PID namespace. That is what Compose sets up for docs/compose/compose.yaml.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use takt_tests::process::{self, Process};
+
+use crate::shared::{ANNA, BERT, Shared, User, set_mode};
+
+const START: Duration = Duration::from_secs(30);
+
+/// A `takt` command in a container of its own, in which the directory `volume` of the host is at `mounted`.
+fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) -> Command {
+    // Each has it in another place.
+    let root = shared.path().join(format!("container{number}"));
+    let group = shared.group_directory();
+    let mounted = root.join(group.file_name().unwrap());
+    if !mounted.exists() {
+        fs::create_dir_all(&mounted).unwrap();
+        set_mode(&root, 0o755);
+    }
+    let inner = shared.takt(user, arguments);
+    // The shell stays process 1: it ends with `unshare`, and everything in the container with it. A process that changes its
+    // user would not (prctl PR_SET_PDEATHSIG).
+    let mut command = Command::new("unshare");
+    command.args([
+        "--mount",
+        "--ipc",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+    ]);
+    command.args(["sh", "-ec"]);
+    command.arg(
+        "mount -t tmpfs -o mode=1777 none /dev/shm\n\
+         mount --bind \"$1\" \"$2\"\n\
+         mount -t tmpfs none \"$3\"\n\
+         shift 3\n\
+         touch /dev/shm/of-this-container\n\
+         \"$@\"\n\
+         exit $?",
+    );
+    // The place where the host has it is covered.
+    command.arg("sh").args([&group, &mounted, &shared.root()]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.current_dir("/").envs(
+        inner
+            .get_envs()
+            .filter_map(|(variable, value)| Some((variable, value?))),
+    );
+    command.env("TAKT_GROUP_ROOT", &root);
+    command
+}
+
+pub fn two_containers_share_one_directory() {
+    let shared = Shared::new();
+    let registry = shared.application("Registry");
+    let data = shared.path().join("data/container");
+    let serve = [
+        "registry",
+        "--name",
+        &registry,
+        "--endpoint",
+        "opc.tcp://127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ];
+    let mut first = Process::spawn(
+        "the registry's container",
+        &mut in_container(&shared, 1, ANNA, &serve),
+    );
+    first.wait_for("its endpoints", START, |line| line.contains(" serves "));
+    let provide = shared.machine_arguments();
+    let provide = provide.each_ref().map(String::as_str);
+    let mut second = Process::spawn(
+        "the Provider's container",
+        &mut in_container(&shared, 2, BERT, &provide),
+    );
+    second.wait_for("its endpoints", START, |line| line.contains(" serves "));
+
+    // From the host, and from a third container.
+    shared.wait_until_registered(ANNA);
+    let machine = format!("opc.iox2://{}", shared.application("Machine"));
+    let _ = shared.run(BERT, &["browse", &machine]).expect_success();
+    let read = ["read", &machine, "Spindle/SpeedSetpoint"];
+    let read = process::run(
+        "a Consumer's container",
+        &mut in_container(&shared, 3, ANNA, &read),
+        START,
+    );
+    assert!(read.expect_success().starts_with("6000.0 "));
+    // None of it was in this machine's shared memory.
+    assert!(!fs::exists("/dev/shm/of-this-container").unwrap());
+    // Nothing of a container is left when it has ended.
+    second.kill();
+    first.kill();
+    let deadline = Instant::now() + START;
+    while is_running(&shared) {
+        assert!(
+            Instant::now() < deadline,
+            "processes of a container are left"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether there is a process of this test's `takt`.
+fn is_running(shared: &Shared) -> bool {
+    let takt = shared.path().join("takt");
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|entry| fs::read_link(entry.path().join("exe")).ok())
+        .any(|program| program == takt)
+}

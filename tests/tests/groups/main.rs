@@ -1,0 +1,50 @@
+//! Applications of different users that share within a Unix group, and those who are kept out of it.
+//!
+//! The users and groups are numbers that nobody has; they need not exist.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+#![allow(unreachable_pub, reason = "a binary has no public interface")]
+
+mod containers;
+mod members;
+mod names;
+mod shared;
+mod socket;
+mod strangers;
+
+use std::process::ExitCode;
+
+use takt_tests::privileged::{self, NAMESPACES, Test, USERS};
+
+/// A test that switches users.
+macro_rules! with_users {
+    ($($module:ident :: $name:ident),* $(,)?) => {
+        [$(Test { name: concat!(stringify!($module), "::", stringify!($name)), needs: USERS, run: $module::$name }),*]
+    };
+}
+
+fn main() -> ExitCode {
+    let mut tests = with_users![
+        members::members_use_each_others_data,
+        members::the_api_shares_within_a_group,
+        members::a_demonstration_runs_within_a_group,
+        strangers::strangers_are_denied_and_reach_nothing,
+        strangers::who_gets_as_far_as_the_socket_is_refused,
+        names::a_stranger_cannot_take_a_name,
+        names::a_living_name_is_taken_a_dead_one_is_free,
+        names::a_sticky_directory_keeps_names_for_their_users,
+        names::the_registry_knows_a_provider_by_its_user,
+    ]
+    .to_vec();
+    tests.push(Test {
+        name: "containers::two_containers_share_one_directory",
+        needs: NAMESPACES,
+        run: containers::two_containers_share_one_directory,
+    });
+    privileged::main(&tests)
+}
