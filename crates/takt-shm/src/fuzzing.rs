@@ -271,6 +271,12 @@ pub fn broken_client(input: &[u8]) {
             words[usize::from(input.byte()) % words.len()].store(input.number(), Ordering::SeqCst);
             bell.wake();
             serve();
+            // More requests than there is room for responses: it takes none of those by itself.
+            for _ in 0..input.byte() % 8 {
+                peer.publish(&mut input);
+                bell.wake();
+                serve();
+            }
         }
     }
     bell.wake();
