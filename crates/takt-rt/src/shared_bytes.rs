@@ -52,6 +52,17 @@ impl<'a> SharedBytes<'a> {
         }
     }
 
+    /// The bytes of a slice, for whoever takes both kinds of memory. Nobody writes it.
+    #[must_use]
+    #[inline]
+    pub const fn of_slice(bytes: &'a [u8]) -> Self {
+        Self {
+            start: bytes.as_ptr(),
+            length: bytes.len(),
+            memory: PhantomData,
+        }
+    }
+
     /// A view of memory that lives for `'a`.
     ///
     /// # Safety

@@ -7,6 +7,7 @@
 mod attributes;
 mod current;
 mod data_types;
+mod in_place;
 mod namespaces;
 mod request;
 mod session;
@@ -17,6 +18,7 @@ mod views;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
 use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
@@ -24,6 +26,7 @@ use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
 pub use attributes::Attribute;
 pub use current::CurrentValue;
 pub use data_types::ValueType;
+pub use in_place::ValueInPlace;
 pub use request::{Request, Response};
 pub use transport::Waiting;
 pub use views::Follow;
@@ -237,6 +240,32 @@ impl Client {
         encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
         decode: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ClientError> {
+        let (transport, session, timeout) = self.session()?;
+        let token = session.authentication_token();
+        let result = transport.exchange(|encoder| encode(token, encoder), decode, timeout);
+        if matches!(result, Err(ClientError::Closed { .. })) {
+            self.connected = None;
+        }
+        result
+    }
+
+    /// The same with a response that is still where the server wrote it.
+    fn exchange_in_place<R>(
+        &mut self,
+        encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
+        decode: impl FnOnce(SharedBytes<'_>) -> R,
+    ) -> Result<R, ClientError> {
+        let (transport, session, timeout) = self.session()?;
+        let token = session.authentication_token();
+        let result = transport.exchange_in_place(|encoder| encode(token, encoder), decode, timeout);
+        if matches!(result, Err(ClientError::Closed { .. })) {
+            self.connected = None;
+        }
+        result
+    }
+
+    /// The session, and how long a request may take.
+    fn session(&mut self) -> Result<(&mut Transport, &Session, Duration), ClientError> {
         // With a session there is nothing to wait for yet, and no need to ask the clock.
         let mut timeout = self.options.timeout.max(Duration::from_millis(1));
         if self.connected.is_none() {
@@ -244,15 +273,10 @@ impl Client {
             self.open(deadline)?;
             timeout = remaining(deadline);
         }
-        let Some((transport, session)) = self.connected.as_mut() else {
-            return Err(not_connected(&self.endpoint));
-        };
-        let token = session.authentication_token();
-        let result = transport.exchange(|encoder| encode(token, encoder), decode, timeout);
-        if matches!(result, Err(ClientError::Closed { .. })) {
-            self.connected = None;
+        match self.connected.as_mut() {
+            Some((transport, session)) => Ok((transport, session, timeout)),
+            None => Err(not_connected(&self.endpoint)),
         }
-        result
     }
 
     /// Makes sure that there is a session: tries until `deadline`.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{ClientError as TcpError, TcpClient, TcpClientConfig, WaitMode};
 use takt_ua::StatusCode;
@@ -110,6 +111,24 @@ impl Transport {
                 .request(&mut encode, timeout)
                 .map(decode)
                 .map_err(|error| shm_error(&self.endpoint, timeout, error)),
+        }
+    }
+}
+
+impl Transport {
+    /// As [`exchange`](Self::exchange), but over shared memory `decode` gets the body where the server wrote it.
+    pub(super) fn exchange_in_place<R>(
+        &mut self,
+        mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
+        decode: impl FnOnce(SharedBytes<'_>) -> R,
+        timeout: Duration,
+    ) -> Result<R, ClientError> {
+        match &mut self.connection {
+            Connection::SharedMemory(client) if self.unanswered.is_empty() => client
+                .request_in_place(&mut encode, timeout)
+                .map(decode)
+                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
+            _ => self.exchange(encode, |body| decode(SharedBytes::of_slice(body)), timeout),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use takt_ua::{DataValue, NodeId, Variant};
 
-use crate::client::{Client, ClientOptions, CurrentValue};
+use crate::client::{Client, ClientOptions, CurrentValue, ValueInPlace};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::NAMESPACE_URI;
@@ -47,6 +47,16 @@ impl Consumer {
     pub fn read(&mut self, item: &Item) -> Result<DataValue, ClientError> {
         let (client, node) = self.provider(item)?;
         client.read(&node)
+    }
+
+    /// The Value of `item`, seen by `look` where its Provider wrote it: [`Client::read_in_place`].
+    pub fn read_in_place<R>(
+        &mut self,
+        item: &Item,
+        look: impl FnOnce(&ValueInPlace<'_>) -> R,
+    ) -> Result<R, ClientError> {
+        let (client, node) = self.provider(item)?;
+        client.read_in_place(&node, look)
     }
 
     /// The current value of `item`, where its Provider publishes it: to be read again and again without a request. `None` if it
