@@ -38,6 +38,8 @@ pub(crate) enum Access {
     InPlace,
     /// It encodes the request and decodes the response, and copies the value once, out of the response or into the request.
     Copied,
+    /// It asks nobody, and copies the current value out of the memory that the server shares.
+    Current,
 }
 
 /// Bytes of a request and its response: TypeId and structure, or with what a transport puts before them.

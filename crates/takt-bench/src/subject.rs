@@ -63,7 +63,7 @@ pub(crate) fn server(payloads: &[Payload]) -> Result<Arc<Server>, BenchError> {
             .edit()
             .add_node(definition, &references)
             .map_err(failed)?;
-        let cell = Cell::of(&value(payload));
+        let cell = Cell::of(&value(payload)).share().map_err(failed)?;
         space
             .set_value(&node, Value::Cell(Arc::new(cell)))
             .map_err(failed)?;

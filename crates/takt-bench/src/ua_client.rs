@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use takt_app::{Client, ClientError, ClientOptions, Endpoint, ValueInPlace};
+use takt_app::{Client, ClientError, ClientOptions, CurrentValue, Endpoint, ValueInPlace};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{ReadRequest, WriteRequest};
 use takt_ua::views::{ReadResponseRef, WriteResponseRef};
@@ -36,6 +36,8 @@ enum Prepared {
     /// Encoded each time, with a time stamp of its own.
     Read(ReadRequest, Payload, Access),
     Write(WriteRequest),
+    /// Nothing is sent.
+    Current(CurrentValue, Payload),
 }
 
 impl UaClient {
@@ -117,6 +119,9 @@ impl UaClient {
                     |body| take_value(body, *payload, value),
                 )
             }
+            Prepared::Current(current, payload) => {
+                Ok(take_current(current, *payload, &mut self.value))
+            }
             Prepared::Write(request) => {
                 request.request_header.timestamp = DateTime::now();
                 self.client
@@ -132,6 +137,13 @@ impl RoundTrip for UaClient {
         let payload = operation.payload;
         let node = subject::node_id(self.namespace, payload);
         self.prepared = match (operation.service, operation.access) {
+            (_, Access::Current) => {
+                let current = self.client.current_value(&node);
+                let current = current.map_err(BenchError::round_trip(&self.what))?;
+                let current = current.ok_or("the value is not published".to_owned());
+                let current = current.map_err(BenchError::round_trip(&self.what))?;
+                Prepared::Current(current, payload)
+            }
             (Service::Read, access) => {
                 let request = subject::read_request(&token, &node);
                 let message = subject::message(&request);
@@ -190,6 +202,29 @@ fn look_at(value: &ValueInPlace<'_>, payload: Payload) -> Result<(), &'static st
     let ends = (value.get::<u32>(0), value.get::<u32>(elements - 1));
     match black_box(ends) {
         (Some(_), Some(_)) if value.len::<u32>() == elements => Ok(()),
+        _ => Err("no such value"),
+    }
+}
+
+/// Copies the current value.
+#[inline]
+fn take_current(
+    current: &CurrentValue,
+    payload: Payload,
+    into: &mut [u32],
+) -> Result<(), &'static str> {
+    let read = if payload.is_scalar() {
+        current
+            .read_scalar::<u32>()
+            .map(|(value, _)| value.is_some())
+    } else {
+        current
+            .read_slice(into)
+            .map(|(count, _)| count == Some(payload.elements()))
+    };
+    black_box(into);
+    match read {
+        Ok(true) => Ok(()),
         _ => Err("no such value"),
     }
 }

@@ -42,7 +42,8 @@ pub struct Row {
     pub transport: String,
     /// `Read` (the paper's GetValue) or `Write` (SetValue); for a floor the one whose messages are as long.
     pub service: String,
-    /// What the client does with the value: `in place`, `copied`, or `bytes` where nobody looks at it.
+    /// What the client does with the value: `in place`, `copied`, `current` if it was read without a request, or `bytes` where
+    /// nobody looks at it.
     pub access: String,
     /// Bytes of the value.
     pub payload_bytes: usize,
@@ -94,6 +95,7 @@ impl Row {
             access: match operation.access {
                 Access::Bytes => "bytes",
                 Access::InPlace => "in place",
+                Access::Current => "current",
                 Access::Copied => "copied",
             }
             .to_owned(),

@@ -60,7 +60,8 @@ pub(super) fn list(
             add(shared_memory, Spin, &[Copied], &[], idle_consumers);
         }
         add(shared_memory, Adaptive, &[Copied], &[Copied], 0);
-        add(shared_memory, Sleep, &[Copied], &[Copied], 0);
+        // A current value is read without the server: however that waits.
+        add(shared_memory, Sleep, &[Copied, Current], &[Copied], 0);
         if idle_consumers > 0 {
             add(shared_memory, Sleep, &[Copied], &[], idle_consumers);
         }
