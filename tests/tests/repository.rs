@@ -54,6 +54,27 @@ fn every_dependency_is_justified_and_every_justification_needed() {
     assert_eq!(used, justified, "docs/dependencies.md");
 }
 
+/// bindgen takes syn 2 or 3 and hands what it parsed to prettyplease: both must have the same, which resolving anew does not see to.
+#[test]
+fn bindgen_and_prettyplease_have_one_syn() {
+    let lock = fs::read_to_string(repository().join("Cargo.lock")).unwrap();
+    let syn_of = |name: &str| -> BTreeSet<String> {
+        let packages = lock.split("[[package]]");
+        packages
+            .filter(|package| package.contains(&format!("\nname = \"{name}\"\n")))
+            .filter_map(|package| package.lines().find(|line| line.contains("\"syn")))
+            .map(|line| line.trim().to_owned())
+            .collect()
+    };
+    let expected = syn_of("prettyplease");
+    assert_eq!(expected.len(), 1, "{expected:?}");
+    assert_eq!(
+        syn_of("bindgen"),
+        expected,
+        "in Cargo.lock, give bindgen the syn of prettyplease"
+    );
+}
+
 #[test]
 fn lock_files_name_no_registry() {
     let lock = fs::read_to_string(repository().join("peers/node/package-lock.json")).unwrap();
