@@ -57,7 +57,7 @@ fn values_are_seen_where_they_are() {
         // Smaller than a slot of shared memory, then with memory of its own.
         client
             .read_in_place(&node("Array"), |value| {
-                assert_eq!(value.len::<u32>(), numbers.len());
+                assert_eq!(value.count::<u32>(), numbers.len());
                 assert_eq!(value.get::<u32>(99_999), Some(99_999));
                 assert_eq!(value.get::<u32>(100_000), None);
                 let mut copy = vec![0; numbers.len() + 1];
@@ -78,7 +78,7 @@ fn values_are_seen_where_they_are() {
         assert_eq!(text.unwrap(), "Grüße".as_bytes());
 
         let waiting = client.read_in_place(&node("Waiting"), |value| {
-            (value.data_type(), value.len::<f64>(), value.status)
+            (value.data_type(), value.count::<f64>(), value.status)
         });
         let expected = (None, 0, StatusCode::BadWaitingForInitialData);
         assert_eq!(waiting.unwrap(), expected);

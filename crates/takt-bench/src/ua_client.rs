@@ -201,7 +201,7 @@ fn look_at(value: &ValueInPlace<'_>, payload: Payload) -> Result<(), &'static st
     let elements = payload.elements();
     let ends = (value.get::<u32>(0), value.get::<u32>(elements - 1));
     match black_box(ends) {
-        (Some(_), Some(_)) if value.len::<u32>() == elements => Ok(()),
+        (Some(_), Some(_)) if value.count::<u32>() == elements => Ok(()),
         _ => Err("no such value"),
     }
 }

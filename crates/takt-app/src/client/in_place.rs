@@ -54,7 +54,7 @@ impl<'a> ValueInPlace<'a> {
     /// How many elements of type `T` there are: one, if it is no array; none, if they are of another type.
     #[must_use]
     #[inline]
-    pub fn len<T: Element>(&self) -> usize {
+    pub fn count<T: Element>(&self) -> usize {
         if self.data_type == Some(T::TYPE) {
             self.elements.len() / T::SIZE
         } else {
@@ -66,7 +66,7 @@ impl<'a> ValueInPlace<'a> {
     #[must_use]
     #[inline]
     pub fn get<T: Element>(&self, index: usize) -> Option<T> {
-        if index >= self.len::<T>() {
+        if index >= self.count::<T>() {
             return None;
         }
         let mut bytes = [0; 8];
@@ -83,7 +83,7 @@ impl<'a> ValueInPlace<'a> {
         if self.data_type != Some(T::TYPE) {
             return None;
         }
-        let count = self.len::<T>();
+        let count = self.count::<T>();
         let target = target.get_mut(..count)?;
         match T::as_bytes_mut(target) {
             Some(bytes) => {
