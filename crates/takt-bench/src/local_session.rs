@@ -28,7 +28,7 @@ pub(crate) struct LocalSession {
 impl LocalSession {
     /// Opens a Session with a [server](subject::server) of its own.
     pub(crate) fn open(payloads: &[Payload]) -> Result<Self, BenchError> {
-        let server = subject::server(payloads)?;
+        let server = subject::server(payloads, false)?;
         let largest = payloads.iter().map(|payload| payload.bytes()).max();
         let peer = Peer {
             transport: Transport::SharedMemory,

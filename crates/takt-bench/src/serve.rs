@@ -196,7 +196,7 @@ fn takt(
     announce: impl FnOnce(&str),
     stop: &AtomicBool,
 ) -> Result<(), BenchError> {
-    let server = subject::server(&assignment.payloads)?;
+    let server = subject::server(&assignment.payloads, true)?;
     let endpoint: Endpoint = endpoint
         .parse()
         .map_err(BenchError::round_trip("the server"))?;

@@ -20,8 +20,9 @@ use super::payload::Payload;
 /// The attribute Value (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
 
-/// A server whose Variables (`ns=1;s=UInt32`, `ns=1;s=UInt32Array` …) are cells: what a real-time thread would set.
-pub(crate) fn server(payloads: &[Payload]) -> Result<Arc<Server>, BenchError> {
+/// A server whose Variables (`ns=1;s=UInt32`, `ns=1;s=UInt32Array` …) are cells: what a real-time thread would set. `shared` says
+/// whether other processes can read them without asking.
+pub(crate) fn server(payloads: &[Payload], shared: bool) -> Result<Arc<Server>, BenchError> {
     fn failed<E: std::fmt::Display>(error: E) -> BenchError {
         BenchError::RoundTrip {
             what: "the server to be measured".to_owned(),
@@ -63,7 +64,10 @@ pub(crate) fn server(payloads: &[Payload]) -> Result<Arc<Server>, BenchError> {
             .edit()
             .add_node(definition, &references)
             .map_err(failed)?;
-        let cell = Cell::of(&value(payload)).share().map_err(failed)?;
+        let mut cell = Cell::of(&value(payload));
+        if shared {
+            cell = cell.share().map_err(failed)?;
+        }
         space
             .set_value(&node, Value::Cell(Arc::new(cell)))
             .map_err(failed)?;
