@@ -96,6 +96,11 @@ impl Drop for Process {
     }
 }
 
+/// Killed Providers leave the files of their public services.
+fn clean_up(directory: &Path) {
+    takt_shm::clean_dead(Some(directory)).unwrap();
+}
+
 fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !condition() {
@@ -174,16 +179,18 @@ fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
     whole_array(&array);
 
     // The next Provider of that name has values of its own.
-    let _provider = Process::start(directory.path());
+    let next = Process::start(directory.path());
     let again = client.current_value(&node("Number")).unwrap().unwrap();
     assert_eq!(number(&again).1, StatusCode::Good);
     assert!(!current.is_alive());
+    drop(next);
+    clean_up(directory.path());
 }
 
 #[test]
 fn what_is_not_published_has_to_be_asked_for() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let _provider = Process::start(directory.path());
+    let provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     for path in ["Private", "Stored", "Nowhere"] {
         assert!(
@@ -195,6 +202,8 @@ fn what_is_not_published_has_to_be_asked_for() {
         client.read(&node("Stored")).unwrap().value,
         Some(Variant::UInt32(1))
     );
+    drop(provider);
+    clean_up(directory.path());
 }
 
 #[test]
