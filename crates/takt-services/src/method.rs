@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use takt_ua::{NodeId, StatusCode, Variant};
+use takt_layout::{Arguments, Span, ValueWriter};
+use takt_ua::binary::{Encode, EncodeError, Encoder, ListRef};
+use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
 
 use crate::caller::Caller;
 use crate::remote::RemoteMethod;
@@ -11,17 +13,20 @@ use crate::remote::RemoteMethod;
 ///
 /// The server has checked number, DataType and ValueRank of the arguments before. It runs on the transport's thread:
 /// what may block belongs behind a [`RemoteSource`](crate::RemoteSource).
+///
+/// A closure that takes and gives owned Variants is a Method; one that borrows the arguments from the request and writes the
+/// results straight into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].
 pub trait Method: Send + Sync {
-    /// Runs the Method on `object` and gives the output arguments, in order.
+    /// Runs the Method and gives the output arguments, in order.
     ///
     /// # Errors
-    /// The StatusCode of the operation, with one per input argument where they are to blame.
+    /// The StatusCode of the operation, with one per input argument where they are to blame. What was given so far is
+    /// forgotten then.
     fn call(
         &self,
-        caller: &Caller,
-        object: &NodeId,
-        inputs: &[Variant],
-    ) -> Result<Vec<Variant>, CallError>;
+        call: &MethodCall<'_>,
+        outputs: &mut OutputArguments<'_, '_>,
+    ) -> Result<(), CallError>;
 }
 
 impl<F> Method for F
@@ -30,13 +35,176 @@ where
 {
     fn call(
         &self,
-        caller: &Caller,
-        object: &NodeId,
-        inputs: &[Variant],
-    ) -> Result<Vec<Variant>, CallError> {
-        self(caller, object, inputs)
+        call: &MethodCall<'_>,
+        outputs: &mut OutputArguments<'_, '_>,
+    ) -> Result<(), CallError> {
+        let inputs: Vec<Variant> = call.inputs().map(|input| input.to_owned()).collect();
+        for output in self(call.caller, &call.object_id.to_owned(), &inputs)? {
+            outputs.push(&output);
+        }
+        Ok(())
     }
 }
+
+/// See [`MethodHandler::in_place`].
+struct InPlace<F>(F);
+
+impl<F> Method for InPlace<F>
+where
+    F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError> + Send + Sync,
+{
+    fn call(
+        &self,
+        call: &MethodCall<'_>,
+        outputs: &mut OutputArguments<'_, '_>,
+    ) -> Result<(), CallError> {
+        self.0(call, outputs)
+    }
+}
+
+/// A call of a Method.
+#[derive(Debug)]
+pub struct MethodCall<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// The Object that it is called on.
+    pub object_id: NodeIdRef<'a>,
+    pub(crate) inputs: InputArguments<'a>,
+}
+
+impl<'a> MethodCall<'a> {
+    /// The input arguments, borrowed from the request.
+    pub fn inputs(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
+        self.inputs.iter()
+    }
+
+    /// One of the input arguments; `None` if there are not so many.
+    #[must_use]
+    pub fn input(&self, index: usize) -> Option<VariantRef<'a>> {
+        self.inputs.iter().nth(index)
+    }
+}
+
+/// Input arguments in the form in which they came.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum InputArguments<'a> {
+    Encoded(ListRef<'a, VariantRef<'a>>),
+    LaidOut(Arguments<'a>),
+}
+
+impl<'a> InputArguments<'a> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Encoded(list) => list.len(),
+            Self::LaidOut(arguments) => arguments.len(),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
+        let (list, laid_out) = match *self {
+            Self::Encoded(list) => (Some(list), None),
+            Self::LaidOut(arguments) => (None, Some(arguments)),
+        };
+        let laid_out = laid_out.into_iter().flat_map(|arguments| {
+            (0..arguments.len()).filter_map(move |index| arguments.get(index))
+        });
+        list.into_iter().flatten().chain(laid_out)
+    }
+}
+
+/// Takes the output arguments of a Method and writes them straight into the response.
+pub struct OutputArguments<'w, 'b> {
+    target: Target<'w, 'b>,
+    /// What did not fit.
+    error: Option<EncodeError>,
+}
+
+enum Target<'w, 'b> {
+    Encoded {
+        response: &'w mut Encoder<'b>,
+        count: usize,
+    },
+    LaidOut {
+        values: ValueWriter<'w, 'b>,
+        spans: &'w mut Spans,
+    },
+}
+
+/// Where output arguments are; the first ones without allocating.
+#[derive(Default)]
+pub(crate) struct Spans {
+    count: usize,
+    first: [Span; 16],
+    rest: Vec<Span>,
+}
+
+impl Spans {
+    fn push(&mut self, span: Span) {
+        match self.first.get_mut(self.count) {
+            Some(place) => *place = span,
+            None => self.rest.push(span),
+        }
+        self.count += 1;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Span> + '_ {
+        let first = self.first.iter().take(self.count);
+        first.chain(&self.rest).copied()
+    }
+}
+
+impl<'w, 'b> OutputArguments<'w, 'b> {
+    /// Into a response in the binary DataEncoding, one after another.
+    pub(crate) fn encoded(response: &'w mut Encoder<'b>) -> Self {
+        Self {
+            target: Target::Encoded { response, count: 0 },
+            error: None,
+        }
+    }
+
+    /// Into a response in the fixed layout; `spans` says where they are.
+    pub(crate) fn laid_out(values: ValueWriter<'w, 'b>, spans: &'w mut Spans) -> Self {
+        Self {
+            target: Target::LaidOut { values, spans },
+            error: None,
+        }
+    }
+
+    /// The next output argument: a [`Variant`] or a [`VariantRef`].
+    pub fn push(&mut self, value: &impl OutputArgument) {
+        if self.error.is_some() {
+            return;
+        }
+        let pushed = match &mut self.target {
+            Target::Encoded { response, count } => {
+                *count += 1;
+                value.encode(response)
+            }
+            Target::LaidOut { values, spans } => values
+                .value(|encoder| value.encode(encoder))
+                .map(|(span, ())| spans.push(span)),
+        };
+        self.error = pushed.err();
+    }
+
+    /// How many there are.
+    ///
+    /// # Errors
+    /// Not all fit into the response.
+    pub(crate) fn finish(self) -> Result<usize, EncodeError> {
+        match (self.error, self.target) {
+            (Some(error), _) => Err(error),
+            (None, Target::Encoded { count, .. }) => Ok(count),
+            (None, Target::LaidOut { spans, .. }) => Ok(spans.count),
+        }
+    }
+}
+
+/// What an output argument can be: [`Variant`] and [`VariantRef`].
+pub trait OutputArgument: Encode {}
+
+impl OutputArgument for Variant {}
+impl OutputArgument for VariantRef<'_> {}
 
 /// Why a Method refused, or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,6 +252,17 @@ impl MethodHandler {
     /// Code of this process, often a closure.
     pub fn local(method: impl Method + 'static) -> Self {
         Self::Local(Arc::new(method))
+    }
+
+    /// A closure that borrows its input arguments from the request and writes the output arguments into the response.
+    pub fn in_place<F>(method: F) -> Self
+    where
+        F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        Self::Local(Arc::new(InPlace(method)))
     }
 }
 

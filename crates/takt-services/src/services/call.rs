@@ -2,29 +2,31 @@
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decode, Decoder, Encode, Encoder, ListRef};
+use takt_layout::{ResponseWriter, Service};
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, ListRef};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::CallMethodRequestRef;
-use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef, ids};
+use takt_ua::{NodeIdRef, StatusCode, ids};
 
 use super::attributes::is_executable;
+use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count};
 use crate::address_space::{
     Binding, Inner, MAX_TYPE_DEPTH, MethodBinding, NodeRef, TypeFilter, VariableRef, View,
 };
 use crate::connection::{Connection, Outcome};
-use crate::method::{CallError, MethodHandler};
+use crate::method::{CallError, InputArguments, MethodCall, MethodHandler, OutputArguments, Spans};
 use crate::remote::RemoteCall;
 use crate::session::Session;
 
-/// Handles a Call request; `body` follows the RequestHeader.
+/// Handles a Call request.
 pub(crate) fn handle(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
-    body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
     if request.server.space.has_remotes() {
@@ -37,76 +39,215 @@ pub(crate) fn handle(
     Ok(Outcome::Complete)
 }
 
+/// One Method to be called.
+struct Item<'a> {
+    object_id: NodeIdRef<'a>,
+    method_id: NodeIdRef<'a>,
+    inputs: InputArguments<'a>,
+}
+
 /// Checks the number of calls, and that all of them can be decoded.
-fn calls<'a>(
-    request: &Request<'_>,
-    body: &mut Decoder<'a>,
-) -> Result<ListRef<'a, CallMethodRequestRef<'a>>, Fault> {
-    let count = body
-        .clone()
-        .array_length(CallMethodRequestRef::MIN_SIZE)?
-        .unwrap_or(0);
-    check_count(
-        count,
-        request.server.limits.operations.max_nodes_per_method_call,
-    )?;
-    Ok(ListRef::decode(body)?)
+fn items<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(usize, Items<'a>), Fault> {
+    let limits = &request.server.limits;
+    let most = limits.operations.max_nodes_per_method_call;
+    match body {
+        Body::Encoded(mut body) => {
+            let count = body
+                .clone()
+                .array_length(CallMethodRequestRef::MIN_SIZE)?
+                .unwrap_or(0);
+            check_count(count, most)?;
+            let list = ListRef::<CallMethodRequestRef<'_>>::decode(&mut body)?;
+            let items = Decoder::with_limits(list.as_bytes(), limits.encoding);
+            Ok((count, Items::Encoded(items)))
+        }
+        Body::LaidOut(body) => {
+            check_count(body.count(), most)?;
+            let mut items = body.items();
+            for _ in 0..body.count() {
+                items.call()?;
+            }
+            Ok((body.count(), Items::LaidOut(body.items())))
+        }
+    }
+}
+
+fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
+    match items {
+        Items::Encoded(items) => {
+            let item = CallMethodRequestRef::decode(items)?;
+            Ok(Item {
+                object_id: item.object_id,
+                method_id: item.method_id,
+                inputs: InputArguments::Encoded(item.input_arguments),
+            })
+        }
+        Items::LaidOut(items) => {
+            let item = items.call()?;
+            Ok(Item {
+                object_id: item.object_id,
+                method_id: item.method_id,
+                inputs: InputArguments::LaidOut(item.input_arguments),
+            })
+        }
+    }
 }
 
 /// Answers a Call request, with what remote sources said before.
 pub(crate) fn respond(
     request: &Request<'_>,
     session: &Session,
-    mut body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
-    let calls = calls(request, &mut body)?;
-    request.respond(ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-    response.array_length(Some(calls.len()))?;
+    let (count, mut items) = items(request, body)?;
     let view = request.server.space.view();
-    for (index, call) in calls.iter().enumerate() {
-        match remote.and_then(|remote| remote.call(index)) {
-            Some(result) => result.encode(response)?,
-            None => match call_method(&view, session, &call) {
-                Ok(outputs) => encode_outputs(&outputs, response)?,
-                Err(error) => encode_error(&error, response)?,
-            },
+    let calls = Calls {
+        view: &view,
+        session,
+    };
+    match items {
+        Items::Encoded(_) => {
+            request.respond(ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+            response.array_length(Some(count))?;
+            for index in 0..count {
+                let item = next(&mut items)?;
+                match remote.and_then(|remote| remote.call(index)) {
+                    Some(result) => result.encode(response)?,
+                    None => calls.encode(&item, response)?,
+                }
+            }
+            response.array_length(None)?;
+        }
+        Items::LaidOut(_) => {
+            let (handle, now) = (request.header.request_handle, request.now);
+            let mut response = ResponseWriter::begin(response, Service::Call, count, handle, now)?;
+            for index in 0..count {
+                let item = next(&mut items)?;
+                match remote.and_then(|remote| remote.call(index)) {
+                    Some(result) => lay_out(result, &mut response)?,
+                    None => calls.lay_out(&item, &mut response)?,
+                }
+            }
         }
     }
-    response.array_length(None)?;
     Ok(())
 }
 
-fn encode_outputs(outputs: &[Variant], response: &mut Encoder<'_>) -> Result<(), Fault> {
-    StatusCode::Good.encode(response)?;
-    // Results and diagnostics of input arguments: only where they are to blame.
-    response.array_length(None)?;
-    response.array_length(None)?;
-    Ok(outputs.encode(response)?)
+/// The calls of one request.
+struct Calls<'r> {
+    view: &'r View<'r>,
+    session: &'r Session,
 }
 
-fn encode_error(error: &CallError, response: &mut Encoder<'_>) -> Result<(), Fault> {
-    let result = CallMethodResult {
-        status_code: error.status,
-        input_argument_results: error.input_argument_results.clone(),
-        ..CallMethodResult::default()
-    };
-    Ok(result.encode(response)?)
+impl Calls<'_> {
+    /// Calls, with the result in the binary DataEncoding.
+    fn encode(&self, item: &Item<'_>, response: &mut Encoder<'_>) -> Result<(), Fault> {
+        let start = response.position();
+        StatusCode::Good.encode(response)?;
+        // Results and diagnostics of input arguments: only where they are to blame.
+        response.array_length(None)?;
+        response.array_length(None)?;
+        let count_at = response.position();
+        response.array_length(Some(0))?;
+        let mut outputs = OutputArguments::encoded(response);
+        let called = self.call(item, &mut outputs);
+        let count = outputs.finish();
+        match called {
+            Ok(()) => {
+                let count = i32::try_from(count?).map_err(|_| EncodeError::LengthOverflow)?;
+                response.patch_i32(count_at, count);
+                Ok(())
+            }
+            Err(error) => {
+                response.truncate(start);
+                let result = CallMethodResult {
+                    status_code: error.status,
+                    input_argument_results: error.input_argument_results,
+                    ..CallMethodResult::default()
+                };
+                Ok(result.encode(response)?)
+            }
+        }
+    }
+
+    /// Calls, with the result in the fixed layout.
+    fn lay_out(&self, item: &Item<'_>, response: &mut ResponseWriter<'_, '_>) -> Result<(), Fault> {
+        let mut spans = Spans::default();
+        let mut outputs = OutputArguments::laid_out(response.values(), &mut spans);
+        let called = self.call(item, &mut outputs);
+        let count = outputs.finish();
+        match called {
+            Ok(()) => {
+                count?;
+                response.call_result(StatusCode::Good, &[], spans.iter())?;
+            }
+            Err(error) => {
+                if let Some(first) = spans.iter().next() {
+                    response.take_back(first);
+                }
+                let blame = &error.input_argument_results;
+                response.call_result(error.status, blame, std::iter::empty())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn call(
+        &self,
+        item: &Item<'_>,
+        outputs: &mut OutputArguments<'_, '_>,
+    ) -> Result<(), CallError> {
+        let node = check(self.view, item)?;
+        let Inner::Node(entry) = node.inner else {
+            return Err(StatusCode::BadNotExecutable.into());
+        };
+        let binding = entry.binding();
+        match binding.as_deref() {
+            Some(Binding::Method(MethodBinding {
+                handler: MethodHandler::Local(method),
+                ..
+            })) => {
+                let call = MethodCall {
+                    caller: &self.session.caller.load(),
+                    object_id: item.object_id,
+                    inputs: item.inputs,
+                };
+                method.call(&call, outputs)
+            }
+            // Remote calls were made before, or there was no room for the request in its queue.
+            Some(Binding::Method(_)) => Err(StatusCode::BadNoCommunication.into()),
+            _ => Err(StatusCode::BadNotExecutable.into()),
+        }
+    }
+}
+
+/// What a remote source answered, in the fixed layout.
+fn lay_out(
+    result: &CallMethodResult,
+    response: &mut ResponseWriter<'_, '_>,
+) -> Result<(), EncodeError> {
+    let mut spans = Spans::default();
+    let mut outputs = OutputArguments::laid_out(response.values(), &mut spans);
+    for output in &result.output_arguments {
+        outputs.push(output);
+    }
+    outputs.finish()?;
+    let blame = &result.input_argument_results;
+    response.call_result(result.status_code, blame, spans.iter())
 }
 
 /// The calls that go to remote sources. Made only if there are such sources.
 #[inline(never)]
-fn remote_calls(
-    request: &Request<'_>,
-    mut body: Decoder<'_>,
-) -> Result<deferred::Operations, Fault> {
-    let calls = calls(request, &mut body)?;
+fn remote_calls(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
+    let (count, mut items) = items(request, body)?;
     let view = request.server.space.view();
     let mut operations = deferred::Operations::default();
-    for (index, call) in calls.iter().enumerate() {
+    for index in 0..count {
+        let call = next(&mut items)?;
         // What is wrong with the others is said when the request is answered.
-        let Ok((node, inputs)) = check(&view, &call) else {
+        let Ok(node) = check(&view, &call) else {
             continue;
         };
         let Inner::Node(entry) = node.inner else {
@@ -126,7 +267,7 @@ fn remote_calls(
             let call = RemoteCall {
                 object_id,
                 method_id,
-                input_arguments: inputs,
+                input_arguments: call.inputs.iter().map(|input| input.to_owned()).collect(),
             };
             operations.call(Arc::clone(&remote.source), index, call);
         }
@@ -134,49 +275,22 @@ fn remote_calls(
     Ok(operations)
 }
 
-fn call_method(
-    view: &View<'_>,
-    session: &Session,
-    call: &CallMethodRequestRef<'_>,
-) -> Result<Vec<Variant>, CallError> {
-    let (node, inputs) = check(view, call)?;
-    let Inner::Node(entry) = node.inner else {
-        return Err(StatusCode::BadNotExecutable.into());
-    };
-    let binding = entry.binding();
-    match binding.as_deref() {
-        Some(Binding::Method(MethodBinding {
-            handler: MethodHandler::Local(method),
-            ..
-        })) => method.call(&session.caller.load(), &call.object_id.to_owned(), &inputs),
-        // Remote calls were made before, or there was no room for the request in its queue.
-        Some(Binding::Method(_)) => Err(StatusCode::BadNoCommunication.into()),
-        _ => Err(StatusCode::BadNotExecutable.into()),
-    }
-}
-
-/// Checks a call, and gives the Method and its input arguments.
-fn check<'v>(
-    view: &'v View<'_>,
-    call: &CallMethodRequestRef<'_>,
-) -> Result<(NodeRef<'v>, Vec<Variant>), CallError> {
+/// Checks a call, and gives the Method.
+fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallError> {
     if call.object_id.is_null() {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
     let method = view
         .node(call.method_id)
         .filter(|node| node.node_class() == NodeClass::Method);
-    let Some(owners) = method
-        .map(|method| view.owners(&method))
-        .filter(|owners| !owners.is_empty())
-    else {
+    if !method.is_some_and(|method| view.has_owner(&method, |_| true)) {
         // A Method without an owner is that of a Provider, whose Objects live in another server.
         return match method {
             Some(method) => check_method(view, call, method),
             None if view.node(call.object_id).is_none() => Err(StatusCode::BadNodeIdUnknown.into()),
             None => Err(StatusCode::BadMethodInvalid.into()),
         };
-    };
+    }
     let object = view
         .node(call.object_id)
         .ok_or(StatusCode::BadNodeIdUnknown)?;
@@ -187,7 +301,7 @@ fn check<'v>(
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
     match method {
-        Some(method) if view.is_owner(&object, &owners) => check_method(view, call, method),
+        Some(method) if view.is_owned_by(&method, &object) => check_method(view, call, method),
         _ => Err(StatusCode::BadMethodInvalid.into()),
     }
 }
@@ -195,22 +309,22 @@ fn check<'v>(
 /// Checks what does not depend on the Object.
 fn check_method<'v>(
     view: &'v View<'_>,
-    call: &CallMethodRequestRef<'_>,
+    call: &Item<'_>,
     method: NodeRef<'v>,
-) -> Result<(NodeRef<'v>, Vec<Variant>), CallError> {
+) -> Result<NodeRef<'v>, CallError> {
     if !is_executable(&method) {
         return Err(StatusCode::BadNotExecutable.into());
     }
-    let inputs = arguments(view, &method, &call.input_arguments)?;
-    Ok((method, inputs))
+    check_arguments(view, &method, &call.inputs)?;
+    Ok(method)
 }
 
 /// Checks number, DataType and ValueRank of the input arguments.
-fn arguments(
+fn check_arguments(
     view: &View<'_>,
     method: &NodeRef<'_>,
-    given: &ListRef<'_, VariantRef<'_>>,
-) -> Result<Vec<Variant>, CallError> {
+    given: &InputArguments<'_>,
+) -> Result<(), CallError> {
     let Inner::Node(entry) = method.inner else {
         return Err(StatusCode::BadNotExecutable.into());
     };
@@ -220,9 +334,7 @@ fn arguments(
         Some(Binding::Method(MethodBinding {
             handler: MethodHandler::Remote(_),
             ..
-        })) => {
-            return Ok(given.iter().map(|value| value.to_owned()).collect());
-        }
+        })) => return Ok(()),
         Some(Binding::Method(MethodBinding { inputs, .. })) => inputs,
         _ => return Err(StatusCode::BadNotExecutable.into()),
     };
@@ -232,8 +344,7 @@ fn arguments(
     if given.len() > declared.len() {
         return Err(StatusCode::BadTooManyArguments.into());
     }
-    let mut inputs = Vec::with_capacity(declared.len());
-    let mut first_wrong = None;
+    let mut blame = Vec::new();
     for (index, (value, argument)) in given.iter().zip(declared).enumerate() {
         let variable = VariableRef {
             data_type: argument.data_type.as_ref(),
@@ -242,41 +353,36 @@ fn arguments(
             access_level: 0,
         };
         if let Err(status) = view.check_value_of(&variable, &value) {
-            first_wrong.get_or_insert_with(|| vec![StatusCode::Good; declared.len()]);
-            if let Some(result) = first_wrong
-                .as_mut()
-                .and_then(|results: &mut Vec<_>| results.get_mut(index))
-            {
+            blame.resize(declared.len(), StatusCode::Good);
+            if let Some(result) = blame.get_mut(index) {
                 *result = status;
             }
         }
-        inputs.push(value.to_owned());
     }
-    match first_wrong {
-        None => Ok(inputs),
-        Some(input_argument_results) => Err(CallError {
-            status: StatusCode::BadInvalidArgument,
-            input_argument_results,
-        }),
+    if blame.is_empty() {
+        return Ok(());
     }
+    Err(CallError {
+        status: StatusCode::BadInvalidArgument,
+        input_argument_results: blame,
+    })
 }
 
 impl View<'_> {
-    /// The nodes that have a Method as a component.
-    fn owners(&self, method: &NodeRef<'_>) -> Vec<NodeId> {
+    /// Whether a node that has the Method as a component is one of those asked for.
+    fn has_owner(&self, method: &NodeRef<'_>, is: impl Fn(NodeIdRef<'_>) -> bool) -> bool {
         let mut components = TypeFilter::with_subtypes(NodeIdRef::from(ids::HAS_COMPONENT));
         let references = method.references();
-        let inverse = references.iter().filter(|reference| !reference.is_forward);
-        inverse
+        references
+            .iter()
+            .filter(|reference| !reference.is_forward)
             .filter(|reference| components.matches(self, reference.reference_type))
-            .filter_map(|reference| reference.local_target())
-            .map(|owner| owner.to_owned())
-            .collect()
+            .any(|reference| reference.local_target().is_some_and(&is))
     }
 
-    /// Whether one of the owners is the Object or ObjectType itself, its type, or a supertype of that.
-    fn is_owner(&self, object: &NodeRef<'_>, owners: &[NodeId]) -> bool {
-        if owners.iter().any(|owner| object.node_id() == *owner) {
+    /// Whether the owner of a Method is the Object or ObjectType itself, its type, or a supertype of that.
+    fn is_owned_by(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
+        if self.has_owner(method, |owner| object.node_id() == owner) {
             return true;
         }
         let mut current = match object.node_class() {
@@ -285,7 +391,7 @@ impl View<'_> {
         };
         for _ in 0..MAX_TYPE_DEPTH {
             let Some(type_id) = current else { return false };
-            if owners.contains(&type_id) {
+            if self.has_owner(method, |owner| owner == type_id.as_ref()) {
                 return true;
             }
             current = self.supertype(&type_id);

@@ -1,26 +1,68 @@
 //! DataValues as a client wants them: with the timestamps that it asked for (OPC 10000-4, 7.11 and 7.39).
 
+use takt_cell::{Cell, CellError};
+use takt_layout::{ResponseWriter, Span, Times};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, VariantRef};
 
-/// The results of a Read request, encoded one after another.
-pub(super) struct Results<'e, 'b> {
-    pub(super) response: &'e mut Encoder<'b>,
-    pub(super) timestamps: TimestampsToReturn,
-    /// The server timestamp of values that do not have their own.
-    pub(super) now: DateTime,
-}
+use crate::stored::StoredValue;
 
-impl Results<'_, '_> {
+/// Takes the results of a Read request, one after another.
+pub(super) trait Results {
+    /// The server timestamp of values that do not have their own.
+    fn now(&self) -> DateTime;
+
     /// A result that is only a StatusCode.
     #[inline(never)]
-    pub(super) fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
+    fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
         self.encode(None, status, None)
     }
 
-    pub(super) fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
-        let (source, server) = self.wanted();
+    /// A DataValue, with the parts that the client wants.
+    fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError>;
+
+    /// The same in parts.
+    fn encode(
+        &mut self,
+        value: Option<&VariantRef<'_>>,
+        status: StatusCode,
+        source_time: Option<DateTime>,
+    ) -> Result<(), EncodeError>;
+
+    /// What is in a cell.
+    fn cell(&mut self, cell: &Cell) -> Result<(), CellError>;
+
+    /// What is stored.
+    fn stored(&mut self, stored: &StoredValue) -> Result<(), EncodeError>;
+}
+
+/// Results in the binary DataEncoding.
+pub(super) struct EncodedResults<'e, 'b> {
+    pub(super) response: &'e mut Encoder<'b>,
+    pub(super) timestamps: TimestampsToReturn,
+    pub(super) now: DateTime,
+}
+
+impl Results for EncodedResults<'_, '_> {
+    #[inline]
+    fn now(&self) -> DateTime {
+        self.now
+    }
+
+    #[inline]
+    fn cell(&mut self, cell: &Cell) -> Result<(), CellError> {
+        cell.encode_data_value(self.response, self.timestamps, self.now)
+            .map(drop)
+    }
+
+    #[inline]
+    fn stored(&mut self, stored: &StoredValue) -> Result<(), EncodeError> {
+        stored.encode_data_value(self.response, self.timestamps, self.now)
+    }
+
+    fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
+        let (source, server) = wanted(self.timestamps);
         let good = value.status.filter(|status| *status != StatusCode::Good);
         let server_time = value.server_timestamp.unwrap_or(self.now);
         // Only the parts that the client wants; borrowed, so that the value is not copied.
@@ -51,13 +93,13 @@ impl Results<'_, '_> {
         }
     }
 
-    pub(super) fn encode(
+    fn encode(
         &mut self,
         value: Option<&VariantRef<'_>>,
         status: StatusCode,
         source_time: Option<DateTime>,
     ) -> Result<(), EncodeError> {
-        let (source, server) = self.wanted();
+        let (source, server) = wanted(self.timestamps);
         let source_time = source_time.filter(|_| source);
         let is_good = status == StatusCode::Good;
         header(
@@ -83,18 +125,128 @@ impl Results<'_, '_> {
             Ok(())
         }
     }
+}
 
-    /// Whether the client wants the source timestamp, and the server timestamp.
-    fn wanted(&self) -> (bool, bool) {
-        let source = matches!(
-            self.timestamps,
-            TimestampsToReturn::Source | TimestampsToReturn::Both
-        );
-        let server = matches!(
-            self.timestamps,
-            TimestampsToReturn::Server | TimestampsToReturn::Both
-        );
-        (source, server)
+/// Whether the client wants the source timestamp, and the server timestamp.
+#[inline]
+fn wanted(timestamps: TimestampsToReturn) -> (bool, bool) {
+    let source = matches!(
+        timestamps,
+        TimestampsToReturn::Source | TimestampsToReturn::Both
+    );
+    let server = matches!(
+        timestamps,
+        TimestampsToReturn::Server | TimestampsToReturn::Both
+    );
+    (source, server)
+}
+
+/// Results in the fixed layout of shared memory.
+pub(super) struct LaidOutResults<'e, 'b> {
+    pub(super) response: ResponseWriter<'e, 'b>,
+    pub(super) timestamps: TimestampsToReturn,
+    pub(super) now: DateTime,
+}
+
+impl LaidOutResults<'_, '_> {
+    /// The next record, with the times that the client wants.
+    #[inline]
+    fn put(&mut self, value: Span, status: StatusCode, times: &Times) {
+        let (source, server) = wanted(self.timestamps);
+        let times = Times {
+            source_timestamp: times.source_timestamp.filter(|_| source),
+            source_picoseconds: times.source_picoseconds.filter(|_| source),
+            server_timestamp: server.then_some(times.server_timestamp.unwrap_or(self.now)),
+            server_picoseconds: None,
+        };
+        self.response.data_value(value, status, &times);
+    }
+
+    #[inline]
+    fn put_at(&mut self, value: Span, status: StatusCode, source_timestamp: Option<DateTime>) {
+        let times = Times {
+            source_timestamp,
+            ..Times::default()
+        };
+        self.put(value, status, &times);
+    }
+}
+
+impl Results for LaidOutResults<'_, '_> {
+    #[inline]
+    fn now(&self) -> DateTime {
+        self.now
+    }
+
+    #[inline]
+    fn cell(&mut self, cell: &Cell) -> Result<(), CellError> {
+        let (value, reading) = self
+            .response
+            .values()
+            .value(|encoder| cell.encode_value(encoder))?;
+        let time = (!reading.source_timestamp.is_null()).then_some(reading.source_timestamp);
+        // With a Bad status there is no value (OPC 10000-4, 7.11).
+        if reading.length == 0 || reading.status.is_bad() {
+            self.response.take_back(value);
+            self.put_at(Span::NONE, reading.status, time);
+        } else {
+            self.put_at(value, reading.status, time);
+        }
+        Ok(())
+    }
+
+    fn stored(&mut self, stored: &StoredValue) -> Result<(), EncodeError> {
+        let (value, status, time) = stored.read_encoded(|encoded, status, time| {
+            if status.is_bad() {
+                return Ok((Span::NONE, status, time));
+            }
+            let (value, ()) = self
+                .response
+                .values()
+                .value(|encoder| encoder.bytes(encoded))?;
+            Ok((value, status, time))
+        })?;
+        self.put_at(value, status, (time != DateTime::MIN).then_some(time));
+        Ok(())
+    }
+
+    fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError> {
+        let span = match &value.value {
+            Some(value) => {
+                self.response
+                    .values()
+                    .value(|encoder| value.encode(encoder))?
+                    .0
+            }
+            None => Span::NONE,
+        };
+        let times = Times {
+            source_timestamp: value.source_timestamp,
+            source_picoseconds: value.source_picoseconds,
+            server_timestamp: value.server_timestamp,
+            server_picoseconds: None,
+        };
+        self.put(span, value.status_code(), &times);
+        Ok(())
+    }
+
+    fn encode(
+        &mut self,
+        value: Option<&VariantRef<'_>>,
+        status: StatusCode,
+        source_time: Option<DateTime>,
+    ) -> Result<(), EncodeError> {
+        let span = match value {
+            Some(value) => {
+                self.response
+                    .values()
+                    .value(|encoder| value.encode(encoder))?
+                    .0
+            }
+            None => Span::NONE,
+        };
+        self.put_at(span, status, source_time);
+        Ok(())
     }
 }
 

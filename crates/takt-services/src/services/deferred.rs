@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
-use takt_ua::views::RequestHeaderRef;
-use takt_ua::{DataValue, DateTime, NodeIdRef, StatusCode, ids};
+use takt_ua::{DataValue, DateTime, StatusCode, ids};
 
+use super::body::Message;
 use super::{Fault, Request, call, fault_message, read, write};
 use crate::connection::Connection;
 use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
@@ -237,9 +237,12 @@ impl Deferred {
         if self.session.is_closed() {
             return Err(Fault(StatusCode::BadSessionClosed));
         }
-        let mut body = Decoder::with_limits(&self.message, self.server.limits.encoding);
-        let type_id = NodeIdRef::decode(&mut body)?;
-        let header = RequestHeaderRef::decode(&mut body)?;
+        let Message {
+            type_id,
+            header,
+            body,
+            ..
+        } = Message::parse(&self.message, self.server.limits.encoding)?;
         let request = Request {
             server: &self.server,
             header: &header,
@@ -248,7 +251,7 @@ impl Deferred {
             message: &self.message,
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        match type_id.standard_id().unwrap_or_default() {
+        match type_id {
             ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
                 read::respond(&request, body, response, Some(&results))
             }

@@ -4,6 +4,7 @@
 //! request becomes a ServiceFault ([`Fault`]); what concerns one operation becomes its result.
 
 pub(crate) mod attributes;
+mod body;
 mod browse;
 mod browse_next;
 mod call;
@@ -26,12 +27,14 @@ pub(crate) use read::shared_cell;
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure, ids};
 
+use self::body::{Body, Message};
+use crate::caller::Transport;
 use crate::connection::{Connection, Outcome};
 use crate::server::Server;
 use crate::session::Session;
@@ -74,7 +77,7 @@ pub(crate) struct Request<'a> {
 /// What a service did with a request.
 type Handled = Result<Outcome, Fault>;
 
-/// Handles one request message: TypeId and structure, as OPC 10000-6, 5.2.9, has them.
+/// Handles one request message: TypeId and structure, as OPC 10000-6, 5.2.9, has them, or the fixed layout of `takt_layout`.
 pub(crate) fn handle(
     server: &Arc<Server>,
     connection: &mut Connection,
@@ -112,10 +115,15 @@ fn dispatch(
     response: &mut Encoder<'_>,
     request_handle: &mut u32,
 ) -> Handled {
-    let mut body = Decoder::with_limits(message, server.limits.encoding);
-    let type_id = NodeIdRef::decode(&mut body)?;
-    let structure = body.clone();
-    let header = RequestHeaderRef::decode(&mut body)?;
+    let Message {
+        type_id,
+        header,
+        body,
+        structure,
+    } = Message::parse(message, server.limits.encoding)?;
+    if matches!(body, Body::LaidOut(_)) && connection.peer.transport != Transport::SharedMemory {
+        return Err(Fault(StatusCode::BadDecodingError));
+    }
     *request_handle = header.request_handle;
     let now = DateTime::now();
     let request = Request {
@@ -126,7 +134,7 @@ fn dispatch(
         message,
     };
 
-    match type_id.standard_id().unwrap_or_default() {
+    match type_id {
         ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
             read::handle(&request, connection, session, body, response)

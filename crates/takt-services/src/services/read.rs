@@ -1,8 +1,9 @@
-//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue encoded straight into the response.
+//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue written straight into the response.
 
 use std::sync::Arc;
 
 use takt_cell::{CellError, CellLocation};
+use takt_layout::{ResponseWriter, Service};
 use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::{NodeClass, TimestampsToReturn};
 use takt_ua::structures::ReadValueId;
@@ -13,7 +14,8 @@ use takt_ua::{
 };
 
 use super::attributes::{self, VALUE, attribute};
-use super::data_value::Results;
+use super::body::{Body, Items};
+use super::data_value::{EncodedResults, LaidOutResults, Results};
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
@@ -32,13 +34,13 @@ struct Parameters {
     count: usize,
 }
 
-/// Handles a Read request; `body` follows the RequestHeader.
+/// Handles a Read request.
 #[inline]
 pub(crate) fn handle(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
-    body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
     if request.server.space.has_remotes() {
@@ -51,66 +53,117 @@ pub(crate) fn handle(
     Ok(Outcome::Complete)
 }
 
+/// The parameters, checked, and the items.
 #[inline]
-fn parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Parameters, Fault> {
-    let max_age = body.f64()?;
-    let timestamps = TimestampsToReturn(body.i32()?);
-    let count = body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0);
-    check_count(count, request.server.limits.operations.max_nodes_per_read)?;
-    if max_age.is_nan() || max_age < 0.0 {
+fn parameters<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(Parameters, Items<'a>), Fault> {
+    let (parameters, items) = match body {
+        Body::Encoded(mut body) => {
+            let parameters = Parameters {
+                max_age: body.f64()?,
+                timestamps: TimestampsToReturn(body.i32()?),
+                count: body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0),
+            };
+            (parameters, Items::Encoded(body))
+        }
+        Body::LaidOut(body) => {
+            let head = body.head();
+            let parameters = Parameters {
+                max_age: head.max_age,
+                timestamps: head.timestamps_to_return,
+                count: body.count(),
+            };
+            (parameters, Items::LaidOut(body.items()))
+        }
+    };
+    check_count(
+        parameters.count,
+        request.server.limits.operations.max_nodes_per_read,
+    )?;
+    if parameters.max_age.is_nan() || parameters.max_age < 0.0 {
         return Err(Fault(StatusCode::BadMaxAgeInvalid));
     }
-    check_timestamps(timestamps)?;
-    Ok(Parameters {
-        max_age,
-        timestamps,
-        count,
-    })
+    check_timestamps(parameters.timestamps)?;
+    Ok((parameters, items))
+}
+
+#[inline]
+fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
+    match items {
+        Items::Encoded(items) => Ok(ReadValueIdRef::decode(items)?),
+        Items::LaidOut(items) => Ok(items.read()?),
+    }
 }
 
 /// Answers a Read request, with what remote sources said before.
 #[inline]
 pub(crate) fn respond(
     request: &Request<'_>,
-    mut body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
-    let parameters = parameters(request, &mut body)?;
-    request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-    response.array_length(Some(parameters.count))?;
+    let (parameters, items) = parameters(request, body)?;
+    let Parameters {
+        timestamps, count, ..
+    } = parameters;
+    let now = request.now;
+    match &items {
+        Items::Encoded(_) => {
+            request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+            response.array_length(Some(count))?;
+            let results = EncodedResults {
+                response,
+                timestamps,
+                now,
+            };
+            let results = read(request, count, items, results, remote)?;
+            results.response.array_length(None)?;
+        }
+        Items::LaidOut(_) => {
+            let handle = request.header.request_handle;
+            let results = LaidOutResults {
+                response: ResponseWriter::begin(response, Service::Read, count, handle, now)?,
+                timestamps,
+                now,
+            };
+            read(request, count, items, results, remote)?;
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn read<R: Results>(
+    request: &Request<'_>,
+    count: usize,
+    mut items: Items<'_>,
+    results: R,
+    remote: Option<&RemoteResults>,
+) -> Result<R, Fault> {
     let view = request.server.space.view();
     let mut read = Read {
         view: &view,
         server: request.server,
-        results: Results {
-            response,
-            timestamps: parameters.timestamps,
-            now: request.now,
-        },
+        results,
     };
-    for index in 0..parameters.count {
-        let item = ReadValueIdRef::decode(&mut body)?;
+    for index in 0..count {
+        let item = next(&mut items)?;
         match remote.and_then(|remote| remote.read(index)) {
             Some(value) => read.results.data_value(value)?,
             None => read.item(&item)?,
         }
     }
-    read.results.response.array_length(None)?;
-    Ok(())
+    Ok(read.results)
 }
 
 /// The items that remote sources have to be asked for. The first pass of two, made only if there are such sources.
 #[inline(never)]
-fn remote_reads(
-    request: &Request<'_>,
-    mut body: Decoder<'_>,
-) -> Result<deferred::Operations, Fault> {
-    let parameters = parameters(request, &mut body)?;
+fn remote_reads(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
+    let (parameters, mut items) = parameters(request, body)?;
     let view = request.server.space.view();
     let mut operations = deferred::Operations::default();
     for index in 0..parameters.count {
-        let item = ReadValueIdRef::decode(&mut body)?;
+        let item = next(&mut items)?;
         if item.attribute_id != VALUE || !item.data_encoding.is_null() {
             continue;
         }
@@ -156,7 +209,7 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
     let mut read = Read {
         view: &view,
         server,
-        results: Results {
+        results: EncodedResults {
             response: &mut Encoder::growing(&mut bytes, server.limits.max_response_size),
             timestamps: TimestampsToReturn::Both,
             now,
@@ -177,13 +230,13 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
 }
 
 /// The reading of one request's items.
-struct Read<'r, 'e, 'b> {
+struct Read<'r, R> {
     view: &'r View<'r>,
     server: &'r Server,
-    results: Results<'e, 'b>,
+    results: R,
 }
 
-impl Read<'_, '_, '_> {
+impl<R: Results> Read<'_, R> {
     /// The hot path is the whole Value of a Variable that has a source.
     #[inline]
     fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
@@ -228,18 +281,14 @@ impl Read<'_, '_, '_> {
     /// The whole Value of a Variable that has a source.
     #[inline]
     fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
-        let now = self.results.now;
+        let now = self.results.now();
         match binding {
-            Binding::Value(Value::Cell(cell)) => {
-                match cell.encode_data_value(self.results.response, self.results.timestamps, now) {
-                    Ok(_) => Ok(()),
-                    Err(CellError::Encode(error)) => Err(error),
-                    Err(error) => self.results.status(error.status_code()),
-                }
-            }
-            Binding::Value(Value::Stored(stored)) => {
-                stored.encode_data_value(self.results.response, self.results.timestamps, now)
-            }
+            Binding::Value(Value::Cell(cell)) => match self.results.cell(cell) {
+                Ok(()) => Ok(()),
+                Err(CellError::Encode(error)) => Err(error),
+                Err(error) => self.results.status(error.status_code()),
+            },
+            Binding::Value(Value::Stored(stored)) => self.results.stored(stored),
             Binding::Value(Value::Callback(source)) => {
                 let mut value = source.read();
                 value.source_timestamp = value.source_timestamp.or(Some(now));
@@ -299,7 +348,7 @@ impl Read<'_, '_, '_> {
             Some(Value::Stored(stored)) => stored.get(),
             Some(Value::Callback(source)) => {
                 let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(self.results.now));
+                value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
                 value
             }
             Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use takt_layout::{ResponseWriter, Service};
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder, ListRef};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
 
 use super::attributes::{VALUE, attribute};
+use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count};
 use crate::address_space::{Binding, Fit, Inner, NodeRef, View, access_level};
@@ -17,12 +19,12 @@ use crate::remote::RemoteWrite;
 use crate::session::Session;
 use crate::value::Value;
 
-/// Handles a Write request; `body` follows the RequestHeader.
+/// Handles a Write request.
 pub(crate) fn handle(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
-    body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
     if request.server.space.has_remotes() {
@@ -36,61 +38,94 @@ pub(crate) fn handle(
 }
 
 /// Checks the number of items, and that all of them can be decoded.
-fn items<'a>(request: &Request<'_>, body: &mut Decoder<'a>) -> Result<(usize, Decoder<'a>), Fault> {
+fn items<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(usize, Items<'a>), Fault> {
     let limits = &request.server.limits;
+    let most = limits.operations.max_nodes_per_write;
     // The count first: what is too much is not worth decoding.
-    let count = body
-        .clone()
-        .array_length(WriteValueRef::MIN_SIZE)?
-        .unwrap_or(0);
-    check_count(count, limits.operations.max_nodes_per_write)?;
-    let list = ListRef::<WriteValueRef<'_>>::decode(body)?;
-    Ok((
-        count,
-        Decoder::with_limits(list.as_bytes(), limits.encoding),
-    ))
+    match body {
+        Body::Encoded(mut body) => {
+            let count = body
+                .clone()
+                .array_length(WriteValueRef::MIN_SIZE)?
+                .unwrap_or(0);
+            check_count(count, most)?;
+            let list = ListRef::<WriteValueRef<'_>>::decode(&mut body)?;
+            let items = Decoder::with_limits(list.as_bytes(), limits.encoding);
+            Ok((count, Items::Encoded(items)))
+        }
+        Body::LaidOut(body) => {
+            check_count(body.count(), most)?;
+            let mut items = body.items();
+            for _ in 0..body.count() {
+                items.write()?;
+            }
+            Ok((body.count(), Items::LaidOut(body.items())))
+        }
+    }
 }
 
 /// Answers a Write request, with what remote sources said before.
 pub(crate) fn respond(
     request: &Request<'_>,
-    mut body: Decoder<'_>,
+    body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
-    let (count, mut items) = items(request, &mut body)?;
-    request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-    response.array_length(Some(count))?;
-    // Room for the response first: once a value is written, the client should hear of it.
-    if response.available() < count.saturating_mul(4).saturating_add(4) {
-        return Err(Fault(StatusCode::BadResponseTooLarge));
+    let (count, items) = items(request, body)?;
+    match &items {
+        Items::Encoded(_) => {
+            request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+            response.array_length(Some(count))?;
+            // Room for the response first: once a value is written, the client should hear of it.
+            if response.available() < count.saturating_mul(4).saturating_add(4) {
+                return Err(Fault(StatusCode::BadResponseTooLarge));
+            }
+            write_all(request, count, items, remote, |status| {
+                Ok(status.encode(response)?)
+            })?;
+            response.array_length(None)?;
+        }
+        Items::LaidOut(_) => {
+            let (handle, now) = (request.header.request_handle, request.now);
+            let mut response = ResponseWriter::begin(response, Service::Write, count, handle, now)?;
+            write_all(request, count, items, remote, |status| {
+                response.status(status);
+                Ok(())
+            })?;
+        }
     }
+    Ok(())
+}
+
+#[inline]
+fn write_all(
+    request: &Request<'_>,
+    count: usize,
+    mut items: Items<'_>,
+    remote: Option<&RemoteResults>,
+    mut respond: impl FnMut(StatusCode) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let view = request.server.space.view();
     for index in 0..count {
-        let item = Item::decode(&mut items)?;
-        let status = match remote.and_then(|remote| remote.write(index)) {
+        let item = Item::next(&mut items)?;
+        respond(match remote.and_then(|remote| remote.write(index)) {
             Some(status) => status,
             None => write(&view, &item, request.now)
                 .err()
                 .unwrap_or(StatusCode::Good),
-        };
-        status.encode(response)?;
+        })?;
     }
-    response.array_length(None)?;
     Ok(())
 }
 
 /// The items that remote sources have to be told. Made only if there are such sources.
 #[inline(never)]
-fn remote_writes(
-    request: &Request<'_>,
-    mut body: Decoder<'_>,
-) -> Result<deferred::Operations, Fault> {
-    let (count, mut items) = items(request, &mut body)?;
+fn remote_writes(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
+    let (count, mut items) = items(request, body)?;
     let view = request.server.space.view();
     let mut operations = deferred::Operations::default();
     for index in 0..count {
-        let item = Item::decode(&mut items)?;
+        let item = Item::next(&mut items)?;
         let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value())
         else {
             continue;
@@ -167,7 +202,28 @@ impl<'a> Decode<'a> for Item<'a> {
     }
 }
 
-impl Item<'_> {
+impl<'a> Item<'a> {
+    #[inline]
+    fn next(items: &mut Items<'a>) -> Result<Self, Fault> {
+        let item = match items {
+            Items::Encoded(items) => return Ok(Self::decode(items)?),
+            Items::LaidOut(items) => items.write()?,
+        };
+        let (value, encoded) = item.value.unwrap_or((VariantRef::Empty, &[0]));
+        Ok(Self {
+            node_id: item.node_id,
+            attribute_id: item.attribute_id,
+            index_range: item.index_range,
+            value,
+            encoded,
+            status: Some(item.status),
+            source_timestamp: item.times.source_timestamp,
+            has_server_timestamp: item.times.server_timestamp.is_some()
+                || item.times.server_picoseconds.is_some(),
+            has_picoseconds: item.times.source_picoseconds.is_some(),
+        })
+    }
+
     fn data_value(&self) -> DataValue {
         DataValue {
             value: Some(self.value.to_owned()),

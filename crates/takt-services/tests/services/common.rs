@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use takt_layout::LaidOut;
 use takt_services::{Connection, Outcome, Peer, Server, ServerBuilder, Transport};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -152,13 +153,45 @@ impl Client {
 
     pub fn read(&mut self, nodes_to_read: Vec<ReadValueId>) -> Result<Vec<DataValue>, StatusCode> {
         let request_header = self.header();
-        let response: ReadResponse = self.call(ReadRequest {
+        let request = ReadRequest {
             request_header,
             max_age: 0.0,
             timestamps_to_return: TimestampsToReturn::Both,
             nodes_to_read,
-        })?;
-        Ok(response.results)
+        };
+        // Both forms of a request are answered in the same way.
+        let laid_out = self.call_laid_out(&request);
+        let response: Result<ReadResponse, _> = self.call(request);
+        let without_times = |results: &[DataValue]| -> Vec<_> {
+            let parts = results.iter().map(|value| {
+                let times = (
+                    value.source_timestamp.is_some(),
+                    value.server_timestamp.is_some(),
+                );
+                (value.value.clone(), value.status_code(), times)
+            });
+            parts.collect()
+        };
+        match (&response, &laid_out) {
+            (Ok(response), Ok(laid_out)) => assert_eq!(
+                format!("{:?}", without_times(&response.results)),
+                format!("{:?}", without_times(&laid_out.results))
+            ),
+            (response, laid_out) => assert_eq!(response, laid_out),
+        }
+        Ok(response?.results)
+    }
+
+    /// The same as [`call`](Self::call) in the layout of shared memory.
+    pub fn call_laid_out<Q: LaidOut>(&mut self, request: &Q) -> Result<Q::Response, StatusCode> {
+        let mut message = Vec::new();
+        let mut encoder = Encoder::growing(&mut message, 16 << 20);
+        request.lay_out(&mut encoder).unwrap();
+        let response = self.raw(&message);
+        match Q::parse_response(&response).unwrap() {
+            Some(response) => Ok(response),
+            None => Err(decode::<ServiceFault>(&response).expect_err("a fault")),
+        }
     }
 
     pub fn read_value(&mut self, node_id: impl Into<NodeId>) -> DataValue {
@@ -176,11 +209,17 @@ impl Client {
         nodes_to_write: Vec<WriteValue>,
     ) -> Result<Vec<StatusCode>, StatusCode> {
         let request_header = self.header();
-        let response: WriteResponse = self.call(WriteRequest {
+        let request = WriteRequest {
             request_header,
             nodes_to_write,
-        })?;
-        Ok(response.results)
+        };
+        // In the one form and then in the other, so that all that is tested is tested with both.
+        let response = if self.handle.is_multiple_of(2) {
+            self.call_laid_out(&request)
+        } else {
+            self.call::<_, WriteResponse>(request)
+        };
+        Ok(response?.results)
     }
 
     pub fn write_value(

@@ -1,0 +1,67 @@
+//! The fixed layout of Read, Write and Call (OPC 10000-4, 5.11.2, 5.11.4 and 5.12.2) and of their responses, for memory that the receiver
+//! reads where the sender wrote it.
+//!
+//! A message has a head, records of one size each, and a value area. What is in a record is at a fixed offset, so that
+//! one result is found without decoding those before it. A value is written once, by the server, into the memory of the response,
+//! and its elements begin at a multiple of 8 there. All numbers are little-endian; offsets count from the start of the message,
+//! which itself is at a multiple of 8. A *span* is `offset u32, length u32`; a length of 0 says that there is nothing.
+//!
+//! ```text
+//! head, 48 bytes
+//!   0  mark u8             0x4C, "L": no NodeId begins so (OPC 10000-6, 5.2.2.9), and with a NodeId begins every other message
+//!   1  version u8          1
+//!   2  kind u16            1, 2 Read and its response; 3, 4 Write; 5, 6 Call
+//!   4  count u32           records
+//!   8  requestHandle u32   as in OPC 10000-4, 7.33 and 7.34
+//!  12  timeoutHint u32     milliseconds; in a response: 0
+//!  16  timestamp i64       DateTime (OPC 10000-6, 5.2.2.5)
+//!  24  token span          the authenticationToken, a NodeId; in a response: nothing
+//!  32  maxAge f64          milliseconds, of a Read; others: 0
+//!  40  timestamps u32      timestampsToReturn (OPC 10000-4, 7.40), of a Read; others: 0
+//!  44  0 u32
+//!  48  records
+//!
+//! record of a Read, 32 bytes          record of a Write, 64 bytes         record of a Call, 24 bytes
+//!   0  nodeId span                      0  nodeId span                      0  objectId span
+//!   8  indexRange span                  8  indexRange span                  8  methodId span
+//!  16  dataEncoding span               16  attributeId u32, 0 u32          16  inputArguments span, of spans
+//!  24  attributeId u32, 0 u32          24  a DataValue
+//!
+//! record of a Read's response,        record of a Write's response,       record of a Call's response, 24 bytes
+//! a DataValue, 40 bytes               4 bytes                               0  statusCode u32, 0 u32
+//!   0  value span                       0  statusCode u32                   8  inputArgumentResults span, of u32
+//!   8  statusCode u32                                                      16  outputArguments span, of spans
+//!  12  present u8 [4]
+//!  16  sourceTimestamp i64
+//!  24  serverTimestamp i64
+//!  32  sourcePicoseconds u16
+//!  34  serverPicoseconds u16, 0 u32
+//! ```
+//!
+//! `present` has a bit for each time that is there: 1 source timestamp, 2 server timestamp, 4 source picoseconds, 8 server picoseconds. A
+//! value is a Variant (OPC 10000-6, 5.2.2.16), placed so that its only or first element, or the text of a String,
+//! is at a multiple of 8: 1 byte after its start for a number, 5 bytes after it for an array or a text. NodeIds and QualifiedNames are
+//! in the binary DataEncoding, texts are UTF-8 without a length. The spans of a request are in ascending order and do not overlap,
+//! in the order of the records, an array of spans before what they point to: so that no request is more work than it is long.
+//!
+//! A request that is refused as a whole is answered with a ServiceFault in the binary DataEncoding, like any other.
+//!
+//! This crate lays out and checks; it carries out nothing, and it does not know how messages get from one process to another.
+
+mod error;
+mod head;
+mod request;
+mod response;
+mod structures;
+#[cfg(test)]
+mod tests;
+mod values;
+mod writer;
+
+pub use error::LayoutError;
+pub use head::{HEAD_LENGTH, MARK, RequestHead, Service, VERSION, is_layout};
+pub use request::{Arguments, CallItem, Items, Request, WriteItem};
+pub use response::{CallResult, DataValueRecord, Response};
+pub use structures::LaidOut;
+pub use values::ValueWriter;
+pub use writer::{RequestWriter, ResponseWriter, Span, Times};

@@ -1,0 +1,331 @@
+//! Reading requests: from memory that nobody else writes, because a server copies a request before it believes it.
+
+use takt_ua::binary::{Decode, Decoder, Limits};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::views::ReadValueIdRef;
+use takt_ua::{DateTime, NodeIdRef, QualifiedNameRef, StatusCode, VariantRef};
+
+use crate::error::LayoutError;
+use crate::head::{
+    COUNT, HEAD_LENGTH, MARK, MAX_AGE, REQUEST_HANDLE, RequestHead, Service, TIMEOUT_HINT,
+    TIMESTAMP, TIMESTAMPS, TOKEN, VERSION, WRITTEN, array, i64_at, u16_at, u32_at,
+};
+use crate::writer::Times;
+
+/// A request whose head has been checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    message: &'a [u8],
+    limits: Limits,
+    service: Service,
+    count: usize,
+    head: RequestHead<'a>,
+    /// Where the first span of an item may begin.
+    first: usize,
+}
+
+impl<'a> Request<'a> {
+    /// Checks the head of a request; the items are checked when they are looked at.
+    ///
+    /// # Errors
+    /// When it is not one.
+    #[inline]
+    pub fn parse(message: &'a [u8], limits: Limits) -> Result<Self, LayoutError> {
+        let (head, _) = message
+            .split_first_chunk::<HEAD_LENGTH>()
+            .ok_or(LayoutError::Head)?;
+        let [mark, version, ..] = *head;
+        if mark != MARK {
+            return Err(LayoutError::Head);
+        }
+        if version != VERSION {
+            return Err(LayoutError::Version(version));
+        }
+        let kind = u16_at(head, 2);
+        let service = Service::of_request(kind).ok_or(LayoutError::Kind(kind))?;
+        let count = u32_at(head, COUNT);
+        let records = (count as usize)
+            .checked_mul(service.request_record())
+            .and_then(|records| records.checked_add(HEAD_LENGTH))
+            .filter(|end| *end <= message.len())
+            .ok_or(LayoutError::Records { count })?;
+        let mut spans = Spans {
+            message,
+            limits,
+            free: records,
+        };
+        let authentication_token = spans.decode_or(TOKEN, NodeIdRef::NULL)?;
+        Ok(Self {
+            message,
+            limits,
+            service,
+            count: count as usize,
+            head: RequestHead {
+                authentication_token,
+                timestamp: DateTime(i64_at(head, TIMESTAMP)),
+                request_handle: u32_at(head, REQUEST_HANDLE),
+                timeout_hint: u32_at(head, TIMEOUT_HINT),
+                max_age: array(head, MAX_AGE).map_or(0.0, f64::from_le_bytes),
+                timestamps_to_return: TimestampsToReturn(u32_at(head, TIMESTAMPS).cast_signed()),
+            },
+            first: spans.free,
+        })
+    }
+
+    /// Which service is asked for.
+    #[must_use]
+    #[inline]
+    pub fn service(&self) -> Service {
+        self.service
+    }
+
+    /// How many items there are.
+    #[must_use]
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// What it says apart from its items.
+    #[must_use]
+    #[inline]
+    pub fn head(&self) -> &RequestHead<'a> {
+        &self.head
+    }
+
+    /// The items, to be taken one after another. They are what the [service](Self::service) has; others are an error.
+    #[must_use]
+    #[inline]
+    pub fn items(&self) -> Items<'a> {
+        Items {
+            service: self.service,
+            next: 0,
+            count: self.count,
+            spans: Spans {
+                message: self.message,
+                limits: self.limits,
+                free: self.first,
+            },
+        }
+    }
+}
+
+/// The items of a request, from the first to the last.
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    service: Service,
+    next: usize,
+    count: usize,
+    spans: Spans<'a>,
+}
+
+/// # Errors
+/// A record, or what its spans point to, is not what it should be; or there is none left.
+impl<'a> Items<'a> {
+    /// The next item of a Read.
+    #[inline]
+    pub fn read(&mut self) -> Result<ReadValueIdRef<'a>, LayoutError> {
+        let at = self.record(Service::Read)?;
+        let spans = &mut self.spans;
+        Ok(ReadValueIdRef {
+            node_id: spans.decode_or(at, NodeIdRef::NULL)?,
+            index_range: spans.text(at + 8)?,
+            data_encoding: spans.decode_or(at + 16, QualifiedNameRef::default())?,
+            attribute_id: u32_at(spans.message, at + 24),
+        })
+    }
+
+    /// The next item of a Write.
+    #[inline]
+    pub fn write(&mut self) -> Result<WriteItem<'a>, LayoutError> {
+        let at = self.record(Service::Write)?;
+        let spans = &mut self.spans;
+        let node_id = spans.decode_or(at, NodeIdRef::NULL)?;
+        let index_range = spans.text(at + 8)?;
+        let attribute_id = u32_at(spans.message, at + 16);
+        let (encoded, offset) = spans.bytes(at + WRITTEN)?;
+        let value = match encoded {
+            [] => None,
+            encoded => Some((decode(encoded, offset, spans.limits)?, encoded)),
+        };
+        Ok(WriteItem {
+            node_id,
+            attribute_id,
+            index_range,
+            value,
+            status: StatusCode(u32_at(spans.message, at + WRITTEN + 8)),
+            times: Times::parse(spans.message, at + WRITTEN),
+        })
+    }
+
+    /// The next item of a Call.
+    #[inline]
+    pub fn call(&mut self) -> Result<CallItem<'a>, LayoutError> {
+        let at = self.record(Service::Call)?;
+        let spans = &mut self.spans;
+        let object_id = spans.decode_or(at, NodeIdRef::NULL)?;
+        let method_id = spans.decode_or(at + 8, NodeIdRef::NULL)?;
+        let (table, offset) = spans.bytes(at + 16)?;
+        if !table.len().is_multiple_of(8) {
+            let length = u32::try_from(table.len()).unwrap_or(u32::MAX);
+            return Err(LayoutError::Trailing { offset, length });
+        }
+        let arguments = Arguments {
+            message: spans.message,
+            table,
+            limits: spans.limits,
+        };
+        // All of them now, so that they can be taken without an error later.
+        for index in 0..arguments.len() {
+            let (encoded, offset) = spans.bytes(offset as usize + 8 * index)?;
+            decode::<VariantRef<'_>>(encoded, offset, spans.limits)?;
+        }
+        Ok(CallItem {
+            object_id,
+            method_id,
+            input_arguments: arguments,
+        })
+    }
+
+    /// Where the next record is.
+    #[inline]
+    fn record(&mut self, service: Service) -> Result<usize, LayoutError> {
+        if self.service != service || self.next >= self.count {
+            return Err(LayoutError::NoRecord(self.next));
+        }
+        let at = HEAD_LENGTH + self.next * service.request_record();
+        self.next += 1;
+        Ok(at)
+    }
+}
+
+/// One thing to be written (WriteValue, OPC 10000-4, 5.11.4.2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WriteItem<'a> {
+    /// The node.
+    pub node_id: NodeIdRef<'a>,
+    /// The attribute.
+    pub attribute_id: u32,
+    /// The part of the value; `None` for all of it.
+    pub index_range: Option<&'a str>,
+    /// The value, and the same as it is encoded (OPC 10000-6, 5.2.2.16).
+    pub value: Option<(VariantRef<'a>, &'a [u8])>,
+    /// How good it is.
+    pub status: StatusCode,
+    /// When it was.
+    pub times: Times,
+}
+
+/// One Method to be called (CallMethodRequest, OPC 10000-4, 5.12.2.2).
+#[derive(Debug, Clone, Copy)]
+pub struct CallItem<'a> {
+    /// The Object.
+    pub object_id: NodeIdRef<'a>,
+    /// Its Method.
+    pub method_id: NodeIdRef<'a>,
+    /// The input arguments.
+    pub input_arguments: Arguments<'a>,
+}
+
+/// The input arguments of a Method; they have been checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a> {
+    message: &'a [u8],
+    table: &'a [u8],
+    limits: Limits,
+}
+
+impl<'a> Arguments<'a> {
+    /// How many there are.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.table.len() / 8
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// One of them; `None` if there are not so many.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<VariantRef<'a>> {
+        let at = index.checked_mul(8).filter(|at| *at < self.table.len())?;
+        let start = u32_at(self.table, at) as usize;
+        let length = u32_at(self.table, at + 4) as usize;
+        let encoded = self.message.get(start..start.checked_add(length)?)?;
+        VariantRef::decode(&mut Decoder::with_limits(encoded, self.limits)).ok()
+    }
+}
+
+/// What is behind the records, in the order in which it may be pointed to.
+#[derive(Debug, Clone)]
+struct Spans<'a> {
+    message: &'a [u8],
+    limits: Limits,
+    /// Nothing before this is pointed to any more.
+    free: usize,
+}
+
+impl<'a> Spans<'a> {
+    /// What the span at `at` points to, and where that is.
+    #[inline]
+    fn bytes(&mut self, at: usize) -> Result<(&'a [u8], u32), LayoutError> {
+        let (offset, length) = (u32_at(self.message, at), u32_at(self.message, at + 4));
+        if length == 0 {
+            return Ok((&[], offset));
+        }
+        let (start, wrong) = (offset as usize, LayoutError::Span { offset, length });
+        let end = start.checked_add(length as usize).ok_or(wrong)?;
+        if start < self.free {
+            return Err(wrong);
+        }
+        let bytes = self.message.get(start..end).ok_or(wrong)?;
+        self.free = end;
+        Ok((bytes, offset))
+    }
+
+    #[inline]
+    fn decode_or<T: Decode<'a>>(&mut self, at: usize, nothing: T) -> Result<T, LayoutError> {
+        match self.bytes(at)? {
+            ([], _) => Ok(nothing),
+            (bytes, offset) => decode(bytes, offset, self.limits),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, at: usize) -> Result<Option<&'a str>, LayoutError> {
+        let (bytes, offset) = self.bytes(at)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let text = std::str::from_utf8(bytes).map_err(|error| LayoutError::Decode {
+            offset,
+            error: takt_ua::binary::DecodeError::new(
+                error.valid_up_to(),
+                takt_ua::binary::DecodeErrorKind::InvalidUtf8,
+            ),
+        })?;
+        Ok(Some(text))
+    }
+}
+
+/// Decodes what fills a span.
+#[inline]
+fn decode<'a, T: Decode<'a>>(
+    bytes: &'a [u8],
+    offset: u32,
+    limits: Limits,
+) -> Result<T, LayoutError> {
+    let mut decoder = Decoder::with_limits(bytes, limits);
+    let value = T::decode(&mut decoder).map_err(|error| LayoutError::Decode { offset, error })?;
+    if decoder.remaining() > 0 {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        return Err(LayoutError::Trailing { offset, length });
+    }
+    Ok(value)
+}
