@@ -22,6 +22,9 @@ pub enum LayoutError {
         /// How many the head says.
         count: u32,
     },
+    /// A count or a length is above the limit that is named.
+    #[error("the limit for {0} is exceeded")]
+    Limit(&'static str),
     /// There is no record with this number.
     #[error("there is no record {0}")]
     NoRecord(usize),
@@ -57,6 +60,7 @@ impl LayoutError {
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::Version(_) => StatusCode::BadProtocolVersionUnsupported,
+            Self::Limit(_) => StatusCode::BadEncodingLimitsExceeded,
             Self::Decode { error, .. } => error.status_code(),
             _ => StatusCode::BadDecodingError,
         }

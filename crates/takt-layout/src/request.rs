@@ -49,6 +49,9 @@ impl<'a> Request<'a> {
             .and_then(|records| records.checked_add(HEAD_LENGTH))
             .filter(|end| *end <= message.len())
             .ok_or(LayoutError::Records { count })?;
+        if count as usize > limits.max_array_length {
+            return Err(LayoutError::Limit("arrays"));
+        }
         let mut spans = Spans {
             message,
             limits,
@@ -169,6 +172,9 @@ impl<'a> Items<'a> {
         if !table.len().is_multiple_of(8) {
             let length = u32::try_from(table.len()).unwrap_or(u32::MAX);
             return Err(LayoutError::Trailing { offset, length });
+        }
+        if table.len() / 8 > spans.limits.max_array_length {
+            return Err(LayoutError::Limit("arrays"));
         }
         let arguments = Arguments {
             message: spans.message,
@@ -302,6 +308,9 @@ impl<'a> Spans<'a> {
         let (bytes, offset) = self.bytes(at)?;
         if bytes.is_empty() {
             return Ok(None);
+        }
+        if bytes.len() > self.limits.max_string_length {
+            return Err(LayoutError::Limit("strings"));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| LayoutError::Decode {
             offset,

@@ -13,11 +13,14 @@ use std::sync::Arc;
 
 use common::{Client, VALUE, message, read_id, server, write_of};
 use takt_cell::Cell;
-use takt_services::{Outcome, Value};
+use takt_layout::LaidOut;
+use takt_services::{MethodCall, Outcome, OutputArguments, Value};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::{ReadRequest, WriteRequest};
-use takt_ua::{DataValue, NodeId, Variant};
+use takt_ua::structures::{
+    CallMethodRequest, CallRequest, CallResponse, ReadRequest, WriteRequest,
+};
+use takt_ua::{DataValue, NodeId, StatusCode, Structure, Variant, VariantRef, ids};
 
 const REQUESTS: usize = 10_000;
 
@@ -46,6 +49,14 @@ fn variables(client: &Client) -> Vec<NodeId> {
     .collect()
 }
 
+/// A request in both forms.
+fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(&'static str, Vec<u8>); 2] {
+    let mut laid_out = Vec::new();
+    let mut encoder = Encoder::growing(&mut laid_out, 64 << 10);
+    request.lay_out(&mut encoder).unwrap();
+    [("encoded", message(request)), ("laid out", laid_out)]
+}
+
 /// Handles a request many times and counts what it allocates.
 fn allocations(client: &mut Client, request: &[u8]) -> u64 {
     let mut buffer = vec![0; 64 << 10];
@@ -65,8 +76,14 @@ fn allocations(client: &mut Client, request: &[u8]) -> u64 {
     allocations
 }
 
+/// One test, because what is counted is what the process allocates.
 #[test]
 fn the_hot_path_allocates_nothing() {
+    reads_and_writes();
+    calls();
+}
+
+fn reads_and_writes() {
     let mut client = Client::new(&server());
     let nodes = variables(&client);
     for node in &nodes {
@@ -76,11 +93,13 @@ fn the_hot_path_allocates_nothing() {
             nodes_to_read: vec![read_id(node.clone(), VALUE)],
             ..ReadRequest::default()
         };
-        assert_eq!(
-            allocations(&mut client, &message(&read)),
-            0,
-            "Read of {node}"
-        );
+        for (form, message) in both_forms(&read) {
+            assert_eq!(
+                allocations(&mut client, &message),
+                0,
+                "Read of {node}, {form}"
+            );
+        }
     }
     let read = ReadRequest {
         request_header: client.header(),
@@ -91,7 +110,9 @@ fn the_hot_path_allocates_nothing() {
             .collect(),
         ..ReadRequest::default()
     };
-    assert_eq!(allocations(&mut client, &message(&read)), 0, "Read of all");
+    for (form, message) in both_forms(&read) {
+        assert_eq!(allocations(&mut client, &message), 0, "Read of all, {form}");
+    }
 
     for node in &nodes[..5] {
         let value = client.read_value(node.clone()).value.unwrap();
@@ -99,11 +120,61 @@ fn the_hot_path_allocates_nothing() {
             request_header: client.header(),
             nodes_to_write: vec![write_of(node.clone(), DataValue::good(value))],
         };
-        let request = message(&write);
         assert_eq!(
             client.write(write.nodes_to_write.clone()).unwrap(),
             [takt_ua::StatusCode::Good]
         );
-        assert_eq!(allocations(&mut client, &request), 0, "Write of {node}");
+        for (form, request) in both_forms(&write) {
+            assert_eq!(
+                allocations(&mut client, &request),
+                0,
+                "Write of {node}, {form}"
+            );
+        }
+    }
+}
+
+/// A Method that borrows its arguments.
+fn calls() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let object = space.add_object((1, "Calculator")).add().unwrap();
+    let method = space
+        .add_method((1, "Statistics"))
+        .component_of(object.clone())
+        .input("Text", ids::STRING, -1)
+        .input("Numbers", ids::UINT32, 1)
+        .output("Length", ids::UINT32, -1)
+        .output("Numbers", ids::UINT32, 1)
+        .in_place(
+            |call: &MethodCall<'_>, outputs: &mut OutputArguments<'_, '_>| {
+                let (Some(VariantRef::String(Some(text))), Some(numbers)) =
+                    (call.input(0), call.input(1))
+                else {
+                    return Err(StatusCode::BadInternalError.into());
+                };
+                outputs.push(&VariantRef::UInt32(u32::try_from(text.len()).unwrap()));
+                outputs.push(&numbers);
+                Ok(())
+            },
+        )
+        .add()
+        .unwrap();
+    let numbers: Vec<u32> = (0..1024).collect();
+    let request = CallRequest {
+        request_header: client.header(),
+        methods_to_call: vec![CallMethodRequest {
+            object_id: object,
+            method_id: method,
+            input_arguments: vec!["Grüße".into(), numbers.clone().into()],
+        }],
+    };
+    let expected = [Variant::from(7_u32), Variant::from(numbers)];
+    let laid_out = client.call_laid_out(&request).unwrap();
+    assert_eq!(laid_out.results[0].output_arguments, expected);
+    let encoded: CallResponse = client.call(request.clone()).unwrap();
+    assert_eq!(encoded.results, laid_out.results);
+    for (form, message) in both_forms(&request) {
+        assert_eq!(allocations(&mut client, &message), 0, "{form}");
     }
 }

@@ -9,7 +9,7 @@ use super::definition::{
 use super::edit::{Edit, NewReference};
 use super::node::Binding;
 use super::{AddressSpace, AddressSpaceError};
-use crate::method::{Method, MethodHandler};
+use crate::method::{CallError, Method, MethodCall, MethodHandler, OutputArguments};
 use crate::value::Value;
 
 impl AddressSpace {
@@ -207,6 +207,18 @@ impl NodeBuilder<'_> {
     /// What runs when the Method is called.
     pub fn handler(mut self, method: impl Method + 'static) -> Self {
         self.handler = Some(MethodHandler::local(method));
+        self
+    }
+
+    /// What runs when the Method is called: see [`MethodHandler::in_place`].
+    pub fn in_place<F>(mut self, method: F) -> Self
+    where
+        F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        self.handler = Some(MethodHandler::in_place(method));
         self
     }
 

@@ -26,7 +26,7 @@ fn call(
         methods_to_call: vec![call],
     };
     client
-        .call::<_, CallResponse>(request)
+        .call_either::<_, CallResponse>(request)
         .unwrap()
         .results
         .remove(0)

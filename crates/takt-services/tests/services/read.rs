@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{Client, VALUE, read_id, server};
 use takt_cell::Cell;
-use takt_services::{Value, access_level};
+use takt_services::{Peer, Transport, Value, access_level};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{Range, ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{
-    Array, DataValue, DateTime, ExtensionObject, NodeId, QualifiedName, StatusCode, Variant, ids,
+    Array, BuiltInType, DataValue, DateTime, ExtensionObject, NodeId, QualifiedName, StatusCode,
+    Variant, ids,
 };
 
 fn ranged(node: &NodeId, range: &str) -> ReadValueId {
@@ -342,4 +343,88 @@ fn what_cannot_be_read() {
             "{node} {attribute}"
         );
     }
+}
+
+#[test]
+fn both_forms_of_a_request_are_answered_alike() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let cell = |value: Variant| Value::Cell(Arc::new(Cell::of(&value)));
+    let numbers: Vec<u32> = (0..10_000).collect();
+    let waiting = Cell::for_type(BuiltInType::Double, None, 0);
+    let bad = Cell::of(&Variant::from(7_u32));
+    bad.set_status(StatusCode::BadSensorFailure, DateTime(99))
+        .unwrap();
+    let variables = [
+        ("number in a cell", cell(Variant::from(7_i16))),
+        ("array in a cell", cell(Variant::from(numbers.clone()))),
+        ("text in a cell", cell(Variant::from("Grüße"))),
+        ("nothing in a cell", Value::Cell(Arc::new(waiting))),
+        ("bad in a cell", Value::Cell(Arc::new(bad))),
+        ("number", Value::stored(2.5_f64)),
+        ("array", Value::stored(numbers)),
+        ("not set", Value::not_set()),
+        (
+            "callback",
+            Value::callback(|| {
+                DataValue::good(true)
+                    .with_status(StatusCode::UncertainLastUsableValue)
+                    .with_source_timestamp(DateTime(77))
+            }),
+        ),
+    ];
+    let mut items = vec![
+        read_id(ids::SERVER_SERVER_ARRAY, VALUE),
+        read_id(ids::SERVER, 3),
+        read_id(NodeId::numeric(9, 9), VALUE),
+        read_id(ids::SERVER, 99),
+    ];
+    for (name, value) in variables {
+        let node = space.add_variable(name).value(value).add().unwrap();
+        let mut part = read_id(node.clone(), VALUE);
+        part.index_range = "1:2".into();
+        items.extend([read_id(node, VALUE), part]);
+    }
+    for timestamps_to_return in [
+        TimestampsToReturn::Both,
+        TimestampsToReturn::Source,
+        TimestampsToReturn::Server,
+        TimestampsToReturn::Neither,
+    ] {
+        let request = ReadRequest {
+            request_header: client.header(),
+            timestamps_to_return,
+            nodes_to_read: items.clone(),
+            ..ReadRequest::default()
+        };
+        let mut laid_out = client.call_laid_out(&request).unwrap();
+        let mut encoded: ReadResponse = client.call(request).unwrap();
+        for response in [&mut laid_out, &mut encoded] {
+            response.response_header.timestamp = DateTime(1);
+            for result in &mut response.results {
+                let server_time = result.server_timestamp.is_some();
+                result.server_timestamp = server_time.then_some(DateTime(1));
+            }
+        }
+        assert_eq!(laid_out, encoded, "{timestamps_to_return:?}");
+    }
+}
+
+#[test]
+fn the_layout_of_shared_memory_is_for_shared_memory() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let request = ReadRequest {
+        request_header: client.header(),
+        nodes_to_read: vec![read_id(ids::SERVER, 3)],
+        ..ReadRequest::default()
+    };
+    assert_eq!(client.call_laid_out(&request).unwrap().results.len(), 1);
+    let peer = Peer {
+        transport: Transport::Tcp,
+        ..client.connection.peer().clone()
+    };
+    client.connection = server.connect(peer, "opc.tcp://test".to_owned(), Arc::new(|| ()));
+    let refused = client.call_laid_out(&request).unwrap_err();
+    assert_eq!(refused, StatusCode::BadDecodingError);
 }
