@@ -14,7 +14,9 @@ mod provider;
 pub mod serve;
 mod subscription;
 
-pub use client::{Attribute, Client, ClientOptions, CurrentValue, Identity, ValueInPlace, Waiting};
+pub use client::{
+    Attribute, Client, ClientOptions, CurrentValue, Identity, OutputsInPlace, ValueInPlace, Waiting,
+};
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;

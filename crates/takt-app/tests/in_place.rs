@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use takt_app::serve::ServeOptions;
-use takt_app::{Client, ClientError, ClientOptions, Provider, Variable};
+use takt_app::{Client, ClientError, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
-use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
+use takt_services::{CallError, MethodCall, OutputArguments};
+use takt_ua::{ArrayRef, BuiltInType, NodeId, StatusCode, Variant, VariantRef};
 
 fn node(path: &str) -> NodeId {
     NodeId::string(1, path)
@@ -89,5 +90,94 @@ fn values_are_seen_where_they_are() {
         // Other requests go on as before.
         let value = client.read(&node("Number")).unwrap().value;
         assert_eq!(value, Some(Variant::Double(1.5)));
+    }
+}
+
+#[test]
+fn values_are_written_and_methods_called_in_place() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let numbers: Vec<u32> = (0..100_000).collect();
+    let array = Arc::new(Cell::of(&Variant::from(numbers.clone())));
+    let provider = Provider::builder("WriteInPlace")
+        .without_registry()
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .variable(Variable::stored("Number", 1.5_f64).writable())
+        .variable(Variable::cell("Array", &array).writable())
+        .method(
+            Method::in_place(
+                "Calculator/Repeat",
+                |call: &MethodCall<'_>, outputs: &mut OutputArguments<'_, '_>| {
+                    let (Some(VariantRef::UInt32(times)), Some(value)) =
+                        (call.input(0), call.input(1))
+                    else {
+                        return Err(StatusCode::BadInternalError.into());
+                    };
+                    if times > 100 {
+                        return Err(CallError::argument(0, 2, StatusCode::BadOutOfRange));
+                    }
+                    (0..times).for_each(|_| outputs.push(&value));
+                    Ok(())
+                },
+            )
+            .input("Times", BuiltInType::UInt32)
+            .input("Value", BuiltInType::Double),
+        )
+        .serve(ServeOptions {
+            runtime_directory: Some(directory.path().to_path_buf()),
+            ..ServeOptions::default()
+        })
+        .start()
+        .unwrap();
+    for endpoint in provider.endpoints() {
+        let options = ClientOptions {
+            runtime_directory: Some(directory.path().to_path_buf()),
+            ..ClientOptions::named("Test")
+        };
+        let mut client = Client::connect(endpoint, options).unwrap();
+        client
+            .write_in_place(&node("Number"), &VariantRef::Double(7.25))
+            .unwrap();
+        let number = client.read(&node("Number")).unwrap().value;
+        assert_eq!(number, Some(Variant::Double(7.25)));
+        let reversed: Vec<u32> = numbers.iter().rev().copied().collect();
+        let slice = VariantRef::Array(ArrayRef::from_u32s(&reversed));
+        client.write_in_place(&node("Array"), &slice).unwrap();
+        let mut read = vec![0; numbers.len()];
+        array.read_slice(&mut read).unwrap();
+        assert!(read == reversed, "{endpoint}");
+        let wrong = client.write_in_place(&node("Number"), &VariantRef::Boolean(true));
+        assert!(
+            matches!(&wrong, Err(ClientError::Operation { status, .. }) if *status == StatusCode::BadTypeMismatch),
+            "{wrong:?}"
+        );
+
+        let (object, method) = (node("Calculator"), node("Calculator/Repeat"));
+        let inputs = |times| [VariantRef::UInt32(times), VariantRef::Double(2.5)];
+        for times in [0, 3, 20] {
+            let outputs = client.call_in_place(&object, &method, &inputs(times), |outputs| {
+                let value = |index| outputs.get(index).and_then(|output| output.get::<f64>(0));
+                assert!(outputs.get(outputs.len()).is_none());
+                (0..outputs.len()).map(value).collect::<Vec<_>>()
+            });
+            assert_eq!(
+                outputs.unwrap(),
+                vec![Some(2.5); times as usize],
+                "{endpoint}"
+            );
+        }
+        let refused = client.call_in_place(&object, &method, &inputs(101), |_| ());
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("input argument 1") && text.contains("BadOutOfRange"),
+            "{text}"
+        );
+        let missing = client.call_in_place(&object, &method, &inputs(1)[..1], |_| ());
+        let text = missing.unwrap_err().to_string();
+        assert!(text.contains("BadArgumentsMissing"), "{text}");
+        let outputs = client.call_method(&object, &method, vec![2_u32.into(), 1.0.into()]);
+        assert_eq!(
+            outputs.unwrap(),
+            [Variant::Double(1.0), Variant::Double(1.0)]
+        );
     }
 }

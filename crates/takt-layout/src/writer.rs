@@ -1,6 +1,6 @@
 //! Writing messages, straight into the memory that the receiver reads.
 
-use takt_ua::binary::{Encode, EncodeError, Encoder};
+use takt_ua::binary::{AsVariant, EncodeError, Encoder};
 use takt_ua::views::ReadValueIdRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode};
 
@@ -240,7 +240,7 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
 
     /// The next item of a Call.
     #[inline]
-    pub fn call<T: Encode>(
+    pub fn call<T: AsVariant>(
         &mut self,
         object_id: NodeIdRef<'_>,
         method_id: NodeIdRef<'_>,

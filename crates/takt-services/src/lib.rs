@@ -44,7 +44,7 @@ pub use caller::{Caller, Peer, Transport, UserIdentity};
 pub use connection::{Connection, Outcome};
 pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE};
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
-pub use method::{CallError, Method, MethodCall, MethodHandler, OutputArgument, OutputArguments};
+pub use method::{CallError, Method, MethodCall, MethodHandler, OutputArguments};
 pub use node_management::{Change, EverybodyManages, NoNodeManagement, NodeManagement};
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
 pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_layout::{Arguments, Span, ValueWriter};
-use takt_ua::binary::{Encode, EncodeError, Encoder, ListRef};
+use takt_ua::binary::{AsVariant, EncodeError, Encoder, ListRef};
 use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
 
 use crate::caller::Caller;
@@ -171,7 +171,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
     }
 
     /// The next output argument: a [`Variant`] or a [`VariantRef`].
-    pub fn push(&mut self, value: &impl OutputArgument) {
+    pub fn push(&mut self, value: &impl AsVariant) {
         if self.error.is_some() {
             return;
         }
@@ -199,12 +199,6 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
         }
     }
 }
-
-/// What an output argument can be: [`Variant`] and [`VariantRef`].
-pub trait OutputArgument: Encode {}
-
-impl OutputArgument for Variant {}
-impl OutputArgument for VariantRef<'_> {}
 
 /// Why a Method refused, or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

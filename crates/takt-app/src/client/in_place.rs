@@ -1,198 +1,133 @@
-//! Reading a value where the server wrote it.
+//! Read, Write and Call without an owned message in between: over shared memory in its fixed layout, over TCP in the binary
+//! DataEncoding. Nothing is allocated on the way.
 
-use takt_cell::Element;
+use takt_layout::{CallResult, RequestHead, RequestWriter, Response, Service, Times};
 use takt_rt::shared_bytes::SharedBytes;
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{AsVariant, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::{ReadRequest, ReadResponse, ResponseHeader};
-use takt_ua::{BuiltInType, DateTime, NodeId, NodeIdRef, StatusCode, Structure};
+use takt_ua::structures::{
+    CallRequest, CallResponse, ReadRequest, ReadResponse, ResponseHeader, WriteRequest,
+    WriteResponse,
+};
+use takt_ua::views::ReadValueIdRef;
+use takt_ua::{DateTime, NodeId, NodeIdRef, QualifiedNameRef, StatusCode, Structure};
 
+use super::attributes::good;
+use super::request::Request;
+use super::value_in_place::{Unfit, ValueInPlace};
 use super::{Attribute, Client, decode_message};
 use crate::error::ClientError;
 
-/// What comes before the value: TypeId, ResponseHeader, and the beginning of the result.
+/// What comes before the result: TypeId and ResponseHeader.
 const HEAD: usize = 512;
 
-// Encoding masks of a DataValue and a Variant (OPC 10000-6, 5.2.2.17 and 5.2.2.16).
-const VALUE: u8 = 0x01;
-const STATUS: u8 = 0x02;
-const SOURCE_TIMESTAMP: u8 = 0x04;
-const SERVER_TIMESTAMP: u8 = 0x08;
-const SOURCE_PICOSECONDS: u8 = 0x10;
-const SERVER_PICOSECONDS: u8 = 0x20;
-const ARRAY: u8 = 0x80;
-const DIMENSIONS: u8 = 0x40;
+/// The output arguments of a Method, where the server wrote them.
+#[derive(Debug)]
+pub struct OutputsInPlace<'a>(Outputs<'a>);
 
-/// A value that is still where the server wrote it: over shared memory, in memory that the server could still change.
-///
-/// So there are no slices of it. What is asked for is copied: one element, or all of them. All lengths were checked before.
-#[derive(Debug, Clone, Copy)]
-pub struct ValueInPlace<'a> {
-    data_type: Option<BuiltInType>,
-    elements: SharedBytes<'a>,
-    /// How good the value is.
-    pub status: StatusCode,
-    /// When the source had it.
-    pub source_timestamp: Option<DateTime>,
-    /// When the server had it.
-    pub server_timestamp: Option<DateTime>,
+#[derive(Debug)]
+enum Outputs<'a> {
+    LaidOut(Response<'a>, CallResult<'a>),
+    /// One after the other, from a place on.
+    Encoded(SharedBytes<'a>, usize, usize),
 }
 
-impl<'a> ValueInPlace<'a> {
-    /// The type of the value or of its elements; `None` if there is no value.
+impl<'a> OutputsInPlace<'a> {
+    /// How many there are.
     #[must_use]
-    pub fn data_type(&self) -> Option<BuiltInType> {
-        self.data_type
-    }
-
-    /// The value as it is encoded: the elements one after the other, or the bytes of a String or ByteString.
-    #[must_use]
-    pub fn bytes(&self) -> SharedBytes<'a> {
-        self.elements
-    }
-
-    /// How many elements of type `T` there are: one, if it is no array; none, if they are of another type.
-    #[must_use]
-    #[inline]
-    pub fn count<T: Element>(&self) -> usize {
-        if self.data_type == Some(T::TYPE) {
-            self.elements.len() / T::SIZE
-        } else {
-            0
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Outputs::LaidOut(_, result) => result.output_count(),
+            Outputs::Encoded(_, _, count) => *count,
         }
     }
 
-    /// One element, or the value itself at index 0; `None` if there is none of that type.
+    /// Whether there are none.
     #[must_use]
-    #[inline]
-    pub fn get<T: Element>(&self, index: usize) -> Option<T> {
-        if index >= self.count::<T>() {
-            return None;
-        }
-        let mut bytes = [0; 8];
-        let target = bytes.get_mut(..T::SIZE)?;
-        self.elements
-            .copy_to(index * T::SIZE, target)
-            .then(|| T::from_word(u64::from_le_bytes(bytes)))
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    /// Copies all elements to the start of `target` and says how many; `None`, and nothing copied, if they are of
-    /// another type or do not fit.
-    #[inline]
-    pub fn copy_to<T: Element>(&self, target: &mut [T]) -> Option<usize> {
-        if self.data_type != Some(T::TYPE) {
-            return None;
-        }
-        let count = self.count::<T>();
-        let target = target.get_mut(..count)?;
-        match T::as_bytes_mut(target) {
-            Some(bytes) => {
-                let copied = self.elements.copy_to(0, bytes);
-                copied.then_some(count)
+    /// One of them; `None` if there are not so many, or it cannot be seen in place, as arrays of texts and structures.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<ValueInPlace<'a>> {
+        match &self.0 {
+            Outputs::LaidOut(response, result) => {
+                let place = result.output(index).ok()?;
+                ValueInPlace::variant(response.bytes(place)).ok()
             }
-            None => {
-                for (index, element) in target.iter_mut().enumerate() {
-                    *element = self.get(index)?;
-                }
-                Some(count)
+            Outputs::Encoded(body, at, count) if index < *count => {
+                ValueInPlace::nth_variant(*body, *at, index).ok()
             }
+            Outputs::Encoded(..) => None,
         }
-    }
-
-    /// The only result of a ReadResponse, behind the count of results.
-    fn parse(body: SharedBytes<'a>, at: usize) -> Result<Self, Unfit> {
-        let [mask] = body.array(at).ok_or(Unfit::Broken)?;
-        let mut reader = Reader { body, at: at + 1 };
-        let mut value = Self {
-            data_type: None,
-            elements: SharedBytes::EMPTY,
-            status: StatusCode::Good,
-            source_timestamp: None,
-            server_timestamp: None,
-        };
-        if mask & VALUE != 0 {
-            (value.data_type, value.elements) = reader.value()?;
-        }
-        if mask & STATUS != 0 {
-            value.status = StatusCode(u32::from_le_bytes(reader.array()?));
-        }
-        if mask & SOURCE_TIMESTAMP != 0 {
-            value.source_timestamp = Some(DateTime(i64::from_le_bytes(reader.array()?)));
-        }
-        if mask & SOURCE_PICOSECONDS != 0 {
-            reader.array::<2>()?;
-        }
-        if mask & SERVER_TIMESTAMP != 0 {
-            value.server_timestamp = Some(DateTime(i64::from_le_bytes(reader.array()?)));
-        }
-        if mask & SERVER_PICOSECONDS != 0 {
-            reader.array::<2>()?;
-        }
-        Ok(value)
     }
 }
 
-/// Why a response is not read in place.
-enum Unfit {
-    /// Its beginning cannot be decoded.
+/// Why there is no result.
+enum Failed {
+    /// The beginning of the response cannot be decoded.
     Head(DecodeError),
-    /// The value does not end within it.
-    Broken,
-    /// The value is of a type that has no simple form.
-    Type(BuiltInType),
-    /// It is a ServiceFault, or has not one result: here it is.
+    /// The layout of the response is wrong.
+    Layout(takt_layout::LayoutError),
+    Value(Unfit),
+    /// So many results for one operation.
+    Count(usize),
+    /// It is a ServiceFault, or something else: here it is.
     Other(Vec<u8>),
 }
 
-/// Goes through bytes that may change.
-struct Reader<'a> {
-    body: SharedBytes<'a>,
-    at: usize,
+impl From<Unfit> for Failed {
+    fn from(unfit: Unfit) -> Self {
+        Self::Value(unfit)
+    }
 }
 
-impl<'a> Reader<'a> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Unfit> {
-        let bytes = self.body.array(self.at).ok_or(Unfit::Broken)?;
-        self.at += N;
-        Ok(bytes)
+impl From<takt_layout::LayoutError> for Failed {
+    fn from(error: takt_layout::LayoutError) -> Self {
+        Self::Layout(error)
     }
+}
 
-    /// A length; null arrays have none.
-    fn length(&mut self) -> Result<usize, Unfit> {
-        let length = i32::from_le_bytes(self.array()?);
-        Ok(usize::try_from(length).unwrap_or(0))
+impl From<DecodeError> for Failed {
+    fn from(error: DecodeError) -> Self {
+        Self::Head(error)
     }
+}
 
-    fn bytes(&mut self, length: usize) -> Result<SharedBytes<'a>, Unfit> {
-        let end = self.at.checked_add(length).ok_or(Unfit::Broken)?;
-        let bytes = self.body.get(self.at..end).ok_or(Unfit::Broken)?;
-        self.at = end;
-        Ok(bytes)
-    }
+/// A response with one result.
+enum Only<'a> {
+    LaidOut(Response<'a>),
+    /// Where the result begins.
+    Encoded(usize),
+}
 
-    /// A Variant of numbers, or of one text.
-    fn value(&mut self) -> Result<(Option<BuiltInType>, SharedBytes<'a>), Unfit> {
-        let [encoding] = self.array()?;
-        let number = encoding & !(ARRAY | DIMENSIONS);
-        if number == 0 {
-            return Ok((None, SharedBytes::EMPTY));
+impl<'a> Only<'a> {
+    #[inline]
+    fn of<R: Structure>(body: SharedBytes<'a>, service: Service) -> Result<Self, Failed> {
+        if let Some(response) = Response::parse(body, service)? {
+            return match response.count() {
+                1 => Ok(Self::LaidOut(response)),
+                count => Err(Failed::Count(count)),
+            };
         }
-        let data_type = BuiltInType::from_u8(number).ok_or(Unfit::Broken)?;
-        let is_array = encoding & ARRAY != 0;
-        let length = match (data_type, data_type.encoded_size()) {
-            (_, Some(size)) if is_array => self.length()?.checked_mul(size),
-            (_, Some(size)) => Some(size),
-            (BuiltInType::String | BuiltInType::ByteString, None) if !is_array => {
-                Some(self.length()?)
-            }
-            _ => return Err(Unfit::Type(data_type)),
-        };
-        let elements = self.bytes(length.ok_or(Unfit::Broken)?)?;
-        if encoding & DIMENSIONS != 0 {
-            let dimensions = self.length()?.checked_mul(4).ok_or(Unfit::Broken)?;
-            self.bytes(dimensions)?;
+        let mut head = [0; HEAD];
+        let length = body.len().min(HEAD);
+        let (head, _) = head.split_at_mut(length);
+        let _inside = body.copy_to(0, head);
+        let mut decoder = Decoder::new(head);
+        let type_id = NodeIdRef::decode(&mut decoder)?;
+        if type_id != NodeIdRef::numeric(0, R::BINARY_ENCODING_ID) {
+            return Err(Failed::Other(body.to_vec()));
         }
-        Ok((Some(data_type), elements))
+        let header = ResponseHeader::decode(&mut decoder)?;
+        if header.service_result.is_bad() {
+            return Err(Failed::Other(body.to_vec()));
+        }
+        match decoder.i32()? {
+            1 => Ok(Self::Encoded(decoder.position())),
+            count => Err(Failed::Count(usize::try_from(count).unwrap_or(0))),
+        }
     }
 }
 
@@ -208,88 +143,243 @@ impl Client {
         node_id: &NodeId,
         look: impl FnOnce(&ValueInPlace<'_>) -> R,
     ) -> Result<R, ClientError> {
+        let header = self.next_header();
+        self.exchange_in_place(
+            |token, laid_out, encoder| {
+                if laid_out {
+                    let head = header.laid_out(token, TimestampsToReturn::Both);
+                    let mut writer = RequestWriter::begin(encoder, Service::Read, 1, &head)?;
+                    return writer.read(&ReadValueIdRef {
+                        node_id: node_id.as_ref(),
+                        attribute_id: Attribute::Value as u32,
+                        index_range: None,
+                        data_encoding: QualifiedNameRef::default(),
+                    });
+                }
+                header.encode::<ReadRequest>(token, encoder)?;
+                // maxAge 0, both timestamps, one item without index range and data encoding.
+                encoder.f64(0.0)?;
+                encoder.i32(TimestampsToReturn::Both.0)?;
+                encoder.i32(1)?;
+                node_id.encode(encoder)?;
+                encoder.u32(Attribute::Value as u32)?;
+                encoder.i32(-1)?;
+                encoder.u16(0)?;
+                encoder.i32(-1)
+            },
+            |body| {
+                let value = match Only::of::<ReadResponse>(body, Service::Read)? {
+                    Only::LaidOut(response) => ValueInPlace::laid_out(&response, 0)?,
+                    Only::Encoded(at) => ValueInPlace::encoded(body, at)?,
+                };
+                Ok(look(&value))
+            },
+        )?
+        .map_err(|failed| self.failed::<ReadRequest>(failed))
+    }
+
+    /// Writes the Value of a node: a [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), which is encoded where the
+    /// server reads it. Allocates nothing.
+    ///
+    /// # Errors
+    /// As for [`write`](Self::write).
+    pub fn write_in_place(
+        &mut self,
+        node_id: &NodeId,
+        value: &impl AsVariant,
+    ) -> Result<(), ClientError> {
+        let header = self.next_header();
+        let status = self
+            .exchange_in_place(
+                |token, laid_out, encoder| {
+                    if laid_out {
+                        let head = header.laid_out(token, TimestampsToReturn::default());
+                        let mut writer = RequestWriter::begin(encoder, Service::Write, 1, &head)?;
+                        return writer.write(
+                            node_id.as_ref(),
+                            Attribute::Value as u32,
+                            None,
+                            |encoder| value.encode(encoder),
+                            StatusCode::Good,
+                            &Times::default(),
+                        );
+                    }
+                    header.encode::<WriteRequest>(token, encoder)?;
+                    encoder.i32(1)?;
+                    node_id.encode(encoder)?;
+                    encoder.u32(Attribute::Value as u32)?;
+                    encoder.i32(-1)?;
+                    // A DataValue with nothing but its value (OPC 10000-6, 5.2.2.17).
+                    encoder.u8(1)?;
+                    value.encode(encoder)
+                },
+                |body| match Only::of::<WriteResponse>(body, Service::Write)? {
+                    Only::LaidOut(response) => Ok(response.status(0)?),
+                    Only::Encoded(at) => status_at(body, at),
+                },
+            )?
+            .map_err(|failed| self.failed::<WriteRequest>(failed))?;
+        good(node_id, status)
+    }
+
+    /// Calls `method` on `object`, and lets `look` see the output arguments where they are. The input arguments, each a
+    /// [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), are encoded where the server reads them. Allocates nothing.
+    ///
+    /// # Errors
+    /// As for [`call_method`](Self::call_method).
+    pub fn call_in_place<R>(
+        &mut self,
+        object: &NodeId,
+        method: &NodeId,
+        inputs: &[impl AsVariant],
+        look: impl FnOnce(&OutputsInPlace<'_>) -> R,
+    ) -> Result<R, ClientError> {
+        let header = self.next_header();
+        self.exchange_in_place(
+            |token, laid_out, encoder| {
+                if laid_out {
+                    let head = header.laid_out(token, TimestampsToReturn::default());
+                    let mut writer = RequestWriter::begin(encoder, Service::Call, 1, &head)?;
+                    return writer.call(object.as_ref(), method.as_ref(), inputs);
+                }
+                header.encode::<CallRequest>(token, encoder)?;
+                encoder.i32(1)?;
+                object.encode(encoder)?;
+                method.encode(encoder)?;
+                encoder.array_length(Some(inputs.len()))?;
+                inputs.iter().try_for_each(|input| input.encode(encoder))
+            },
+            |body| match Only::of::<CallResponse>(body, Service::Call)? {
+                Only::LaidOut(response) => {
+                    let result = response.call_result(0)?;
+                    if result.status.is_bad() {
+                        let blame = result.input_argument_results();
+                        return Ok(Err((result.status, blamed(blame))));
+                    }
+                    let outputs = OutputsInPlace(Outputs::LaidOut(response, result));
+                    Ok(Ok(look(&outputs)))
+                }
+                Only::Encoded(at) => Ok(match encoded_result(body, at)? {
+                    Ok((at, count)) => Ok(look(&OutputsInPlace(Outputs::Encoded(body, at, count)))),
+                    Err(refused) => Err(refused),
+                }),
+            },
+        )?
+        .map_err(|failed| self.failed::<CallRequest>(failed))?
+        .map_err(|(status, blame)| match blame {
+            Some((index, status)) => {
+                ClientError::operation(format!("input argument {} of {method}", index + 1), status)
+            }
+            None => ClientError::operation(method, status),
+        })
+    }
+
+    fn next_header(&mut self) -> Header {
         self.request_handle = self.request_handle.wrapping_add(1);
-        let handle = self.request_handle;
         let timeout = self.options().timeout;
-        let looked = self.exchange_in_place(
-            |token, encoder| {
-                let timeout_hint = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
-                encode(token, handle, timeout_hint, node_id, encoder)
-            },
-            |body| match head(body).map_err(Unfit::Head)? {
-                Some(at) => ValueInPlace::parse(body, at).map(|value| look(&value)),
-                None => Err(Unfit::Other(body.to_vec())),
-            },
-        )?;
-        looked.map_err(|unfit| self.unfit(unfit))
+        Header {
+            request_handle: self.request_handle,
+            timeout_hint: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
+        }
     }
 
     #[cold]
-    fn unfit(&self, unfit: Unfit) -> ClientError {
+    fn failed<Q: Request>(&self, failed: Failed) -> ClientError {
         let endpoint = self.endpoint();
         let protocol = |reason: String| ClientError::Protocol {
             endpoint: endpoint.to_string(),
             reason,
         };
-        match unfit {
-            Unfit::Head(error) => ClientError::decode(endpoint, &error),
-            Unfit::Broken => protocol("the value reaches beyond the response".to_owned()),
-            Unfit::Type(data_type) => ClientError::Invalid(format!(
+        match failed {
+            Failed::Head(error) => ClientError::decode(endpoint, &error),
+            Failed::Layout(error) => protocol(error.to_string()),
+            Failed::Value(Unfit::Broken) => {
+                protocol("the value reaches beyond the response".to_owned())
+            }
+            Failed::Value(Unfit::Type(data_type)) => ClientError::Invalid(format!(
                 "a value of type {data_type} cannot be read in place"
             )),
-            Unfit::Other(body) => {
-                match decode_message::<ReadResponse>(ReadRequest::NAME, endpoint, &body) {
-                    Err(error) => error,
-                    Ok(response) => {
-                        protocol(format!("{} results for one item", response.results.len()))
-                    }
-                }
-            }
+            Failed::Count(count) => protocol(format!("{count} results for one operation")),
+            Failed::Other(body) => match decode_message::<Q::Response>(Q::NAME, endpoint, &body) {
+                Err(error) => error,
+                Ok(_) => protocol("a response that changes while it is read".to_owned()),
+            },
         }
     }
 }
 
-/// Where the only result of a good ReadResponse begins.
-fn head(body: SharedBytes<'_>) -> Result<Option<usize>, DecodeError> {
-    let mut head = [0; HEAD];
-    let length = body.len().min(HEAD);
-    let (head, _) = head.split_at_mut(length);
-    let _inside = body.copy_to(0, head);
-    let mut decoder = Decoder::new(head);
-    if NodeIdRef::decode(&mut decoder)? != NodeIdRef::numeric(0, ReadResponse::BINARY_ENCODING_ID) {
-        return Ok(None);
-    }
-    let header = ResponseHeader::decode(&mut decoder)?;
-    if header.service_result.is_bad() || decoder.i32()? != 1 {
-        return Ok(None);
-    }
-    Ok(Some(decoder.position()))
+/// What an input argument is to blame for.
+type Blame = Option<(usize, StatusCode)>;
+
+fn blamed(results: impl Iterator<Item = StatusCode>) -> Blame {
+    results.enumerate().find(|(_, status)| status.is_bad())
 }
 
-/// A ReadRequest for the whole Value of one node.
-fn encode(
-    token: &NodeId,
+fn status_at(body: SharedBytes<'_>, at: usize) -> Result<StatusCode, Failed> {
+    let status = body.array(at).ok_or(Unfit::Broken)?;
+    Ok(StatusCode(u32::from_le_bytes(status)))
+}
+
+/// A CallMethodResult in the binary DataEncoding: where its output arguments begin, and how many there are.
+fn encoded_result(
+    body: SharedBytes<'_>,
+    at: usize,
+) -> Result<Result<(usize, usize), (StatusCode, Blame)>, Failed> {
+    let count_at = |at: usize| -> Result<usize, Failed> {
+        let count = i32::from_le_bytes(body.array(at).ok_or(Unfit::Broken)?);
+        Ok(usize::try_from(count).unwrap_or(0))
+    };
+    let status = status_at(body, at)?;
+    let blame = count_at(at + 4)?;
+    let diagnostics = at + 8 + 4 * blame;
+    if status.is_bad() {
+        let mut blames = (0..blame).map_while(|index| status_at(body, at + 8 + 4 * index).ok());
+        return Ok(Err((status, blamed(&mut blames))));
+    }
+    // No diagnostics were asked for.
+    if count_at(diagnostics)? > 0 {
+        return Err(Unfit::Broken.into());
+    }
+    Ok(Ok((diagnostics + 8, count_at(diagnostics + 4)?)))
+}
+
+/// What of a RequestHeader (OPC 10000-4, 7.33) depends on the request.
+#[derive(Clone, Copy)]
+struct Header {
     request_handle: u32,
     timeout_hint: u32,
-    node_id: &NodeId,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
-    NodeIdRef::numeric(0, ReadRequest::BINARY_ENCODING_ID).encode(encoder)?;
-    // RequestHeader (OPC 10000-4, 7.33): without diagnostics, an audit entry, and an additional header.
-    token.encode(encoder)?;
-    DateTime::now().encode(encoder)?;
-    encoder.u32(request_handle)?;
-    encoder.u32(0)?;
-    encoder.i32(-1)?;
-    encoder.u32(timeout_hint)?;
-    encoder.bytes(&[0; 3])?;
-    // maxAge 0, both timestamps, one item without index range and data encoding.
-    encoder.f64(0.0)?;
-    encoder.i32(TimestampsToReturn::Both.0)?;
-    encoder.i32(1)?;
-    node_id.encode(encoder)?;
-    encoder.u32(Attribute::Value as u32)?;
-    encoder.i32(-1)?;
-    encoder.u16(0)?;
-    encoder.i32(-1)
+}
+
+impl Header {
+    #[inline]
+    fn laid_out<'a>(
+        &self,
+        token: &'a NodeId,
+        timestamps_to_return: TimestampsToReturn,
+    ) -> RequestHead<'a> {
+        RequestHead {
+            authentication_token: token.as_ref(),
+            timestamp: DateTime::now(),
+            request_handle: self.request_handle,
+            timeout_hint: self.timeout_hint,
+            max_age: 0.0,
+            timestamps_to_return,
+        }
+    }
+
+    /// TypeId and header, without diagnostics, an audit entry, and an additional header.
+    fn encode<Q: Structure>(
+        &self,
+        token: &NodeId,
+        encoder: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        NodeIdRef::numeric(0, Q::BINARY_ENCODING_ID).encode(encoder)?;
+        token.encode(encoder)?;
+        DateTime::now().encode(encoder)?;
+        encoder.u32(self.request_handle)?;
+        encoder.u32(0)?;
+        encoder.i32(-1)?;
+        encoder.u32(self.timeout_hint)?;
+        encoder.bytes(&[0; 3])
+    }
 }

@@ -13,6 +13,7 @@ mod request;
 mod session;
 mod transport;
 mod unanswered;
+mod value_in_place;
 mod views;
 
 use std::path::PathBuf;
@@ -26,9 +27,10 @@ use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
 pub use attributes::Attribute;
 pub use current::CurrentValue;
 pub use data_types::ValueType;
-pub use in_place::ValueInPlace;
+pub use in_place::OutputsInPlace;
 pub use request::{Request, Response};
 pub use transport::Waiting;
+pub use value_in_place::ValueInPlace;
 pub use views::Follow;
 
 use crate::endpoint::Endpoint;
@@ -249,15 +251,18 @@ impl Client {
         result
     }
 
-    /// The same with a response that is still where the server wrote it.
+    /// The same with a response that is still where the server wrote it. `encode` is told whether the request shall have the
+    /// layout of shared memory.
     fn exchange_in_place<R>(
         &mut self,
-        encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
+        encode: impl Fn(&NodeId, bool, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
         decode: impl FnOnce(SharedBytes<'_>) -> R,
     ) -> Result<R, ClientError> {
         let (transport, session, timeout) = self.session()?;
         let token = session.authentication_token();
-        let result = transport.exchange_in_place(|encoder| encode(token, encoder), decode, timeout);
+        let laid_out = transport.is_shared_memory();
+        let encode = |encoder: &mut Encoder<'_>| encode(token, laid_out, encoder);
+        let result = transport.exchange_in_place(encode, decode, timeout);
         if matches!(result, Err(ClientError::Closed { .. })) {
             self.connected = None;
         }

@@ -1,7 +1,8 @@
 //! Which response belongs to which request (OPC 10000-4 section 5), and whether it may be sent twice.
 
+use takt_layout::LayoutError;
 use takt_ua::Structure;
-use takt_ua::binary::{Decode, Encode};
+use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::structures::*;
 
 /// A service request.
@@ -12,6 +13,28 @@ pub trait Request: Structure + Encode {
     const IDEMPOTENT: bool;
     /// The request's header.
     fn header_mut(&mut self) -> &mut RequestHeader;
+    /// The fixed layout that the request has in shared memory, if there is one.
+    fn laid_out(&self) -> Option<&dyn LaidOut<Self::Response>> {
+        None
+    }
+}
+
+/// [`takt_layout::LaidOut`] for any request with that response.
+pub trait LaidOut<R> {
+    /// See [`takt_layout::LaidOut::lay_out`].
+    fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
+    /// See [`takt_layout::LaidOut::parse_response`].
+    fn parse_response(&self, message: &[u8]) -> Result<Option<R>, LayoutError>;
+}
+
+impl<Q: takt_layout::LaidOut> LaidOut<Q::Response> for Q {
+    fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        takt_layout::LaidOut::lay_out(self, encoder)
+    }
+
+    fn parse_response(&self, message: &[u8]) -> Result<Option<Q::Response>, LayoutError> {
+        Q::parse_response(message)
+    }
 }
 
 /// A service response.
@@ -21,13 +44,18 @@ pub trait Response: Structure + for<'a> Decode<'a> {
 }
 
 macro_rules! services {
-    ($($request:ident => $response:ident, $idempotent:literal;)*) => {$(
+    ($($request:ident => $response:ident, $idempotent:literal $(, $laid_out:ident)?;)*) => {$(
         impl Request for $request {
             type Response = $response;
             const IDEMPOTENT: bool = $idempotent;
             fn header_mut(&mut self) -> &mut RequestHeader {
                 &mut self.request_header
             }
+            $(
+                fn $laid_out(&self) -> Option<&dyn LaidOut<$response>> {
+                    takt_layout::LaidOut::fits(self).then_some(self)
+                }
+            )?
         }
 
         impl Response for $response {
@@ -49,9 +77,9 @@ services! {
     TranslateBrowsePathsToNodeIdsRequest => TranslateBrowsePathsToNodeIdsResponse, true;
     RegisterNodesRequest => RegisterNodesResponse, true;
     UnregisterNodesRequest => UnregisterNodesResponse, true;
-    ReadRequest => ReadResponse, true;
-    WriteRequest => WriteResponse, false;
-    CallRequest => CallResponse, false;
+    ReadRequest => ReadResponse, true, laid_out;
+    WriteRequest => WriteResponse, false, laid_out;
+    CallRequest => CallResponse, false, laid_out;
     CreateSubscriptionRequest => CreateSubscriptionResponse, false;
     ModifySubscriptionRequest => ModifySubscriptionResponse, false;
     SetPublishingModeRequest => SetPublishingModeResponse, false;

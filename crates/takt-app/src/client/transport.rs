@@ -85,11 +85,30 @@ impl Transport {
         timeout: Duration,
     ) -> Result<Q::Response, ClientError> {
         let endpoint = self.endpoint.clone();
+        if let (Some(laid_out), true) = (request.laid_out(), self.is_shared_memory()) {
+            return self.exchange(
+                |encoder| laid_out.lay_out(encoder),
+                |body| match laid_out.parse_response(body) {
+                    Ok(Some(response)) => Ok(response),
+                    Ok(None) => decode_message(Q::NAME, &endpoint, body),
+                    Err(error) => Err(ClientError::Protocol {
+                        endpoint: endpoint.to_string(),
+                        reason: error.to_string(),
+                    }),
+                },
+                timeout,
+            )?;
+        }
         self.exchange(
             |encoder| encode_message(request, encoder),
             |body| decode_message(Q::NAME, &endpoint, body),
             timeout,
         )?
+    }
+
+    /// Whether Read, Write and Call have the layout of shared memory.
+    pub(super) fn is_shared_memory(&self) -> bool {
+        matches!(self.connection, Connection::SharedMemory(_))
     }
 
     /// Sends the message body that `encode` writes and gives the body of the response to `decode`.

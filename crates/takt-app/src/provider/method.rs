@@ -1,12 +1,8 @@
 //! What a Provider offers to call.
 
-use std::sync::Arc;
-
+use takt_services::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
 use takt_ua::structures::Argument;
 use takt_ua::{BuiltInType, NodeId, StatusCode, UaString, Variant};
-
-pub(super) type Handler =
-    dyn Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static;
 
 /// A Method of a Provider.
 #[derive(Clone)]
@@ -14,7 +10,7 @@ pub struct Method {
     pub(super) path: String,
     pub(super) inputs: Vec<Argument>,
     pub(super) outputs: Vec<Argument>,
-    pub(super) handler: Arc<Handler>,
+    pub(super) handler: MethodHandler,
 }
 
 impl Method {
@@ -23,11 +19,32 @@ impl Method {
         path: impl Into<String>,
         handler: impl Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static,
     ) -> Self {
+        Self::with_handler(
+            path,
+            MethodHandler::local(move |_: &Caller, _: &NodeId, inputs: &[Variant]| {
+                handler(inputs).map_err(CallError::from)
+            }),
+        )
+    }
+
+    /// As [`new`](Self::new), but `handler` borrows its input arguments from the request and writes the output arguments
+    /// straight into the response: nothing is allocated for them.
+    pub fn in_place(
+        path: impl Into<String>,
+        handler: impl Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self::with_handler(path, MethodHandler::in_place(handler))
+    }
+
+    fn with_handler(path: impl Into<String>, handler: MethodHandler) -> Self {
         Self {
             path: path.into(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            handler: Arc::new(handler),
+            handler,
         }
     }
 

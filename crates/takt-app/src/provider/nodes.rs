@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use takt_services::BuildError;
 use takt_services::{
-    AddressSpace, AddressSpaceError, Caller, ClassAttributes, NewReference, NodeDefinition, Server,
-    Value, VariableDefinition,
+    AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Server, Value,
+    VariableDefinition,
 };
-use takt_services::{BuildError, CallError, MethodHandler};
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
@@ -122,13 +122,7 @@ fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceE
             add_arguments(space, &method.path, name, arguments)?;
         }
     }
-    let handler = Arc::clone(&method.handler);
-    space.set_method(
-        &node,
-        MethodHandler::local(move |_: &Caller, _: &NodeId, inputs: &[Variant]| {
-            handler(inputs).map_err(CallError::from)
-        }),
-    )
+    space.set_method(&node, method.handler.clone())
 }
 
 /// The arguments are there so that a Call is checked against them; the registry shows them.

@@ -13,6 +13,6 @@ mod scalars;
 mod window;
 
 pub use decoder::{Decode, Decoder, Limits};
-pub use encoder::{Encode, Encoder};
+pub use encoder::{AsVariant, Encode, Encoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use list::{Encoded, ListIter, ListRef};
