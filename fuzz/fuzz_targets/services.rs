@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
+use takt_layout::{LaidOut, MARK, VERSION};
 use takt_services::{Connection, EverybodyManages, Outcome, Peer, Server, ServerLimits, StoredValue, Transport, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
-    ActivateSessionRequest, CreateSessionRequest, CreateSessionResponse, RequestHeader, ServiceFault,
+    ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest, RequestHeader,
+    ServiceFault, WriteRequest,
 };
 use takt_ua::{NodeId, Structure, Variant, ids};
 
@@ -72,6 +74,12 @@ fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> 
         assert!(response.is_empty());
         return response;
     }
+    if takt_layout::is_layout(&response) {
+        let read = ReadRequest::parse_response(&response).is_ok();
+        let write = WriteRequest::parse_response(&response).is_ok();
+        assert!(read || write || CallRequest::parse_response(&response).is_ok());
+        return response;
+    }
     let mut decoder = Decoder::new(&response);
     let type_id = NodeId::decode(&mut decoder).expect("a response begins with a NodeId");
     if type_id == NodeId::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
@@ -115,6 +123,25 @@ fn header(token: &NodeId) -> RequestHeader {
     }
 }
 
+/// A request in the layout of shared memory, in a proper Session: one or two records of a Read, a Write or a Call, and whatever follows.
+fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
+    let (kind, record) = [(1, 32), (3, 64), (5, 24)][usize::from(choice) % 3];
+    let count = 1 + choice / 3 % 2;
+    let mut message = vec![MARK, VERSION, kind, 0, count, 0, 0, 0];
+    message.resize(48, 0);
+    let records = usize::from(count) * record;
+    let (records, rest) = body.split_at(records.min(body.len()));
+    message.extend(records);
+    message.resize(48 + usize::from(count) * record, 0);
+    let token = token.encode_to_vec();
+    let at = u32::try_from(message.len()).unwrap_or(0);
+    message[24..28].copy_from_slice(&at.to_le_bytes());
+    message[28] = u8::try_from(token.len()).unwrap_or(0);
+    message.extend(token);
+    message.extend(rest);
+    message
+}
+
 fn run(server: &Arc<Server>, data: &[u8]) {
     let peer = Peer {
         transport: Transport::SharedMemory,
@@ -139,6 +166,10 @@ fn run(server: &Arc<Server>, data: &[u8]) {
             let Some((service, body)) = choice(part) else {
                 continue;
             };
+            if service >= 0xF0 {
+                handle(server, &mut connection, &laid_out(&token, service, body));
+                continue;
+            }
             let id = REQUESTS[usize::from(service) % REQUESTS.len()];
             let mut request = NodeId::numeric(0, id).encode_to_vec();
             request.extend(header(&token).encode_to_vec());

@@ -81,7 +81,7 @@ pub(crate) fn node_id(namespace: u16, payload: Payload) -> NodeId {
 }
 
 /// A value of this payload.
-fn value(payload: Payload) -> Variant {
+pub(crate) fn value(payload: Payload) -> Variant {
     if payload.is_scalar() {
         return Variant::from(42_u32);
     }

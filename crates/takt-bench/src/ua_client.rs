@@ -4,10 +4,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use takt_app::{Client, ClientError, ClientOptions, CurrentValue, Endpoint, ValueInPlace};
-use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
-use takt_ua::structures::{ReadRequest, WriteRequest};
-use takt_ua::views::{ReadResponseRef, WriteResponseRef};
-use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, VariantRef};
+use takt_ua::binary::Encoder;
+use takt_ua::{NodeId, Variant};
 
 use super::error::BenchError;
 use super::payload::Payload;
@@ -33,9 +31,9 @@ enum Prepared {
     Nothing,
     /// A message that was encoded beforehand, and the length of its response.
     Message(Vec<u8>, usize),
-    /// Encoded each time, with a time stamp of its own.
-    Read(ReadRequest, Payload, Access),
-    Write(WriteRequest),
+    /// Encoded each time, with a time stamp of its own, in the form of the transport.
+    Read(NodeId, Payload, Access),
+    Write(NodeId, Variant),
     /// Nothing is sent.
     Current(CurrentValue, Payload),
 }
@@ -105,28 +103,17 @@ impl UaClient {
                     .then_some(())
                     .ok_or("another response"))
             }
-            Prepared::Read(request, payload, access) => {
-                request.request_header.timestamp = DateTime::now();
-                if *access == Access::InPlace
-                    && let [item] = request.nodes_to_read.as_slice()
-                {
-                    let look = |value: &ValueInPlace<'_>| look_at(value, *payload);
-                    return self.client.read_in_place(&item.node_id, look);
-                }
-                let value = &mut self.value;
-                self.client.exchange(
-                    |_, encoder| encode(request, encoder),
-                    |body| take_value(body, *payload, value),
-                )
+            Prepared::Read(node, payload, access) => {
+                let into = &mut self.value;
+                self.client.read_in_place(node, |value| match access {
+                    Access::InPlace => look_at(value, *payload),
+                    _ => take_value(value, *payload, into),
+                })
             }
             Prepared::Current(current, payload) => {
                 Ok(take_current(current, *payload, &mut self.value))
             }
-            Prepared::Write(request) => {
-                request.request_header.timestamp = DateTime::now();
-                self.client
-                    .exchange(|_, encoder| encode(request, encoder), check_written)
-            }
+            Prepared::Write(node, value) => self.client.write_in_place(node, value).map(Ok),
         }
     }
 }
@@ -151,7 +138,7 @@ impl RoundTrip for UaClient {
                 let length = self.send_checked(&message, check)?;
                 match access {
                     Access::Bytes => Prepared::Message(message, length),
-                    _ => Prepared::Read(request, payload, access),
+                    _ => Prepared::Read(node, payload, access),
                 }
             }
             (Service::Write, access) => {
@@ -160,7 +147,7 @@ impl RoundTrip for UaClient {
                 let length = self.send_checked(&message, subject::check_write)?;
                 match access {
                     Access::Bytes => Prepared::Message(message, length),
-                    _ => Prepared::Write(request),
+                    _ => Prepared::Write(node, subject::value(payload)),
                 }
             }
         };
@@ -173,25 +160,6 @@ impl RoundTrip for UaClient {
         self.exchange()
             .map_err(BenchError::round_trip(&self.what))?
             .map_err(BenchError::round_trip(&self.what))
-    }
-}
-
-/// A message (OPC 10000-6, 5.2.9).
-#[inline]
-fn encode<S: Structure>(request: &S, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    NodeIdRef::numeric(0, S::BINARY_ENCODING_ID).encode(encoder)?;
-    request.encode(encoder)
-}
-
-/// A response without its TypeId, which has to be this.
-#[inline]
-fn decode<'a, R: Decode<'a>>(body: &'a [u8], encoding: u32) -> Result<R, &'static str> {
-    let mut decoder = Decoder::new(body);
-    match NodeIdRef::decode(&mut decoder) {
-        Ok(type_id) if type_id == NodeIdRef::numeric(0, encoding) => {
-            R::decode(&mut decoder).map_err(|_| "a response that cannot be decoded")
-        }
-        _ => Err("another response"),
     }
 }
 
@@ -229,31 +197,17 @@ fn take_current(
     }
 }
 
-/// Copies the value of a ReadResponse out of it.
+/// Copies the value out of the response.
 #[inline]
-fn take_value(body: &[u8], payload: Payload, into: &mut [u32]) -> Result<(), &'static str> {
-    let response: ReadResponseRef<'_> = decode(body, ReadResponseRef::BINARY_ENCODING_ID)?;
-    let result = response.results.iter().next().ok_or("no result")?;
-    match result.value {
-        Some(VariantRef::UInt32(value)) if payload.is_scalar() => {
-            black_box(value);
-            Ok(())
-        }
-        Some(VariantRef::Array(array)) if array.len() == payload.elements() => {
-            let elements = array.u32s().ok_or("another type")?;
-            elements.copy_to(into);
-            black_box(into);
-            Ok(())
-        }
+fn take_value(
+    value: &ValueInPlace<'_>,
+    payload: Payload,
+    into: &mut [u32],
+) -> Result<(), &'static str> {
+    let copied = value.copy_to(into);
+    black_box(into);
+    match copied {
+        Some(count) if count == payload.elements() => Ok(()),
         _ => Err("no such value"),
-    }
-}
-
-#[inline]
-fn check_written(body: &[u8]) -> Result<(), &'static str> {
-    let response: WriteResponseRef<'_> = decode(body, WriteResponseRef::BINARY_ENCODING_ID)?;
-    match response.results.iter().next() {
-        Some(status) if status.is_good() => Ok(()),
-        _ => Err("not written"),
     }
 }

@@ -14,7 +14,8 @@
 //!     24     8  timeout        in a request: how long the client waits, in nanoseconds, 0 for not at all;
 //!                              in a response: 0
 //!     32        body           TypeId and structure in the binary DataEncoding (OPC 10000-6, 5.2.2.15 and 6.7.2.5),
-//!                              exactly as in the body of a MessageChunk over opc.tcp
+//!                              exactly as in the body of a MessageChunk over opc.tcp; Read, Write and Call in the
+//!                              fixed layout of takt-layout, which begins with another byte than a TypeId
 //! ```
 //!
 //! A message may be followed by unused bytes: memory is loaned before the length of the body is known.

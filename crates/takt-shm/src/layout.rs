@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicU64;
 use crate::header::{HEADER_LENGTH, MAGIC};
 
 /// Of this layout and of the [mails](crate::mail).
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 /// How many messages may wait to be taken in one direction.
 pub(crate) const QUEUE: usize = 4;

@@ -254,23 +254,23 @@ impl Client {
                     let result = response.call_result(0)?;
                     if result.status.is_bad() {
                         let blame = result.input_argument_results();
-                        return Ok(Err((result.status, blamed(blame))));
+                        return Ok(Err(Refused::of(result.status, blame)));
                     }
                     let outputs = OutputsInPlace(Outputs::LaidOut(response, result));
                     Ok(Ok(look(&outputs)))
                 }
-                Only::Encoded(at) => Ok(match encoded_result(body, at)? {
-                    Ok((at, count)) => Ok(look(&OutputsInPlace(Outputs::Encoded(body, at, count)))),
-                    Err(refused) => Err(refused),
-                }),
+                Only::Encoded(at) => {
+                    let result = encoded_result(body, at)?;
+                    Ok(result.map(|outputs| look(&OutputsInPlace(outputs))))
+                }
             },
         )?
         .map_err(|failed| self.failed::<CallRequest>(failed))?
-        .map_err(|(status, blame)| match blame {
+        .map_err(|refused| match refused.blame {
             Some((index, status)) => {
                 ClientError::operation(format!("input argument {} of {method}", index + 1), status)
             }
-            None => ClientError::operation(method, status),
+            None => ClientError::operation(method, refused.status),
         })
     }
 
@@ -308,11 +308,18 @@ impl Client {
     }
 }
 
-/// What an input argument is to blame for.
-type Blame = Option<(usize, StatusCode)>;
+/// A Method did not run, or failed.
+struct Refused {
+    status: StatusCode,
+    /// The first input argument that is to blame, and what for.
+    blame: Option<(usize, StatusCode)>,
+}
 
-fn blamed(results: impl Iterator<Item = StatusCode>) -> Blame {
-    results.enumerate().find(|(_, status)| status.is_bad())
+impl Refused {
+    fn of(status: StatusCode, inputs: impl Iterator<Item = StatusCode>) -> Self {
+        let blame = inputs.enumerate().find(|(_, status)| status.is_bad());
+        Self { status, blame }
+    }
 }
 
 fn status_at(body: SharedBytes<'_>, at: usize) -> Result<StatusCode, Failed> {
@@ -320,11 +327,11 @@ fn status_at(body: SharedBytes<'_>, at: usize) -> Result<StatusCode, Failed> {
     Ok(StatusCode(u32::from_le_bytes(status)))
 }
 
-/// A CallMethodResult in the binary DataEncoding: where its output arguments begin, and how many there are.
+/// A CallMethodResult in the binary DataEncoding.
 fn encoded_result(
     body: SharedBytes<'_>,
     at: usize,
-) -> Result<Result<(usize, usize), (StatusCode, Blame)>, Failed> {
+) -> Result<Result<Outputs<'_>, Refused>, Failed> {
     let count_at = |at: usize| -> Result<usize, Failed> {
         let count = i32::from_le_bytes(body.array(at).ok_or(Unfit::Broken)?);
         Ok(usize::try_from(count).unwrap_or(0))
@@ -333,14 +340,15 @@ fn encoded_result(
     let blame = count_at(at + 4)?;
     let diagnostics = at + 8 + 4 * blame;
     if status.is_bad() {
-        let mut blames = (0..blame).map_while(|index| status_at(body, at + 8 + 4 * index).ok());
-        return Ok(Err((status, blamed(&mut blames))));
+        let inputs = (0..blame).map_while(|index| status_at(body, at + 8 + 4 * index).ok());
+        return Ok(Err(Refused::of(status, inputs)));
     }
     // No diagnostics were asked for.
     if count_at(diagnostics)? > 0 {
         return Err(Unfit::Broken.into());
     }
-    Ok(Ok((diagnostics + 8, count_at(diagnostics + 4)?)))
+    let count = count_at(diagnostics + 4)?;
+    Ok(Ok(Outputs::Encoded(body, diagnostics + 8, count)))
 }
 
 /// What of a RequestHeader (OPC 10000-4, 7.33) depends on the request.
