@@ -17,12 +17,13 @@ use super::data_value::Results;
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
+use crate::cached::CachedValue;
 use crate::connection::{Connection, Outcome};
 use crate::remote::RemoteRead;
 use crate::server::Server;
 use crate::session::Session;
 use crate::stored::NO_LIMITS;
-use crate::value::Value;
+use crate::value::{Value, ValueSource};
 
 /// What a Read request asks for, apart from its items.
 #[derive(Clone, Copy)]
@@ -83,6 +84,7 @@ pub(crate) fn respond(
     let mut read = Read {
         view: &view,
         server: request.server,
+        max_age: parameters.max_age,
         results: Results {
             response,
             timestamps: parameters.timestamps,
@@ -144,7 +146,7 @@ pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<Ce
         return None;
     }
     match node.binding().as_deref() {
-        Some(Binding::Value(Value::Cell(cell))) => cell.location(),
+        Some(Binding::Value(value)) => value.location(),
         _ => None,
     }
 }
@@ -156,6 +158,7 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
     let mut read = Read {
         view: &view,
         server,
+        max_age: 0.0,
         results: Results {
             response: &mut Encoder::growing(&mut bytes, server.limits.max_response_size),
             timestamps: TimestampsToReturn::Both,
@@ -180,6 +183,8 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
 struct Read<'r, 'e, 'b> {
     view: &'r View<'r>,
     server: &'r Server,
+    /// In milliseconds.
+    max_age: f64,
     results: Results<'e, 'b>,
 }
 
@@ -241,15 +246,36 @@ impl Read<'_, '_, '_> {
                 stored.encode_data_value(self.results.response, self.results.timestamps, now)
             }
             Binding::Value(Value::Callback(source)) => {
-                let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(now));
-                self.results.data_value(&value)
+                let timestamps = self.results.timestamps;
+                if let Some(cached) = self.young_enough(&**source)
+                    && let Some(encoded) =
+                        cached.encode_last(self.results.response, timestamps, now)
+                {
+                    return encoded;
+                }
+                self.results.data_value(&self.ask(&**source))
             }
             // Its source came while the request was under way, or there was no room for the request in its queue.
             Binding::Value(Value::Remote(_)) => self.results.status(StatusCode::BadNoCommunication),
             // Only Variables come here, and they have no handler.
             Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
         }
+    }
+
+    /// The last value of a callback, if it is kept and the client accepts its age (OPC 10000-4, 5.11.2.2).
+    fn young_enough<'s>(&self, source: &'s dyn ValueSource) -> Option<&'s CachedValue> {
+        let cached = source.cached()?;
+        // Not as of when the request came: the source may have been asked since.
+        cached
+            .satisfies(self.max_age, DateTime::now())
+            .then_some(cached)
+    }
+
+    /// A new value of a callback.
+    fn ask(&self, source: &dyn ValueSource) -> DataValue {
+        let mut value = source.read();
+        value.source_timestamp = value.source_timestamp.or(Some(self.results.now));
+        value
     }
 
     /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
@@ -297,11 +323,10 @@ impl Read<'_, '_, '_> {
                 Err(_) => return self.results.status(StatusCode::BadResourceUnavailable),
             },
             Some(Value::Stored(stored)) => stored.get(),
-            Some(Value::Callback(source)) => {
-                let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(self.results.now));
-                value
-            }
+            Some(Value::Callback(source)) => self
+                .young_enough(&*source)
+                .and_then(CachedValue::last)
+                .unwrap_or_else(|| self.ask(&*source)),
             Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
             None => match self.unbound_value(node) {
                 Ok(encoded) => DataValue::good(
