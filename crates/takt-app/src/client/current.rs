@@ -51,11 +51,6 @@ impl CurrentValue {
         self.get().map(Some)
     }
 
-    /// What belongs to the value, without the value. Allocates nothing.
-    pub fn read_status(&self) -> Result<Reading, CellError> {
-        Ok(self.reading(self.reader.reading()?))
-    }
-
     /// One number, Boolean, DateTime or StatusCode; `None` if there is no value. Allocates nothing.
     #[inline]
     pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
