@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use support::{Process, clean_up, connect, eventually, node, options};
+use support::{Process, connect, eventually, node, options};
 use takt_app::{CurrentValue, Provider, Variable};
 use takt_cell::{Cell, CellError};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
@@ -105,18 +105,16 @@ fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
     whole_array(&array);
 
     // The next Provider of that name has values of its own.
-    let next = Process::start(directory.path());
+    let _next = Process::start(directory.path());
     let again = client.current_value(&node("Number")).unwrap().unwrap();
     assert_eq!(number(&again).1, StatusCode::Good);
     assert!(!current.is_alive());
-    drop(next);
-    clean_up(directory.path());
 }
 
 #[test]
 fn what_is_not_published_has_to_be_asked_for() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let provider = Process::start(directory.path());
+    let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     for path in ["Private", "Stored", "Nowhere"] {
         assert!(
@@ -128,8 +126,6 @@ fn what_is_not_published_has_to_be_asked_for() {
         client.read(&node("Stored")).unwrap().value,
         Some(Variant::UInt32(1))
     );
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use support::{Process, clean_up, connect, eventually, node, options};
+use support::{Process, connect, eventually, node, options};
 use takt_app::{
     Client, ClientError, CurrentValue, Method, MonitoredItemOptions, Provider, ProviderError,
     Subscription, SubscriptionOptions, Variable,
@@ -167,13 +167,12 @@ fn a_stored_value_is_its_own_source() {
     let read = client.read_current(&value, NEW).unwrap();
     assert_eq!(number(&read), 99);
     assert_eq!(read.status, Some(StatusCode::UncertainLastUsableValue));
-    clean_up(directory.path());
 }
 
 #[test]
 fn a_stored_array_is_of_one_moment() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let provider = Process::start(directory.path());
+    let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     let array = current(&mut client, "Array");
     let mut writer = connect(directory.path());
@@ -193,8 +192,6 @@ fn a_stored_array_is_of_one_moment() {
         last = elements[0];
     }
     writing.join().unwrap();
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]
@@ -253,7 +250,6 @@ fn a_callback_is_asked_when_its_last_value_is_too_old() {
         assert!(read.server_timestamp.is_some());
     }
     assert!(begin.elapsed() < Duration::from_secs(1));
-    clean_up(directory.path());
 }
 
 #[test]
@@ -284,15 +280,12 @@ fn a_monitored_item_refreshes_the_last_value() {
     stop(&provider);
     assert!(client.read_current(&value, MINUTE).is_ok());
     provider.signal(Signal::CONT);
-    drop(subscription);
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]
 fn what_is_too_large_has_to_be_asked_for() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let provider = Process::start(directory.path());
+    let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     let text = current(&mut client, "Text");
     let long = "longer than 16 bytes when encoded";
@@ -311,8 +304,6 @@ fn what_is_too_large_has_to_be_asked_for() {
         assert_eq!(array.get().unwrap_err(), CellError::Withheld);
     }
     assert!(client.current_value(&node("Private")).unwrap().is_none());
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]
@@ -352,8 +343,6 @@ fn variables_are_published_that_are_added_at_run_time() {
             assert_eq!(asked.status, Some(StatusCode::BadNodeIdUnknown));
         }
     }
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]

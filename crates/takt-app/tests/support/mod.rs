@@ -27,7 +27,11 @@ pub(crate) fn options(directory: &Path) -> ServeOptions {
     }
 }
 
-pub(crate) struct Process(Child);
+/// The Provider. Killed when this is dropped, and what it leaves behind is removed.
+pub(crate) struct Process {
+    child: Child,
+    directory: PathBuf,
+}
 
 impl Process {
     pub(crate) fn start(directory: &Path) -> Self {
@@ -39,12 +43,15 @@ impl Process {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains("ready")));
-        Self(child)
+        Self {
+            child,
+            directory: directory.to_path_buf(),
+        }
     }
 
     /// Whether all its threads are stopped: `kill` does not wait for that.
     pub(crate) fn is_stopped(&self) -> bool {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         tasks.flatten().all(|task| {
             let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
             stat.rsplit(") ")
@@ -54,20 +61,17 @@ impl Process {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.0), signal).unwrap();
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Killed, it leaves the files of its public services.
+        let _ = takt_shm::clean_dead(Some(&self.directory));
     }
-}
-
-/// Killed Providers leave the files of their public services.
-pub(crate) fn clean_up(directory: &Path) {
-    takt_shm::clean_dead(Some(directory)).unwrap();
 }
 
 pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
