@@ -1,26 +1,23 @@
 //! Current values: read from a Provider's memory while it serves, while it is stopped, and after it was killed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+mod support;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-use takt_app::serve::ServeOptions;
-use takt_app::{Client, ClientOptions, CurrentValue, Endpoint, Provider, Variable};
+use rustix::process::Signal;
+use support::{Process, connect, eventually, node, options};
+use takt_app::{CurrentValue, Provider, Variable};
 use takt_cell::{Cell, CellError};
-use takt_ua::{BuiltInType, DateTime, NodeId, StatusCode, Variant};
+use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
-/// In the environment of a process that is to be the Provider: its runtime directory.
-const PROVIDER: &str = "TAKT_TEST_PROVIDER";
 const ELEMENTS: usize = 1000;
 
 /// Not a test unless it runs in a process of its own: sets its cells until it is killed.
 #[test]
 fn the_provider() {
-    let Some(directory) = std::env::var_os(PROVIDER) else {
+    let Some(directory) = support::provider_directory() else {
         return;
     };
     let number = Arc::new(Cell::of(&Variant::UInt64(0)).share().unwrap());
@@ -35,7 +32,7 @@ fn the_provider() {
             &Arc::new(Cell::of(&Variant::Byte(1))),
         ))
         .variable(Variable::stored("Stored", 1_u32))
-        .serve(options(Path::new(&directory)))
+        .serve(options(&directory))
         .start()
         .unwrap();
     println!("ready");
@@ -49,77 +46,6 @@ fn the_provider() {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
-}
-
-fn options(directory: &Path) -> ServeOptions {
-    ServeOptions {
-        runtime_directory: Some(directory.to_path_buf()),
-        ..ServeOptions::default()
-    }
-}
-
-struct Process(Child);
-
-impl Process {
-    fn start(directory: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "the_provider", "--nocapture"])
-            .env(PROVIDER, directory)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap().contains("ready")));
-        Self(child)
-    }
-
-    /// Whether all its threads are stopped: `kill` does not wait for that.
-    fn is_stopped(&self) -> bool {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
-        tasks.flatten().all(|task| {
-            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            stat.rsplit(") ")
-                .next()
-                .is_some_and(|rest| rest.starts_with('T'))
-        })
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.0), signal).unwrap();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Killed Providers leave the files of their public services.
-fn clean_up(directory: &Path) {
-    takt_shm::clean_dead(Some(directory)).unwrap();
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-fn node(path: &str) -> NodeId {
-    NodeId::string(1, path)
-}
-
-fn connect(directory: &Path) -> Client {
-    let endpoint: Endpoint = "opc.iox2://Current".parse().unwrap();
-    let options = ClientOptions {
-        runtime_directory: Some(directory.to_path_buf()),
-        ..ClientOptions::named("Test")
-    };
-    Client::connect(&endpoint, options).unwrap()
 }
 
 fn number(value: &CurrentValue) -> (u64, StatusCode) {
@@ -179,18 +105,16 @@ fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
     whole_array(&array);
 
     // The next Provider of that name has values of its own.
-    let next = Process::start(directory.path());
+    let _next = Process::start(directory.path());
     let again = client.current_value(&node("Number")).unwrap().unwrap();
     assert_eq!(number(&again).1, StatusCode::Good);
     assert!(!current.is_alive());
-    drop(next);
-    clean_up(directory.path());
 }
 
 #[test]
 fn what_is_not_published_has_to_be_asked_for() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let provider = Process::start(directory.path());
+    let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     for path in ["Private", "Stored", "Nowhere"] {
         assert!(
@@ -202,8 +126,6 @@ fn what_is_not_published_has_to_be_asked_for() {
         client.read(&node("Stored")).unwrap().value,
         Some(Variant::UInt32(1))
     );
-    drop(provider);
-    clean_up(directory.path());
 }
 
 #[test]

@@ -7,7 +7,9 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::Shape;
 #[cfg(not(loom))]
-use crate::shared::{self, CellLocation, ForeignPlace, Place};
+use crate::location::CellLocation;
+#[cfg(not(loom))]
+use crate::shared::{self, ForeignPlace, Place};
 use crate::slots::{Control, SLOTS, Slots, initialise};
 use crate::sync::AtomicU64;
 use crate::words::words_for;
@@ -18,6 +20,8 @@ pub(crate) const META: usize = 0;
 pub(crate) const TIME: usize = 1;
 /// The value begins.
 pub(crate) const VALUE: usize = 2;
+/// A length that says that the value is not here: it does not fit.
+pub(crate) const WITHHELD: usize = u32::MAX as usize;
 
 /// Words of a cache line; slots are whole lines, so that a set does not disturb who reads another slot.
 pub(crate) const LINE_WORDS: usize = 8;
@@ -54,6 +58,8 @@ pub struct Cell {
     slot_words: usize,
     pub(crate) capacity: usize,
     pub(crate) shape: Shape,
+    /// Its values come from a cache: the last word of a slot is the server timestamp.
+    pub(crate) cached: bool,
 }
 
 /// Where a cell is.
@@ -73,9 +79,9 @@ enum Memory {
     Foreign(ForeignPlace),
 }
 
-/// Words of a slot for values of up to `capacity` bytes.
-pub(crate) fn slot_words(capacity: usize) -> usize {
-    (1 + VALUE + words_for(capacity)).next_multiple_of(LINE_WORDS)
+/// Words of a slot for values of up to `capacity` bytes, with a server timestamp if they are `cached`.
+pub(crate) fn slot_words(capacity: usize, cached: bool) -> usize {
+    (1 + VALUE + words_for(capacity) + usize::from(cached)).next_multiple_of(LINE_WORDS)
 }
 
 impl Cell {
@@ -134,7 +140,7 @@ impl Cell {
 
     fn with_shape(shape: Shape, capacity: usize) -> Self {
         let capacity = capacity.min(MAX_CAPACITY);
-        let slot_words = slot_words(capacity);
+        let slot_words = slot_words(capacity, false);
         // One line more than needed, for the first slot to begin with a line.
         let words: Box<[AtomicU64]> = (0..slot_words * SLOTS + LINE_WORDS - 1)
             .map(|_| AtomicU64::new(0))
@@ -153,6 +159,7 @@ impl Cell {
             slot_words,
             capacity,
             shape,
+            cached: false,
         };
         cell.wait_for_data();
         cell
@@ -232,28 +239,37 @@ fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
 /// What [sharing](crate::shared) needs.
 #[cfg(not(loom))]
 impl Cell {
-    pub(crate) fn in_place(place: Place, capacity: usize, shape: Shape) -> Self {
+    /// A cell in memory that others can be shown, with nothing in it and not [open](Self::publish) yet.
+    pub(crate) fn in_shared_memory(
+        capacity: usize,
+        shape: Shape,
+        cached: bool,
+    ) -> std::io::Result<Self> {
+        let slot_words = slot_words(capacity, cached);
         let cell = Self {
-            memory: Memory::Shared(place),
-            slot_words: slot_words(capacity),
+            memory: Memory::Shared(Place::take(slot_words)?),
+            slot_words,
             capacity,
             shape,
+            cached,
         };
         cell.wait_for_data();
-        cell
+        Ok(cell)
     }
 
+    /// A cell of another process, which the caller has found to be inside its memory.
     pub(crate) fn foreign(
         place: ForeignPlace,
         slot_words: usize,
         capacity: usize,
-        shape: Shape,
+        location: &CellLocation,
     ) -> Self {
         Self {
             memory: Memory::Foreign(place),
             slot_words,
             capacity,
-            shape,
+            shape: location.shape,
+            cached: location.cached,
         }
     }
 
@@ -292,7 +308,7 @@ impl Cell {
     #[must_use]
     pub fn location(&self) -> Option<CellLocation> {
         match &self.memory {
-            Memory::Shared(place) => place.location(self.capacity, self.shape),
+            Memory::Shared(place) => place.location(self.capacity, self.shape, self.cached),
             _ => None,
         }
     }

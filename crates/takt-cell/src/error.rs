@@ -34,6 +34,9 @@ pub enum CellError {
     /// The cell of another process is not there any more.
     #[error("the cell is gone: the process that had it has dropped it")]
     Gone,
+    /// The current value is not in the cell, because it does not fit, or is not known. Its server has to be asked.
+    #[error("the current value is not published: the server has to be asked")]
+    Withheld,
     /// The caller's buffer is too small.
     #[error("the value does not fit the caller's buffer")]
     Encode(#[from] EncodeError),
@@ -50,7 +53,7 @@ impl CellError {
             Self::TooLarge { .. } => StatusCode::BadOutOfRange,
             Self::WrongType { .. } => StatusCode::BadTypeMismatch,
             Self::Gone => StatusCode::BadNodeIdUnknown,
-            Self::Busy => StatusCode::BadResourceUnavailable,
+            Self::Busy | Self::Withheld => StatusCode::BadResourceUnavailable,
             Self::Encode(error) => error.status_code(),
             Self::Decode(error) => error.status_code(),
         }

@@ -13,7 +13,8 @@
 //! number, [`Cell::encode_data_value`]. A real-time thread uses [`Cell::set_scalar`], [`Cell::set_slice`] and
 //! [`Cell::read_scalar`], [`Cell::read_slice`], which encode nothing: 10 ns for a number.
 //!
-//! A cell that is [shared](Cell::share) lies in memory that other processes read while this one sleeps, is busy, or is stopped.
+//! A cell that is [shared](Cell::share) lies in memory that other processes read while this one sleeps, is busy, or is stopped. A value
+//! whose source is something else is published there by a [`Publication`].
 //!
 //! # How it works
 //!
@@ -33,6 +34,10 @@
 mod bulk;
 mod cell;
 mod error;
+#[cfg(not(loom))]
+mod location;
+#[cfg(not(loom))]
+mod publication;
 mod read;
 mod scalar;
 mod set;
@@ -45,8 +50,12 @@ mod words;
 
 pub use cell::{Cell, MAX_CAPACITY};
 pub use error::CellError;
+#[cfg(not(loom))]
+pub use location::CellLocation;
+#[cfg(not(loom))]
+pub use publication::Publication;
 pub use read::Reading;
 pub use scalar::{Element, Scalar};
 pub use shape::Shape;
 #[cfg(not(loom))]
-pub use shared::{CellLocation, CellReader};
+pub use shared::CellReader;

@@ -1,11 +1,13 @@
 //! Reading a cell.
 
+use std::time::Duration;
+
 use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 use crate::bulk;
-use crate::cell::{META, TIME, VALUE};
+use crate::cell::{META, TIME, VALUE, WITHHELD};
 use crate::scalar::{Element, Scalar};
 use crate::slots::Busy;
 use crate::sync::{AtomicU64, Ordering};
@@ -21,8 +23,33 @@ pub struct Reading {
     pub status: StatusCode,
     /// When the source had it; [`DateTime::MIN`] if unknown.
     pub source_timestamp: DateTime,
+    /// When the server had it from its source; `None` if the cell is the source, so that the value never is of another time than now.
+    pub server_timestamp: Option<DateTime>,
     /// Grows with every set.
     pub generation: u64,
+}
+
+impl Reading {
+    /// A maxAge from which on any value will do, however old: the largest Int32, in milliseconds.
+    pub const ANY_AGE: Duration = Duration::from_millis(i32::MAX as u64);
+
+    /// Whether the value does for a client that gives this maxAge (OPC 10000-4, 5.11.2.2), so that its source need not be asked.
+    ///
+    /// Where the cell is the source, always. Otherwise if the server timestamp is not longer ago than `max_age` at the time
+    /// `now`, and not in the future either, as it is after the clock was set back. A `max_age` of zero asks for a new value, one of
+    /// [`ANY_AGE`](Self::ANY_AGE) or more takes whatever there is.
+    #[must_use]
+    pub fn satisfies(&self, max_age: Duration, now: DateTime) -> bool {
+        let Some(server_timestamp) = self.server_timestamp else {
+            return true;
+        };
+        if max_age.is_zero() || max_age >= Self::ANY_AGE {
+            return !max_age.is_zero();
+        }
+        // In units of 100 ns.
+        let age = i128::from(now.0) - i128::from(server_timestamp.0);
+        u128::try_from(age).is_ok_and(|age| age * 100 <= max_age.as_nanos())
+    }
 }
 
 /// What a slot says at some moment: to be believed only when the sequence has been checked.
@@ -30,6 +57,7 @@ struct View<'a> {
     length: usize,
     status: StatusCode,
     time: DateTime,
+    server_time: Option<DateTime>,
     value: &'a [AtomicU64],
 }
 
@@ -57,8 +85,14 @@ impl Cell {
             status: Some(reading.status),
             source_timestamp: (!reading.source_timestamp.is_null())
                 .then_some(reading.source_timestamp),
+            server_timestamp: reading.server_timestamp,
             ..DataValue::default()
         })
+    }
+
+    /// What belongs to the value, without the value.
+    pub fn reading(&self) -> Result<Reading, CellError> {
+        self.read(|_| ()).map(|((), reading)| reading)
     }
 
     /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this gives the last value even if the status is
@@ -151,6 +185,11 @@ impl Cell {
             if !source {
                 view.time = DateTime::MIN;
             }
+            // Where the value is from a cache, it is of the time that is kept with it.
+            let server_timestamp = match view.server_time {
+                Some(time) if server => time,
+                _ => server_timestamp,
+            };
             data_value(&view, server_timestamp, encoder)
         })
     }
@@ -185,29 +224,36 @@ impl Cell {
     fn read<R>(&self, mut copy: impl FnMut(View<'_>) -> R) -> Result<(R, Reading), CellError> {
         let outcome = self.slots().read(|words| {
             let meta = load(words, META);
+            let stated = usize::try_from(meta >> 32).unwrap_or(usize::MAX);
             // Whatever the moment: never more than the cell has.
-            let length = usize::try_from(meta >> 32)
-                .unwrap_or(usize::MAX)
-                .min(self.capacity);
+            let length = stated.min(self.capacity);
             let status = StatusCode((meta & u64::from(u32::MAX)) as u32);
             let time = DateTime(load(words, TIME).cast_signed());
+            let server_time = self.cached.then(|| DateTime(last(words).cast_signed()));
             let value = words.get(VALUE..).unwrap_or_default();
             let result = copy(View {
                 length,
                 status,
                 time,
+                server_time,
                 value,
             });
-            (result, length, status, time)
+            let reading = Reading {
+                length,
+                status,
+                source_timestamp: time,
+                server_timestamp: server_time,
+                generation: 0,
+            };
+            (result, reading, stated == WITHHELD)
         });
         match outcome {
-            Ok(((result, length, status, source_timestamp), generation)) => Ok((
+            Ok(((_, _, true), _)) => Err(CellError::Withheld),
+            Ok(((result, reading, _), generation)) => Ok((
                 result,
                 Reading {
-                    length,
-                    status,
-                    source_timestamp,
                     generation,
+                    ..reading
                 },
             )),
             Err(Busy) => Err(CellError::Busy),
@@ -264,6 +310,11 @@ fn load(words: &[AtomicU64], index: usize) -> u64 {
     words
         .get(index)
         .map_or(0, |word| word.load(Ordering::Relaxed))
+}
+
+#[inline]
+fn last(words: &[AtomicU64]) -> u64 {
+    words.last().map_or(0, |word| word.load(Ordering::Relaxed))
 }
 
 /// The encoding mask in the first word of a value.

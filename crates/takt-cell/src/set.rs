@@ -276,7 +276,7 @@ impl Cell {
 
     /// Stores a checked value of `length` bytes, whose words `write` stores.
     #[inline]
-    fn store_with(
+    pub(crate) fn store_with(
         &self,
         length: usize,
         status: StatusCode,

@@ -7,8 +7,10 @@
 //! # Layout
 //!
 //! A cell begins at a cache line: `latest u64, tickets u64, identity u64`, and five unused words. Its four slots follow, each of whole
-//! cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused bytes, the encoded Variant. What the words
-//! mean is said in the module `slots`. All are of the machine's byte order, but for the encoded Variant.
+//! cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused bytes, the encoded Variant. In a cell of
+//! [cached](crate::Publication::of_cache) values the last word of a slot is the server timestamp. What the words mean is said in the
+//! module `slots`. All are of the machine's byte order, but for the encoded Variant. A length of 2³² - 1 says that the value is not
+//! there: it does not fit.
 //!
 //! Memory of a cell that was dropped is used for the next one of its size. So each has an identity that is never used again: a
 //! reader of the old cell finds another one and says [`CellError::Gone`], never the value of the new cell.
@@ -27,7 +29,7 @@ use takt_ua::{DataValue, DateTime};
 
 use crate::cell::{LINE_WORDS, MAX_CAPACITY};
 use crate::slots::{Control, SLOTS};
-use crate::{Cell, CellError, Element, Reading, Scalar, Shape};
+use crate::{Cell, CellError, CellLocation, Element, Reading, Scalar, Shape};
 
 /// Bytes of a segment for many cells.
 const SEGMENT: usize = 1 << 20;
@@ -36,62 +38,6 @@ const STORE: usize = 1 << 30;
 
 /// Where a cell's identity is in its first line.
 pub(crate) const IDENTITY: usize = 2;
-
-/// Where a cell of another process is, and what it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CellLocation {
-    /// Which of the process's segments, counting from 0.
-    pub segment: u32,
-    /// Where it begins there, in bytes.
-    offset: u32,
-    slot_words: u32,
-    capacity: u32,
-    shape: Shape,
-    identity: u64,
-}
-
-impl CellLocation {
-    /// Bytes of its encoding.
-    pub const LENGTH: usize = 26;
-
-    /// Its encoding: the numbers in the order of the fields, little-endian, the shape in two bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::LENGTH] {
-        let mut bytes = [0; Self::LENGTH];
-        let fields = self
-            .segment
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.offset.to_le_bytes())
-            .chain(self.slot_words.to_le_bytes())
-            .chain(self.capacity.to_le_bytes())
-            .chain(self.shape.to_bytes())
-            .chain(self.identity.to_le_bytes());
-        for (target, byte) in bytes.iter_mut().zip(fields) {
-            *target = byte;
-        }
-        bytes
-    }
-
-    /// The location that is encoded so; `None` if there are too few bytes.
-    #[must_use]
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let (segment, rest) = bytes.split_first_chunk()?;
-        let (offset, rest) = rest.split_first_chunk()?;
-        let (slot_words, rest) = rest.split_first_chunk()?;
-        let (capacity, rest) = rest.split_first_chunk()?;
-        let (shape, rest) = rest.split_first_chunk()?;
-        let (identity, _) = rest.split_first_chunk()?;
-        Some(Self {
-            segment: u32::from_le_bytes(*segment),
-            offset: u32::from_le_bytes(*offset),
-            slot_words: u32::from_le_bytes(*slot_words),
-            capacity: u32::from_le_bytes(*capacity),
-            shape: Shape::from_bytes(*shape),
-            identity: u64::from_le_bytes(*identity),
-        })
-    }
-}
 
 /// The memory of a shared cell: its first line and its slots.
 #[derive(Debug)]
@@ -191,13 +137,19 @@ impl Place {
             .unwrap_or_default()
     }
 
-    pub(crate) fn location(&self, capacity: usize, shape: Shape) -> Option<CellLocation> {
+    pub(crate) fn location(
+        &self,
+        capacity: usize,
+        shape: Shape,
+        cached: bool,
+    ) -> Option<CellLocation> {
         Some(CellLocation {
             segment: self.number,
             offset: u32::try_from(8 * self.start).ok()?,
             slot_words: u32::try_from(self.slot_words).ok()?,
             capacity: u32::try_from(capacity).ok()?,
             shape,
+            cached,
             identity: self.identity,
         })
     }
@@ -279,7 +231,7 @@ impl CellReader {
         let start = offset / 8;
         let length = slot_words.checked_mul(SLOTS)?.checked_add(LINE_WORDS)?;
         if start.checked_add(length)? > view.bytes().len() / 8
-            || slot_words < crate::cell::slot_words(capacity)
+            || slot_words < crate::cell::slot_words(capacity, location.cached)
         {
             return None;
         }
@@ -289,7 +241,7 @@ impl CellReader {
             length,
         };
         Some(Self {
-            cell: Cell::foreign(place, slot_words, capacity, location.shape),
+            cell: Cell::foreign(place, slot_words, capacity, location),
             identity: location.identity,
         })
     }
@@ -313,6 +265,14 @@ impl CellReader {
     /// [`CellError::Gone`], besides.
     pub fn get(&self) -> Result<DataValue, CellError> {
         self.check(self.cell.get())
+    }
+
+    /// As [`Cell::reading`].
+    ///
+    /// # Errors
+    /// [`CellError::Gone`], besides.
+    pub fn reading(&self) -> Result<Reading, CellError> {
+        self.check(self.cell.reading())
     }
 
     /// As [`Cell::read_into`].
@@ -380,11 +340,7 @@ impl Cell {
     /// # Errors
     /// The system has no memory or descriptors left, or the cells of this process take 1 GiB.
     pub fn share(self) -> io::Result<Self> {
-        let shared = Self::in_place(
-            Place::take(crate::cell::slot_words(self.capacity()))?,
-            self.capacity(),
-            self.shape(),
-        );
+        let shared = Self::in_shared_memory(self.capacity(), self.shape(), false)?;
         shared.take_over(&self);
         shared.publish();
         Ok(shared)
@@ -392,13 +348,17 @@ impl Cell {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use takt_ua::{StatusCode, Variant};
 
     use super::*;
 
     fn reader(cell: &Cell) -> CellReader {
-        let location = cell.location().unwrap();
+        reader_at(&cell.location().unwrap())
+    }
+
+    /// As in another process.
+    pub(crate) fn reader_at(location: &CellLocation) -> CellReader {
         let location = CellLocation::parse(&location.to_bytes()).unwrap();
         let segment = segment(location.segment).unwrap();
         let fd = segment.fd().try_clone_to_owned().unwrap();
@@ -453,6 +413,10 @@ mod tests {
         assert!(refused(&|location| location.offset += 1));
         assert!(refused(&|location| location.slot_words = u32::MAX));
         assert!(refused(&|location| location.slot_words = 1));
+        assert!(
+            refused(&|location| (location.capacity, location.cached) = (33, true)),
+            "no room for the server timestamp"
+        );
         assert!(refused(&|location| location.capacity = u32::MAX));
         assert!(CellLocation::parse(&[0; 5]).is_none());
     }

@@ -4,8 +4,11 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
 
-use takt_cell::Cell;
+use takt_cell::{Cell, CellReader, Publication};
+use takt_rt::segment::SegmentView;
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, Variant, VariantRef};
@@ -124,4 +127,26 @@ fn texts_and_small_structures() {
         let cell = Cell::of(&value);
         assert_eq!(allocations(|_| cell.set(&value, GOOD, now).unwrap()), 0);
     }
+}
+
+#[test]
+fn publications() {
+    let now = DateTime::now();
+    let encoded = Variant::from(vec![0_u32; 512]).encode_to_vec();
+    let publication = Publication::of_cache(encoded.len()).unwrap();
+    let location = publication.location().unwrap();
+    let segment = takt_cell::shared::segment(location.segment).unwrap();
+    let fd = segment.fd().try_clone_to_owned().unwrap();
+    let view = SegmentView::open(&fd, usize::MAX).unwrap();
+    let reader = CellReader::new(Arc::new(view), &location).unwrap();
+    let mut elements = [0_u32; 512];
+    let count = allocations(|_| {
+        publication.set(&encoded, GOOD, now, now);
+        let (read, reading) = reader.read_slice(&mut elements).unwrap();
+        assert_eq!((read, reading.server_timestamp), (Some(512), Some(now)));
+        assert!(reading.satisfies(Duration::from_secs(1), now));
+        publication.withhold();
+        reader.reading().unwrap_err();
+    });
+    assert_eq!(count, 0);
 }

@@ -203,6 +203,9 @@ impl RemoteSource for Gateway {
     fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
         let uri = self.namespace_uri.clone();
         let wanted = items.to_vec();
+        // What is young enough for the one that wants the youngest is so for all; from the largest Int32 on any age will do.
+        let ages = items.iter().map(|item| item.max_age);
+        let max_age = ages.fold(f64::from(i32::MAX), f64::min);
         let result = self.run(timeout, move |client| {
             let nodes_to_read = wanted
                 .into_iter()
@@ -216,6 +219,7 @@ impl RemoteSource for Gateway {
                 })
                 .collect::<Result<_, ClientError>>()?;
             let response = client.call(ReadRequest {
+                max_age,
                 timestamps_to_return: TimestampsToReturn::Both,
                 nodes_to_read,
                 ..ReadRequest::default()

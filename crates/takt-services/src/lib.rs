@@ -6,7 +6,7 @@
 //! ([`RemoteSource`]) and answered later.
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
-//! * [`AddressSpace`], [`NodeBuilder`], [`Value`], [`ValueSource`], [`Method`]: for applications.
+//! * [`AddressSpace`], [`NodeBuilder`], [`Value`], [`ValueSource`], [`CachedValue`], [`Method`]: for applications.
 //! * [`NodeManagement`], [`Authenticator`], [`RemoteSource`]: seams for servers that need rules of their own.
 //!
 //! Nothing from a client can make it panic, and all it can make it allocate is bounded by [`ServerLimits`].
@@ -14,6 +14,7 @@
 mod address_space;
 mod authentication;
 mod builder;
+mod cached;
 mod caller;
 mod connection;
 mod endpoint;
@@ -22,6 +23,7 @@ mod method;
 pub mod namespace0;
 mod node_management;
 mod nodeset_import;
+mod publish;
 mod remote;
 mod server;
 mod server_status;
@@ -40,6 +42,7 @@ pub use address_space::{
 };
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
+pub use cached::CachedValue;
 pub use caller::{Caller, Peer, Transport, UserIdentity};
 pub use connection::{Connection, Outcome};
 pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE};
@@ -47,6 +50,7 @@ pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use method::{CallError, Method, MethodCall, MethodHandler, OutputArguments};
 pub use node_management::{Change, EverybodyManages, NoNodeManagement, NodeManagement};
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
+pub use publish::PublishError;
 pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};

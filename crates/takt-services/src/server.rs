@@ -114,8 +114,8 @@ impl Server {
         services::handle(self, connection, request_id, request, response)
     }
 
-    /// Where other processes can read the Value of a Variable without asking: the [shared](takt_cell::Cell::share) cell that it
-    /// comes from, which satisfies any maxAge (OPC 10000-4, 5.11.2.2). `None` if it does not come from one, or may not be read.
+    /// Where other processes can read the Value of a Variable without asking, if it is [published](crate::Value::publish_current) or
+    /// comes from a [shared](takt_cell::Cell::share) cell, and may be read.
     pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
         services::shared_cell(self, node_id)
     }

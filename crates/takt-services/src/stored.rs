@@ -1,9 +1,11 @@
 //! A value that the server keeps.
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
+use takt_cell::{CellLocation, Publication};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
@@ -18,6 +20,8 @@ pub struct StoredValue {
     setting: Mutex<Setting>,
     /// Grows with every set.
     generation: AtomicU64,
+    /// Where other processes read it.
+    publication: OnceLock<Box<Publication>>,
 }
 
 /// Who is told of every value that is set, in order: MonitoredItems by exception.
@@ -71,7 +75,30 @@ impl StoredValue {
             content: ArcSwap::from_pointee(content),
             setting: Mutex::default(),
             generation: AtomicU64::new(0),
+            publication: OnceLock::new(),
         }
+    }
+
+    /// Publishes the value and all later ones where other processes read them without asking: see
+    /// [`Value::publish_current`](crate::Value::publish_current).
+    ///
+    /// # Errors
+    /// The system has no memory or descriptors left, or what this process shares takes 1 GiB.
+    pub fn publish_current(&self, capacity: usize) -> io::Result<()> {
+        // Nobody sets it in between.
+        let _setting = self.setting();
+        if self.publication.get().is_none() {
+            let publication = Publication::of_source(capacity)?;
+            self.content.load().publish(&publication);
+            // Empty a moment ago, and changed with the lock only.
+            let _ = self.publication.set(Box::new(publication));
+        }
+        Ok(())
+    }
+
+    /// Where other processes find it, if it is published.
+    pub(crate) fn location(&self) -> Option<CellLocation> {
+        self.publication.get()?.location()
     }
 
     /// The value.
@@ -162,6 +189,9 @@ impl StoredValue {
             // Somebody still reads it.
             None => next = Arc::new(fresh()),
         }
+        if let Some(publication) = self.publication.get() {
+            next.publish(publication);
+        }
         setting.spare = Some(self.content.swap(next));
         self.generation.fetch_add(1, Ordering::Release);
         setting.observers.retain(|observer| {
@@ -198,6 +228,10 @@ impl std::fmt::Debug for StoredValue {
 }
 
 impl Content {
+    fn publish(&self, publication: &Publication) {
+        publication.set(&self.encoded, self.status, self.time, DateTime::MIN);
+    }
+
     fn data_value(&self) -> DataValue {
         // With a Bad status there is no value (OPC 10000-4, 7.11). What is stored was checked before.
         let value = || {

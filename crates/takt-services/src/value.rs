@@ -5,6 +5,7 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_ua::{BuiltInType, DataValue, StatusCode, Variant};
 
+use crate::cached::CachedValue;
 use crate::remote::RemoteValue;
 pub use crate::stored::StoredValue;
 
@@ -101,6 +102,11 @@ pub trait ValueSource: Send + Sync {
     fn write(&self, value: &DataValue) -> StatusCode {
         let _ = value;
         StatusCode::BadNotWritable
+    }
+
+    /// The last value, where it is kept: that is for [`CachedValue`] to say.
+    fn cached(&self) -> Option<&CachedValue> {
+        None
     }
 }
 

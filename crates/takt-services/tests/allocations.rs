@@ -1,4 +1,5 @@
-//! Read, Write and Call of cells and stored values allocate nothing, counted at malloc level.
+//! Read, Write and Call of cells and stored values allocate nothing, published or not, counted at malloc level; nor does the
+//! publishing of what a callback gives.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,7 +35,17 @@ fn variables(client: &Client) -> Vec<NodeId> {
         ("stored", Value::stored(2.5_f64)),
         ("text", Value::stored("some text")),
         ("array in a cell", cell(Variant::from(numbers.clone()))),
-        ("array", Value::stored(numbers)),
+        ("array", Value::stored(numbers.clone())),
+        (
+            "published array",
+            Value::stored(numbers).publish_current(8192).unwrap(),
+        ),
+        (
+            "cached callback",
+            Value::callback(|| DataValue::good(7_u32))
+                .publish_current(16)
+                .unwrap(),
+        ),
     ]
     .into_iter()
     .map(|(name, value)| {
@@ -114,7 +125,7 @@ fn reads_and_writes() {
         assert_eq!(allocations(&mut client, &message), 0, "Read of all, {form}");
     }
 
-    for node in &nodes[..5] {
+    for node in &nodes[..6] {
         let value = client.read_value(node.clone()).value.unwrap();
         let write = WriteRequest {
             request_header: client.header(),

@@ -53,6 +53,7 @@ pub enum Command {
         takt read opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt read opc.iox2://Machine \"ns=1;s=Spindle/Speed\" --json\n  \
         takt read opc.iox2://Machine Spindle/Speed --group plant\n  \
+        takt read opc.iox2://Machine Spindle/Speed --max-age 500ms\n  \
         takt read opc.tcp://127.0.0.1:4840 i=2258")]
     Read(ReadArguments),
     /// Write a Value. It is checked against the node's DataType first.
@@ -217,6 +218,9 @@ pub struct ReadArguments {
     /// Another attribute than Value, for example DataType.
     #[arg(long, default_value = "Value", value_parser = attribute)]
     pub attribute: takt_app::Attribute,
+    /// How old a value may be that the server has kept, for example 500ms; otherwise it asks its source.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration)]
+    pub max_age: Duration,
 }
 
 #[derive(Debug, Args)]

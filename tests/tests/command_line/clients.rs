@@ -1,9 +1,13 @@
 //! `takt browse`, `read`, `write`, `call` and `watch` against all endpoints of a registry and a Provider.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use takt_app::serve::ServeOptions;
+use takt_app::{Provider, Variable};
 use takt_tests::Process;
+use takt_ua::BuiltInType;
 
 use crate::{Plant, good};
 
@@ -16,6 +20,41 @@ fn every_command_works_at_every_endpoint() {
         watches(&plant, &endpoint, &prefix);
     }
     browses(&plant);
+}
+
+#[test]
+fn a_value_that_is_kept_is_read_again_if_it_is_young_enough() {
+    let sandbox = takt_tests::Sandbox::new();
+    let count = AtomicU32::new(0);
+    let count = move || count.fetch_add(1, Ordering::Relaxed) + 1;
+    let variable = Variable::callback("Count", BuiltInType::UInt32, count).publish_current(16);
+    let provider = Provider::builder(sandbox.application("Counting"))
+        .without_registry()
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .variable(variable)
+        .serve(ServeOptions {
+            runtime_directory: Some(sandbox.runtime_directory()),
+            ..ServeOptions::default()
+        })
+        .start()
+        .unwrap();
+    let mut expected = 0;
+    for endpoint in provider.endpoints() {
+        let endpoint = endpoint.to_string();
+        let read = ["read", &endpoint, "ns=1;s=Count"];
+        let count = |arguments: &[&str]| {
+            sandbox.rows(&[&read, arguments].concat())[0]["value"]
+                .as_u64()
+                .unwrap()
+        };
+        expected += 1;
+        assert_eq!(count(&[]), expected, "{endpoint}");
+        assert_eq!(count(&["--max-age", "1h"]), expected, "{endpoint}");
+        expected += 1;
+        assert_eq!(count(&["--max-age", "1us"]), expected, "{endpoint}");
+        let nonsense = sandbox.run(&[&read[..], &["--max-age", "old"]].concat());
+        assert!(nonsense.expect_failure().contains("`old` is no time"));
+    }
 }
 
 fn reads_and_writes(plant: &Plant, endpoint: &str, prefix: &str) {

@@ -1,16 +1,57 @@
 //! Clients that know nothing of `InteractionVia` use the Providers' data at the registry.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use takt_app::ClientError;
+use takt_app::serve::ServeOptions;
+use takt_app::{ClientError, Variable};
 use takt_tests::{Provider, Registry, Sandbox};
 use takt_ua::structures::{ReadRequest, ReadValueId};
-use takt_ua::{NodeId, StatusCode, Variant};
+use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 
 use crate::{SOON, available, client, consumer, eventually, tank, wait_until_available};
 
 fn status<T: std::fmt::Debug>(result: Result<T, ClientError>) -> StatusCode {
     result.unwrap_err().status_code()
+}
+
+#[test]
+fn a_value_is_as_old_as_the_client_accepts() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let name = sandbox.application("Counting");
+    let count = AtomicU32::new(0);
+    let count = move || count.fetch_add(1, Ordering::Relaxed) + 1;
+    let variable = Variable::callback("Count", BuiltInType::UInt32, count).publish_current(16);
+    let _provider = takt_app::Provider::builder(&name)
+        .registry(registry.shared_memory())
+        .state_directory(sandbox.data_directory().join("state"))
+        .serve(ServeOptions {
+            runtime_directory: Some(sandbox.runtime_directory()),
+            ..ServeOptions::default()
+        })
+        .variable(variable)
+        .start()
+        .unwrap();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &name);
+    let count = consumer.find(&format!("{name}/Count")).unwrap();
+    let current = consumer.current_value(&count).unwrap().unwrap();
+    let node = count.node_id.clone();
+    let mut expected = 0_u32;
+    for max_age in [MINUTE, MINUTE, Duration::ZERO, MINUTE] {
+        if expected == 0 || max_age.is_zero() {
+            expected += 1;
+        }
+        let read = consumer.read_current(&count, &current, max_age).unwrap();
+        assert_eq!(read.value, Some(expected.into()));
+        // maxAge is forwarded too, and what it accepts is the same value.
+        let forwarded = consumer.registry().read_within(&node, MINUTE).unwrap();
+        assert_eq!(forwarded.value, read.value);
+    }
+    let forwarded = consumer.registry().read(&node).unwrap();
+    assert_eq!(forwarded.value, Some((expected + 1).into()));
 }
 
 #[test]

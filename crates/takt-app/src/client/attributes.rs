@@ -1,5 +1,8 @@
 //! Read and Write (OPC 10000-4 section 5.11) in the form that programs want them.
 
+use std::time::Duration;
+
+use takt_cell::Reading;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
@@ -75,15 +78,39 @@ impl Client {
         Ok(values.swap_remove(0))
     }
 
+    /// The Value of `node`, at most `max_age` old: a server that keeps one need not ask its source. `Duration::ZERO` asks for a new
+    /// one, [`Reading::ANY_AGE`](takt_cell::Reading::ANY_AGE) or more for any that is kept.
+    pub fn read_within(
+        &mut self,
+        node: &NodeId,
+        max_age: Duration,
+    ) -> Result<DataValue, ClientError> {
+        let wanted = [(node.clone(), Attribute::Value)];
+        let mut values = self.read_attributes_within(&wanted, max_age)?;
+        Ok(values.swap_remove(0))
+    }
+
     /// Many attributes at once, in the order asked for.
     pub fn read_attributes(
         &mut self,
         attributes: &[(NodeId, Attribute)],
     ) -> Result<Vec<DataValue>, ClientError> {
+        self.read_attributes_within(attributes, Duration::ZERO)
+    }
+
+    /// Many attributes at once, at most `max_age` old: see [`read_within`](Self::read_within).
+    pub fn read_attributes_within(
+        &mut self,
+        attributes: &[(NodeId, Attribute)],
+        max_age: Duration,
+    ) -> Result<Vec<DataValue>, ClientError> {
         if attributes.is_empty() {
             return Ok(Vec::new());
         }
+        // OPC 10000-4, 5.11.2.2: in milliseconds, and nothing is gained by more than the largest Int32.
+        let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
         let response = self.call(ReadRequest {
+            max_age,
             timestamps_to_return: TimestampsToReturn::Both,
             nodes_to_read: attributes
                 .iter()

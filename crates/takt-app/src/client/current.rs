@@ -1,16 +1,20 @@
 //! The current value of a Variable, read from memory that its Provider shares: without a request, and without the Provider.
 
+use std::time::Duration;
+
 use takt_cell::{CellError, CellLocation, CellReader, Element, Reading, Scalar};
 use takt_ua::binary::Encode;
-use takt_ua::{DataValue, NodeId, StatusCode};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
 
 use super::{Client, not_connected, remaining};
 use crate::error::ClientError;
 
-/// The current value of a Variable, as its Provider last set it.
+/// The current value of a Variable, as its Provider last published it.
 ///
 /// Reading it takes no system call and the Provider no time: it may sleep, be busy, or be stopped in a debugger. Value, StatusCode
-/// and source timestamp are of one moment. It is the Variable's source itself, so it is never older than what a Read would give.
+/// and timestamps are of one moment. Where it comes from a cell or a stored value it is never older than what a Read would give.
+/// Where it is what a callback last gave, it has a server timestamp, and may be of any age:
+/// [`Client::read_current`] asks the Provider if it is too old, and [`Reading::satisfies`] tells whether it is.
 ///
 /// Once the Provider has ended, a value that was Good or Uncertain has the status UncertainLastUsableValue. It stays so: get a new one
 /// from the next Provider of that name.
@@ -18,11 +22,13 @@ use crate::error::ClientError;
 pub struct CurrentValue {
     reader: CellReader,
     alive: takt_shm::Liveness,
+    node_id: NodeId,
 }
 
 /// # Errors
-/// [`CellError::Gone`] if the Variable is not there any more, [`CellError::Busy`] if it was set without a pause while it was
-/// being copied.
+/// [`CellError::Gone`] if the Variable is not there any more, [`CellError::Withheld`] if the value has to be asked for, because it
+/// is too large to be published or no callback has given one yet, [`CellError::Busy`] if it was set without a pause while it was being
+/// copied.
 impl CurrentValue {
     /// The value with its status and source timestamp. Allocates for strings and arrays.
     pub fn get(&self) -> Result<DataValue, CellError> {
@@ -30,6 +36,19 @@ impl CurrentValue {
         let status = value.status.unwrap_or(StatusCode::Good);
         value.status = Some(self.status(status)).filter(|status| *status != StatusCode::Good);
         Ok(value)
+    }
+
+    /// The value, if it is at most `max_age` old; `None` if the Provider has to be asked.
+    ///
+    /// `Duration::ZERO` wants a new value, [`Reading::ANY_AGE`] or more takes any. Of a Provider that has ended the last value is as
+    /// good as it gets, whatever its age; its status says so.
+    pub fn get_within(&self, max_age: Duration) -> Result<Option<DataValue>, CellError> {
+        // Before the value, which may be long; what comes in between is younger.
+        let reading = self.reader.reading()?;
+        if self.alive.is_alive() && !reading.satisfies(max_age, DateTime::now()) {
+            return Ok(None);
+        }
+        self.get().map(Some)
     }
 
     /// One number, Boolean, DateTime or StatusCode; `None` if there is no value. Allocates nothing.
@@ -89,16 +108,37 @@ impl Client {
         let Some(current) = located? else {
             return Ok(None);
         };
-        let reader = CellLocation::parse(&current.location)
-            .and_then(|location| CellReader::new(current.memory, &location))
-            .ok_or_else(|| ClientError::Protocol {
-                endpoint: self.endpoint.to_string(),
-                reason: "the current value is not where it should be".to_owned(),
-            })?;
+        // Another version of Takt may publish it in a way that is not known here.
+        let Some(location) = CellLocation::parse(&current.location) else {
+            return Ok(None);
+        };
+        let reader = CellReader::new(current.memory, &location)
+            .ok_or_else(|| self.protocol("the current value is not where it should be"))?;
         Ok(Some(CurrentValue {
             reader,
             alive: current.alive,
+            node_id: node_id.clone(),
         }))
+    }
+
+    /// The value of a Variable, at most `max_age` old: from memory if what is published there is young enough, otherwise by a Read
+    /// that says so ([`read_within`](Self::read_within)). Allocates nothing for a number in memory.
+    ///
+    /// Values of cells and stored values satisfy any `max_age`. Those of a Provider that has ended are read from memory, with the
+    /// status UncertainLastUsableValue.
+    ///
+    /// # Errors
+    /// As for a Read, if there has to be one.
+    pub fn read_current(
+        &mut self,
+        current: &CurrentValue,
+        max_age: Duration,
+    ) -> Result<DataValue, ClientError> {
+        match current.get_within(max_age) {
+            Ok(Some(value)) => Ok(value),
+            // Too old, too large, not there any more, or never to be read between two sets: the server knows.
+            Ok(None) | Err(_) => self.read_within(&current.node_id, max_age),
+        }
     }
 
     fn locate(&mut self, node_id: &NodeId) -> Result<Option<takt_shm::CurrentValue>, ClientError> {

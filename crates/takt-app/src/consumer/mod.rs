@@ -8,6 +8,7 @@ mod directory;
 mod item;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use takt_ua::{DataValue, NodeId, Variant};
 
@@ -64,6 +65,21 @@ impl Consumer {
     pub fn current_value(&mut self, item: &Item) -> Result<Option<CurrentValue>, ClientError> {
         let (client, node) = self.provider(item)?;
         client.current_value(&node)
+    }
+
+    /// The value of `item`, at most `max_age` old: from memory if `current`, its [current value](Self::current_value), is young enough,
+    /// otherwise from its Provider. See [`Client::read_current`].
+    pub fn read_current(
+        &mut self,
+        item: &Item,
+        current: &CurrentValue,
+        max_age: Duration,
+    ) -> Result<DataValue, ClientError> {
+        if let Ok(Some(value)) = current.get_within(max_age) {
+            return Ok(value);
+        }
+        let (client, node) = self.provider(item)?;
+        client.read_within(&node, max_age)
     }
 
     /// Writes the Value of `item` at its Provider.

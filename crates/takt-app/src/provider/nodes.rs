@@ -14,7 +14,7 @@ use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
 use super::ProviderError;
 use super::method::Method;
-use super::variable::{Source, Variable};
+use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
 
 /// A server that answers for `variables` and `methods`.
@@ -35,7 +35,11 @@ pub(super) fn server(
     add_provider(space, application_name, registry)
         .map_err(|error| failed(application_name, error.to_string()))?;
     for variable in variables {
-        add_variable(space, variable).map_err(|error| failed(&variable.path, error.to_string()))?;
+        let value = variable
+            .value()
+            .map_err(|error| failed(&variable.path, error.to_string()))?;
+        add_variable(space, variable, value)
+            .map_err(|error| failed(&variable.path, error.to_string()))?;
     }
     for method in methods {
         add_method(space, method).map_err(|error| failed(&method.path, error.to_string()))?;
@@ -77,7 +81,11 @@ fn add_provider(
     )
 }
 
-fn add_variable(space: &AddressSpace, variable: &Variable) -> Result<(), AddressSpaceError> {
+fn add_variable(
+    space: &AddressSpace,
+    variable: &Variable,
+    value: Value,
+) -> Result<(), AddressSpaceError> {
     let node = NodeId::string(OWN_NAMESPACE, &variable.path);
     space.edit().add_node(
         NodeDefinition::new(
@@ -96,11 +104,6 @@ fn add_variable(space: &AddressSpace, variable: &Variable) -> Result<(), Address
             standard(variable.type_definition()),
         )],
     )?;
-    let value = match &variable.source {
-        Source::Stored(initial) => Value::stored(initial.clone()),
-        Source::Cell(cell) => Value::Cell(Arc::clone(cell)),
-        Source::Callback(source) => Value::Callback(Arc::clone(source)),
-    };
     space.set_value(&node, value)
 }
 

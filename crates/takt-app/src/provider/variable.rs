@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_services::ValueSource;
+use takt_services::{PublishError, Value, ValueSource};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
 
@@ -31,6 +31,8 @@ pub struct Variable {
     pub(super) writable: bool,
     pub(super) unit: Option<EUInformation>,
     pub(super) range: Option<UaRange>,
+    /// The room that its current value has where it is published, in bytes.
+    pub(super) published: Option<usize>,
 }
 
 impl Variable {
@@ -56,7 +58,7 @@ impl Variable {
         variable
     }
 
-    /// A value that is worked out for each Read.
+    /// A value that is worked out for each Read, unless it is [published](Self::publish_current) and the client accepts the last one.
     pub fn callback<T: Into<Variant>>(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -90,6 +92,7 @@ impl Variable {
             writable: false,
             unit: None,
             range: None,
+            published: None,
         }
     }
 
@@ -117,6 +120,31 @@ impl Variable {
     pub fn array(mut self, length: u32) -> Self {
         self.make_array(vec![length]);
         self
+    }
+
+    /// Publishes the current value: Consumers on this host read it without a request, and while this process sleeps, is busy or is
+    /// stopped.
+    ///
+    /// `capacity` is how many bytes a value may have when encoded: 9 for a number of 8 bytes, 5 and the elements for an array of
+    /// numbers, 5 and the text for a String. A larger one has to be asked for. See [`Value::publish_current`] for what this means
+    /// for a stored value and a callback; a cell has to be [shared](Cell::share), and is published without this.
+    #[must_use]
+    pub fn publish_current(mut self, capacity: usize) -> Self {
+        self.published = Some(capacity);
+        self
+    }
+
+    /// Where the value comes from, published if it shall be.
+    pub(super) fn value(&self) -> Result<Value, PublishError> {
+        let value = match &self.source {
+            Source::Stored(initial) => Value::stored(initial.clone()),
+            Source::Cell(cell) => Value::Cell(Arc::clone(cell)),
+            Source::Callback(source) => Value::Callback(Arc::clone(source)),
+        };
+        match self.published {
+            Some(capacity) => value.publish_current(capacity),
+            None => Ok(value),
+        }
     }
 
     /// Its Property `EngineeringUnits` (OPC 10000-8 section 6.3.2).

@@ -184,13 +184,18 @@ impl Results for LaidOutResults<'_, '_> {
             .response
             .values()
             .value(|encoder| cell.encode_value(encoder))?;
-        let time = (!reading.source_timestamp.is_null()).then_some(reading.source_timestamp);
+        let source_timestamp = reading.source_timestamp;
+        let times = Times {
+            source_timestamp: (!source_timestamp.is_null()).then_some(source_timestamp),
+            server_timestamp: reading.server_timestamp,
+            ..Times::default()
+        };
         // With a Bad status there is no value (OPC 10000-4, 7.11).
         if reading.length == 0 || reading.status.is_bad() {
             self.response.take_back(value);
-            self.put_at(Span::NONE, reading.status, time);
+            self.put(Span::NONE, reading.status, &times);
         } else {
-            self.put_at(value, reading.status, time);
+            self.put(value, reading.status, &times);
         }
         Ok(())
     }

@@ -19,12 +19,13 @@ use super::data_value::{EncodedResults, LaidOutResults, Results};
 use super::deferred::{self, RemoteResults};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
+use crate::cached::CachedValue;
 use crate::connection::{Connection, Outcome};
 use crate::remote::RemoteRead;
 use crate::server::Server;
 use crate::session::Session;
 use crate::stored::NO_LIMITS;
-use crate::value::Value;
+use crate::value::{Value, ValueSource};
 
 /// What a Read request asks for, apart from its items.
 #[derive(Clone, Copy)]
@@ -103,30 +104,33 @@ pub(crate) fn respond(
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
     let (parameters, items) = parameters(request, body)?;
-    let Parameters {
-        timestamps, count, ..
-    } = parameters;
-    let now = request.now;
+    let (timestamps, now) = (parameters.timestamps, request.now);
     match &items {
         Items::Encoded(_) => {
             request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-            response.array_length(Some(count))?;
+            response.array_length(Some(parameters.count))?;
             let results = EncodedResults {
                 response,
                 timestamps,
                 now,
             };
-            let results = read(request, count, items, results, remote)?;
+            let results = read(request, parameters, items, results, remote)?;
             results.response.array_length(None)?;
         }
         Items::LaidOut(_) => {
             let handle = request.header.request_handle;
             let results = LaidOutResults {
-                response: ResponseWriter::begin(response, Service::Read, count, handle, now)?,
+                response: ResponseWriter::begin(
+                    response,
+                    Service::Read,
+                    parameters.count,
+                    handle,
+                    now,
+                )?,
                 timestamps,
                 now,
             };
-            read(request, count, items, results, remote)?;
+            read(request, parameters, items, results, remote)?;
         }
     }
     Ok(())
@@ -135,7 +139,7 @@ pub(crate) fn respond(
 #[inline]
 fn read<R: Results>(
     request: &Request<'_>,
-    count: usize,
+    parameters: Parameters,
     mut items: Items<'_>,
     results: R,
     remote: Option<&RemoteResults>,
@@ -144,9 +148,10 @@ fn read<R: Results>(
     let mut read = Read {
         view: &view,
         server: request.server,
+        max_age: parameters.max_age,
         results,
     };
-    for index in 0..count {
+    for index in 0..parameters.count {
         let item = next(&mut items)?;
         match remote.and_then(|remote| remote.read(index)) {
             Some(value) => read.results.data_value(value)?,
@@ -197,7 +202,7 @@ pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<Ce
         return None;
     }
     match node.binding().as_deref() {
-        Some(Binding::Value(Value::Cell(cell))) => cell.location(),
+        Some(Binding::Value(value)) => value.location(),
         _ => None,
     }
 }
@@ -209,6 +214,7 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
     let mut read = Read {
         view: &view,
         server,
+        max_age: 0.0,
         results: EncodedResults {
             response: &mut Encoder::growing(&mut bytes, server.limits.max_response_size),
             timestamps: TimestampsToReturn::Both,
@@ -233,6 +239,8 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
 struct Read<'r, R> {
     view: &'r View<'r>,
     server: &'r Server,
+    /// In milliseconds.
+    max_age: f64,
     results: R,
 }
 
@@ -281,7 +289,6 @@ impl<R: Results> Read<'_, R> {
     /// The whole Value of a Variable that has a source.
     #[inline]
     fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
-        let now = self.results.now();
         match binding {
             Binding::Value(Value::Cell(cell)) => match self.results.cell(cell) {
                 Ok(()) => Ok(()),
@@ -290,8 +297,14 @@ impl<R: Results> Read<'_, R> {
             },
             Binding::Value(Value::Stored(stored)) => self.results.stored(stored),
             Binding::Value(Value::Callback(source)) => {
-                let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(now));
+                if let Some(cached) = self.young_enough(&**source) {
+                    match self.results.cell(cached.cell()) {
+                        Ok(()) => return Ok(()),
+                        Err(CellError::Encode(error)) => return Err(error),
+                        Err(_) => {}
+                    }
+                }
+                let value = self.ask(&**source);
                 self.results.data_value(&value)
             }
             // Its source came while the request was under way, or there was no room for the request in its queue.
@@ -299,6 +312,22 @@ impl<R: Results> Read<'_, R> {
             // Only Variables come here, and they have no handler.
             Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
         }
+    }
+
+    /// The last value of a callback, if it is kept and the client accepts its age (OPC 10000-4, 5.11.2.2).
+    fn young_enough<'s>(&self, source: &'s dyn ValueSource) -> Option<&'s CachedValue> {
+        let cached = source.cached()?;
+        // Not as of when the request came: the source may have been asked since.
+        cached
+            .satisfies(self.max_age, DateTime::now())
+            .then_some(cached)
+    }
+
+    /// A new value of a callback.
+    fn ask(&self, source: &dyn ValueSource) -> DataValue {
+        let mut value = source.read();
+        value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
+        value
     }
 
     /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
@@ -346,11 +375,10 @@ impl<R: Results> Read<'_, R> {
                 Err(_) => return self.results.status(StatusCode::BadResourceUnavailable),
             },
             Some(Value::Stored(stored)) => stored.get(),
-            Some(Value::Callback(source)) => {
-                let mut value = source.read();
-                value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
-                value
-            }
+            Some(Value::Callback(source)) => self
+                .young_enough(&*source)
+                .and_then(CachedValue::last)
+                .unwrap_or_else(|| self.ask(&*source)),
             Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
             None => match self.unbound_value(node) {
                 Ok(encoded) => DataValue::good(

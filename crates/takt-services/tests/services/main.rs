@@ -18,6 +18,7 @@ mod instances;
 mod mutations;
 mod node_management;
 mod nodes;
+mod published;
 mod read;
 mod references;
 mod remote;

@@ -14,7 +14,7 @@ pub fn run(arguments: &ReadArguments) -> miette::Result<()> {
         wanted.push((node, arguments.attribute));
     }
     let values = client
-        .read_attributes(&wanted)
+        .read_attributes_within(&wanted, arguments.max_age)
         .map_err(|error| explain::client(&error))?;
     let mut bad = 0;
     for (text, value) in arguments.nodes.iter().zip(&values) {

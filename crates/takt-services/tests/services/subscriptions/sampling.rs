@@ -1,6 +1,7 @@
 //! What is sampled, how often, and what becomes of it in the queues (OPC 10000-4, 5.13.1).
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::common::{builder, server};
@@ -38,6 +39,26 @@ fn cells_are_sampled() {
     let failed = subscriber.changes().remove(0).1;
     assert_eq!(failed.status_code(), StatusCode::BadSensorFailure);
     assert_eq!(failed.value, None);
+}
+
+#[test]
+fn each_sample_of_a_callback_is_the_last_value_for_others() {
+    let server = server();
+    let count = AtomicU32::new(0);
+    let value = Value::callback(move || DataValue::good(count.fetch_add(1, Ordering::Relaxed) + 1));
+    let value = value.publish_current(16).unwrap();
+    let node = variable(&server, "callback", &value);
+    let mut subscriber = Subscriber::new(&server);
+    subscriber.watch(&node, 1, 10);
+    let (_, sampled) = subscriber.changes().pop().unwrap();
+    let read = ReadRequest {
+        request_header: subscriber.client.header(),
+        max_age: 60_000.0,
+        timestamps_to_return: TimestampsToReturn::Both,
+        nodes_to_read: vec![read_id(node, VALUE)],
+    };
+    let read: ReadResponse = subscriber.client.call(read).unwrap();
+    assert_eq!(read.results, [sampled]);
 }
 
 #[test]

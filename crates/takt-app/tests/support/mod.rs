@@ -1,0 +1,96 @@
+//! A Provider in a process of its own, which a test can stop and kill.
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use takt_app::serve::ServeOptions;
+use takt_app::{Client, ClientOptions, Endpoint};
+use takt_ua::NodeId;
+
+/// In the environment of a process that is to be the Provider: its runtime directory.
+const PROVIDER: &str = "TAKT_TEST_PROVIDER";
+
+/// The runtime directory, if this process is to be the Provider. Its test `the_provider` is then the Provider `Current`, and
+/// prints `ready`.
+pub(crate) fn provider_directory() -> Option<PathBuf> {
+    std::env::var_os(PROVIDER).map(PathBuf::from)
+}
+
+pub(crate) fn options(directory: &Path) -> ServeOptions {
+    ServeOptions {
+        runtime_directory: Some(directory.to_path_buf()),
+        ..ServeOptions::default()
+    }
+}
+
+/// The Provider. Killed when this is dropped, and what it leaves behind is removed.
+pub(crate) struct Process {
+    child: Child,
+    directory: PathBuf,
+}
+
+impl Process {
+    pub(crate) fn start(directory: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_provider", "--nocapture"])
+            .env(PROVIDER, directory)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("ready")));
+        Self {
+            child,
+            directory: directory.to_path_buf(),
+        }
+    }
+
+    /// Whether all its threads are stopped: `kill` does not wait for that.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        tasks.flatten().all(|task| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit(") ")
+                .next()
+                .is_some_and(|rest| rest.starts_with('T'))
+        })
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Killed, it leaves the files of its public services.
+        let _ = takt_shm::clean_dead(Some(&self.directory));
+    }
+}
+
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+pub(crate) fn node(path: &str) -> NodeId {
+    NodeId::string(1, path)
+}
+
+pub(crate) fn connect(directory: &Path) -> Client {
+    let endpoint: Endpoint = "opc.iox2://Current".parse().unwrap();
+    let options = ClientOptions {
+        runtime_directory: Some(directory.to_path_buf()),
+        ..ClientOptions::named("Test")
+    };
+    Client::connect(&endpoint, options).unwrap()
+}

@@ -1,0 +1,220 @@
+//! A callback whose last value is kept.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use takt_cell::{Cell, CellLocation, Publication};
+use takt_ua::binary::{Encode, Encoder};
+use takt_ua::{DataValue, DateTime, StatusCode, Variant};
+
+use crate::value::ValueSource;
+
+/// Values up to this size are encoded on the stack.
+const STACK_BYTES: usize = 512;
+
+/// A [`ValueSource`] whose last value is kept with the time at which it was asked for, and published where other processes read it.
+///
+/// A client that accepts a value of some age (maxAge of a Read, OPC 10000-4, 5.11.2.2) gets the one that is kept, as long as it is
+/// young enough, and the source is not asked. Each value that the source gives, to a Read or to the sampling of a MonitoredItem,
+/// takes its place; a Write empties it. A value that is larger than the room that was declared is not kept.
+pub struct CachedValue {
+    source: Arc<dyn ValueSource>,
+    publication: Publication,
+    /// Calls of the source so far, for reading and writing.
+    calls: AtomicU64,
+    /// The call whose value is published. Held while publishing: one thread at a time.
+    published: Mutex<u64>,
+}
+
+impl CachedValue {
+    /// Keeps values of up to `capacity` bytes, encoded as a Variant (OPC 10000-6, 5.2.2.16): a number of 8 bytes takes 9. There is
+    /// none until the source is asked for the first time.
+    ///
+    /// # Errors
+    /// The system has no memory or descriptors left, or what this process shares takes 1 GiB.
+    pub fn new(source: Arc<dyn ValueSource>, capacity: usize) -> io::Result<Self> {
+        Ok(Self {
+            source,
+            publication: Publication::of_cache(capacity)?,
+            calls: AtomicU64::new(0),
+            published: Mutex::new(0),
+        })
+    }
+
+    /// Where other processes find the last value.
+    #[must_use]
+    pub fn location(&self) -> Option<CellLocation> {
+        self.publication.location()
+    }
+
+    /// Whether the last value does at the time `now` for a client with this maxAge, in milliseconds.
+    pub(crate) fn satisfies(&self, max_age: f64, now: DateTime) -> bool {
+        // Beyond what a Duration holds, any age will do.
+        let max_age = Duration::try_from_secs_f64(max_age / 1000.0).unwrap_or(Duration::MAX);
+        let reading = self.publication.reading();
+        reading.is_ok_and(|reading| reading.satisfies(max_age, now))
+    }
+
+    /// The last value, with both timestamps.
+    pub(crate) fn last(&self) -> Option<DataValue> {
+        self.publication.get().ok()
+    }
+
+    /// What the callback last gave, with the time when it did; [`CellError::Withheld`](takt_cell::CellError::Withheld) if that was too large.
+    pub(crate) fn cell(&self) -> &Cell {
+        self.publication.as_cell()
+    }
+
+    fn begin_call(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Publishes what a call gave, unless that of a later one is there.
+    fn publish(&self, call: u64, publish: impl FnOnce(&Publication)) {
+        let mut published = self
+            .published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *published < call {
+            *published = call;
+            publish(&self.publication);
+        }
+    }
+}
+
+impl ValueSource for CachedValue {
+    fn read(&self) -> DataValue {
+        let call = self.begin_call();
+        // Before the call: the value is not older than that.
+        let now = DateTime::now();
+        let mut value = self.source.read();
+        let source_timestamp = *value.source_timestamp.get_or_insert(now);
+        let server_timestamp = *value.server_timestamp.get_or_insert(now);
+        let status = value.status_code();
+        encoded(value.value.as_ref(), |encoded| {
+            self.publish(call, |publication| {
+                publication.set(encoded, status, source_timestamp, server_timestamp);
+            });
+        });
+        value
+    }
+
+    /// What was read before does not say what was written.
+    fn write(&self, value: &DataValue) -> StatusCode {
+        let status = self.source.write(value);
+        self.publish(self.begin_call(), Publication::withhold);
+        status
+    }
+
+    fn cached(&self) -> Option<&CachedValue> {
+        Some(self)
+    }
+}
+
+/// Shows the encoding of a value, of no bytes if there is none.
+fn encoded(value: Option<&Variant>, show: impl FnOnce(&[u8])) {
+    let Some(value) = value else {
+        return show(&[]);
+    };
+    let mut stack = [0; STACK_BYTES];
+    let mut encoder = Encoder::fixed(&mut stack);
+    if value.encode(&mut encoder).is_ok() {
+        show(encoder.written());
+    } else {
+        show(&value.encode_to_vec());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What it gives, and takes.
+    struct Device(Mutex<DataValue>);
+
+    impl ValueSource for Device {
+        fn read(&self) -> DataValue {
+            self.0.lock().unwrap().clone()
+        }
+
+        fn write(&self, value: &DataValue) -> StatusCode {
+            *self.0.lock().unwrap() = value.clone();
+            StatusCode::Good
+        }
+    }
+
+    fn cached(value: DataValue, capacity: usize) -> (Arc<Device>, CachedValue) {
+        let device = Arc::new(Device(Mutex::new(value)));
+        let cached = CachedValue::new(Arc::clone(&device) as Arc<_>, capacity).unwrap();
+        (device, cached)
+    }
+
+    #[test]
+    fn the_last_value_is_kept_with_its_times() {
+        let (device, cached) = cached(DataValue::good(1_u32), 16);
+        assert_eq!(cached.last(), None, "nobody has asked yet");
+        let before = DateTime::now();
+        let read = cached.read();
+        let server_timestamp = read.server_timestamp.unwrap();
+        assert!(server_timestamp >= before && server_timestamp <= DateTime::now());
+        assert_eq!(read.source_timestamp, read.server_timestamp);
+        let last = cached.last().unwrap();
+        assert_eq!(last.value, read.value);
+        assert_eq!(last.server_timestamp, read.server_timestamp);
+
+        // A source may know better, and may have none.
+        let own = DataValue::status(StatusCode::BadNoCommunication)
+            .with_source_timestamp(DateTime(5))
+            .with_server_timestamp(DateTime(7));
+        *device.0.lock().unwrap() = own.clone();
+        assert_eq!(cached.read(), own);
+        assert_eq!(cached.last(), Some(own));
+    }
+
+    #[test]
+    fn max_age_is_in_milliseconds() {
+        let time = DateTime(1_000_000_000);
+        let value = DataValue::good(1_u32).with_server_timestamp(time);
+        let (_, cached) = cached(value, 16);
+        assert!(!cached.satisfies(f64::INFINITY, time), "there is none");
+        cached.read();
+        let later = DateTime(time.0 + 20_000);
+        assert!(cached.satisfies(2.0, later) && !cached.satisfies(1.9, later));
+        assert!(!cached.satisfies(0.0, time));
+        let old = DateTime(i64::MAX);
+        assert!(!cached.satisfies(2_147_483_646.0, old));
+        for max_age in [2_147_483_647.0, 1e20, f64::MAX, f64::INFINITY] {
+            assert!(cached.satisfies(max_age, old), "{max_age}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_or_was_written_is_not_kept() {
+        let (device, cached) = cached(DataValue::good("short"), 16);
+        cached.read();
+        assert!(cached.last().is_some());
+        let long = DataValue::good("too long for it");
+        *device.0.lock().unwrap() = long.clone();
+        assert_eq!(cached.read().value, long.value);
+        assert_eq!(cached.last(), None);
+
+        *device.0.lock().unwrap() = DataValue::good("short");
+        cached.read();
+        assert_eq!(cached.last().unwrap().value, Some("short".into()));
+        cached.write(&DataValue::good("new"));
+        assert_eq!(cached.last(), None);
+        assert_eq!(cached.read().value, Some("new".into()));
+        assert_eq!(cached.last().unwrap().value, Some("new".into()));
+    }
+
+    #[test]
+    fn a_slow_call_does_not_undo_a_later_one() {
+        let (_, cached) = cached(DataValue::good(1_u32), 16);
+        let slow = cached.begin_call();
+        cached.read();
+        cached.publish(slow, Publication::withhold);
+        assert!(cached.last().is_some());
+    }
+}

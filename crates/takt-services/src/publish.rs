@@ -1,0 +1,106 @@
+//! Publishing the current value of a Variable in memory that other processes read.
+
+use std::io;
+use std::sync::Arc;
+
+use takt_cell::CellLocation;
+
+use crate::cached::CachedValue;
+use crate::value::Value;
+
+/// Why the current value of a Variable cannot be published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// It comes from a cell of this process only.
+    #[error("the cell is not shared: `Cell::share` moves it to where others can read it")]
+    NotShared,
+    /// It is another server's.
+    #[error("it is another server's value, which publishes it or not")]
+    Remote,
+    /// There is no memory for it.
+    #[error("there is no memory for it: {0}")]
+    Memory(#[from] io::Error),
+}
+
+impl Value {
+    /// Publishes the current value, so that Consumers on this host read it without a request, and without this process.
+    ///
+    /// `capacity` is how many bytes a value may have, encoded as a Variant (OPC 10000-6, 5.2.2.16): 9 for a number of 8 bytes, 5 and
+    /// the elements for an array of numbers, 5 and the text for a String. It takes four times that in memory. A larger value is not
+    /// published, and has to be asked for.
+    ///
+    /// * A stored value is its own source: every one that is set or written is published, and satisfies any maxAge.
+    /// * Of a callback the last value is kept, as a [`CachedValue`]. It does for Consumers that accept its age; others ask.
+    /// * A cell has to be [shared](takt_cell::Cell::share), with the size that it has; `capacity` does not matter.
+    ///
+    /// The size is fixed by the first call.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    pub fn publish_current(self, capacity: usize) -> Result<Self, PublishError> {
+        match &self {
+            Self::Cell(cell) if cell.location().is_none() => Err(PublishError::NotShared),
+            Self::Cell(_) => Ok(self),
+            Self::Stored(stored) => {
+                stored.publish_current(capacity)?;
+                Ok(self)
+            }
+            Self::Callback(source) if source.cached().is_some() => Ok(self),
+            Self::Callback(source) => {
+                let cached = CachedValue::new(Arc::clone(source), capacity)?;
+                Ok(Self::Callback(Arc::new(cached)))
+            }
+            Self::Remote(_) => Err(PublishError::Remote),
+        }
+    }
+
+    /// Where the current value is published, if it is.
+    pub(crate) fn location(&self) -> Option<CellLocation> {
+        match self {
+            Self::Cell(cell) => cell.location(),
+            Self::Stored(stored) => stored.location(),
+            Self::Callback(source) => source.cached()?.location(),
+            Self::Remote(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_cell::Cell;
+    use takt_ua::{DataValue, Variant};
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_published() {
+        let callback = || Value::callback(|| DataValue::good(1_u32));
+        assert_eq!(callback().location(), None);
+        let published = callback().publish_current(16).unwrap();
+        let location = published.location().unwrap();
+        assert!(location.is_cached());
+        // Once is enough.
+        let again = published.publish_current(1000).unwrap();
+        assert_eq!(again.location(), Some(location));
+
+        let stored = Value::stored(1_u32);
+        assert_eq!(stored.location(), None);
+        let location = stored.publish_current(16).unwrap().location().unwrap();
+        assert!(!location.is_cached());
+
+        let cell = || Cell::of(&Variant::UInt32(1));
+        let shared = Value::Cell(Arc::new(cell().share().unwrap()));
+        let location = shared.location();
+        assert_eq!(shared.publish_current(0).unwrap().location(), location);
+        let private = Value::Cell(Arc::new(cell()));
+        let refused = private.publish_current(16).unwrap_err();
+        assert!(matches!(refused, PublishError::NotShared), "{refused}");
+    }
+
+    #[test]
+    fn there_is_an_end_to_memory() {
+        let refused = Value::stored(1_u32).publish_current(usize::MAX);
+        assert!(matches!(refused, Err(PublishError::Memory(_))));
+    }
+}
