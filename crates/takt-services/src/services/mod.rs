@@ -16,6 +16,7 @@ mod monitored_items;
 mod node_management;
 mod pages;
 pub(crate) mod read;
+pub(crate) mod read_item;
 mod register_nodes;
 mod session;
 mod subscriptions;

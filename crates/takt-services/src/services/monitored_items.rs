@@ -15,7 +15,9 @@ use takt_ua::{NumericRange, StatusCode};
 
 use super::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use super::subscriptions::{milliseconds, status_of};
-use super::{Fault, Handled, Request, check_count, check_timestamps, decode, encode, read};
+use super::{
+    Fault, Handled, Request, check_count, check_timestamps, decode, encode, read, read_item,
+};
 use crate::address_space::View;
 use crate::server::Server;
 use crate::session::Session;
@@ -149,7 +151,7 @@ fn check_watched(
             };
             let now = takt_ua::DateTime::now();
             let value = read::value_of(server, &whole, now).value;
-            read::check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
+            read_item::check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
         }
     } else {
         attribute(&node, watched.attribute_id)?;

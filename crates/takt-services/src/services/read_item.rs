@@ -1,0 +1,277 @@
+//! Reading one item of a Read request (OPC 10000-4, 5.11.2): the Value of a Variable, a part of it, or another attribute.
+
+use takt_cell::CellError;
+use takt_ua::binary::{Decode, Decoder, EncodeError};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::views::ReadValueIdRef;
+use takt_ua::{
+    DataValue, DateTime, NumericRange, QualifiedNameRef, StatusCode, Variant, VariantRef,
+};
+
+use super::attributes::{self, VALUE, attribute};
+use super::data_value::Results;
+use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
+use crate::cached::CachedValue;
+use crate::server::Server;
+use crate::value::{Value, ValueSource};
+
+/// The reading of one request's items.
+pub(super) struct Read<'r, R> {
+    pub(super) view: &'r View<'r>,
+    pub(super) server: &'r Server,
+    /// In milliseconds.
+    pub(super) max_age: f64,
+    pub(super) results: R,
+}
+
+impl<R: Results> Read<'_, R> {
+    /// The hot path is the whole Value of a Variable that has a source.
+    #[inline]
+    pub(super) fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        if item.attribute_id == VALUE
+            && is_plain(item)
+            && let Some(entry) = self.view.in_memory(&item.node_id)
+            && entry.access_level.is_some_and(attributes::is_readable)
+            && let Some(binding) = entry.binding().as_deref()
+        {
+            return self.bound_value(binding);
+        }
+        self.any_item(item)
+    }
+
+    #[inline(never)]
+    fn any_item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        let Some(node) = self.view.node(item.node_id) else {
+            let unknown = if item.node_id.is_null() {
+                StatusCode::BadNodeIdInvalid
+            } else {
+                StatusCode::BadNodeIdUnknown
+            };
+            return self.results.status(unknown);
+        };
+        if item.attribute_id != VALUE {
+            return self.attribute(&node, item);
+        }
+        match node.access_level() {
+            Some(level) if attributes::is_readable(level) => {}
+            Some(_) => return self.results.status(StatusCode::BadNotReadable),
+            None => return self.default_value(&node, item),
+        }
+        if !is_plain(item) {
+            return self.part(&node, item);
+        }
+        match node.binding().as_deref() {
+            Some(binding) => self.bound_value(binding),
+            None => self.standard_value(&node),
+        }
+    }
+
+    /// The whole Value of a Variable that has a source.
+    #[inline]
+    fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
+        match binding {
+            Binding::Value(Value::Cell(cell)) => match self.results.cell(cell) {
+                Ok(()) => Ok(()),
+                Err(CellError::Encode(error)) => Err(error),
+                Err(error) => self.results.status(error.status_code()),
+            },
+            Binding::Value(Value::Stored(stored)) => self.results.stored(stored),
+            Binding::Value(Value::Callback(source)) => {
+                if let Some(cached) = self.young_enough(&**source) {
+                    match self.results.cell(cached.cell()) {
+                        Ok(()) => return Ok(()),
+                        Err(CellError::Encode(error)) => return Err(error),
+                        Err(_) => {}
+                    }
+                }
+                let value = self.ask(&**source);
+                self.results.data_value(&value)
+            }
+            // Its source came while the request was under way, or there was no room for the request in its queue.
+            Binding::Value(Value::Remote(_)) => self.results.status(StatusCode::BadNoCommunication),
+            // Only Variables come here, and they have no handler.
+            Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
+        }
+    }
+
+    /// The last value of a callback, if it is kept and the client accepts its age (OPC 10000-4, 5.11.2.2).
+    fn young_enough<'s>(&self, source: &'s dyn ValueSource) -> Option<&'s CachedValue> {
+        let cached = source.cached()?;
+        // Not as of when the request came: the source may have been asked since.
+        cached
+            .satisfies(self.max_age, DateTime::now())
+            .then_some(cached)
+    }
+
+    /// A new value of a callback.
+    fn ask(&self, source: &dyn ValueSource) -> DataValue {
+        let mut value = source.read();
+        value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
+        value
+    }
+
+    /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
+    fn standard_value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
+        match self.unbound_value(node) {
+            Err(status) => self.results.status(status),
+            Ok(encoded) => {
+                let start_time = self.server.status.start_time;
+                let value = match encoded {
+                    Some(encoded) => VariantRef::decode(&mut Decoder::new(encoded)).ok(),
+                    None => None,
+                };
+                let value = value.unwrap_or(VariantRef::Empty);
+                self.results
+                    .encode(Some(&value), StatusCode::Good, Some(start_time))
+            }
+        }
+    }
+
+    /// What a Variable without a source has: an encoded Variant of the standard's table, or nothing.
+    fn unbound_value(&self, node: &NodeRef<'_>) -> Result<Option<&'static [u8]>, StatusCode> {
+        if let Some(encoded) = node.standard().and_then(|standard| standard.value()) {
+            return Ok(Some(encoded));
+        }
+        // A declaration within a type has no value to speak of; an instance that nobody gives life to is not supported.
+        if self.view.is_instance_declaration(node.node_id()) {
+            Ok(None)
+        } else if node.standard().is_some() {
+            Err(StatusCode::BadNotSupported)
+        } else {
+            Err(StatusCode::BadWaitingForInitialData)
+        }
+    }
+
+    /// A Value with an IndexRange or a DataEncoding.
+    #[inline(never)]
+    fn part(&mut self, node: &NodeRef<'_>, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+        let range = match NumericRange::of_request(item.index_range) {
+            Ok(range) => range,
+            Err(status) => return self.results.status(status),
+        };
+        let value = match node.value() {
+            Some(Value::Cell(cell)) => match cell.get() {
+                Ok(value) => value,
+                Err(_) => return self.results.status(StatusCode::BadResourceUnavailable),
+            },
+            Some(Value::Stored(stored)) => stored.get(),
+            Some(Value::Callback(source)) => self
+                .young_enough(&*source)
+                .and_then(CachedValue::last)
+                .unwrap_or_else(|| self.ask(&*source)),
+            Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
+            None => match self.unbound_value(node) {
+                Ok(encoded) => DataValue::good(
+                    encoded
+                        .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
+                        .unwrap_or_default(),
+                )
+                .with_source_timestamp(self.server.status.start_time),
+                Err(status) => return self.results.status(status),
+            },
+        };
+        self.part_of(value, range, item)
+    }
+
+    fn part_of(
+        &mut self,
+        mut value: DataValue,
+        range: Option<NumericRange>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let whole = value.value.as_ref();
+        if let Err(status) = check_encoding(&item.data_encoding, whole) {
+            return self.results.status(status);
+        }
+        if let (Some(range), Some(whole)) = (range, whole) {
+            match range.read(whole) {
+                Ok(part) => value.value = Some(part),
+                Err(status) => return self.results.status(status),
+            }
+        }
+        self.results.data_value(&value)
+    }
+
+    /// The Value attribute of a node that is no Variable: only VariableTypes may have one.
+    #[inline(never)]
+    fn default_value(
+        &mut self,
+        node: &NodeRef<'_>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let value = if node.node_class() != NodeClass::VariableType {
+            None
+        } else if let Some(standard) = node.standard() {
+            standard
+                .value()
+                .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
+        } else {
+            match node.definition().map(|definition| &definition.attributes) {
+                Some(ClassAttributes::VariableType { value, .. }) => value.as_deref().cloned(),
+                _ => None,
+            }
+        };
+        match (value, NumericRange::of_request(item.index_range)) {
+            (None, _) => self.results.status(StatusCode::BadAttributeIdInvalid),
+            (_, Err(status)) => self.results.status(status),
+            (Some(value), Ok(range)) => {
+                let start_time = self.server.status.start_time;
+                self.part_of(
+                    DataValue::good(value).with_source_timestamp(start_time),
+                    range,
+                    item,
+                )
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn attribute(
+        &mut self,
+        node: &NodeRef<'_>,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        let value = match attribute(node, item.attribute_id) {
+            Ok(value) => value,
+            Err(status) => return self.results.status(status),
+        };
+        if !item.data_encoding.is_null() {
+            return self.results.status(StatusCode::BadDataEncodingInvalid);
+        }
+        match NumericRange::of_request(item.index_range) {
+            Ok(None) => self.results.encode(Some(&value), StatusCode::Good, None),
+            Ok(Some(range)) => match range.read(&value.to_owned()) {
+                Ok(part) => self.results.data_value(&DataValue::good(part)),
+                Err(status) => self.results.status(status),
+            },
+            Err(status) => self.results.status(status),
+        }
+    }
+}
+
+/// Whether the client wants a Value as it is, and all of it.
+#[inline]
+fn is_plain(item: &ReadValueIdRef<'_>) -> bool {
+    item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null()
+}
+
+/// A DataEncoding may be chosen for structures only, and there is one to choose (OPC 10000-4, 5.11.2).
+pub(crate) fn check_encoding(
+    encoding: &QualifiedNameRef<'_>,
+    value: Option<&Variant>,
+) -> Result<(), StatusCode> {
+    if encoding.is_null() {
+        return Ok(());
+    }
+    let is_structure = value
+        .and_then(Variant::built_in_type)
+        .is_some_and(|built_in_type| built_in_type == takt_ua::BuiltInType::ExtensionObject);
+    match (is_structure, encoding.namespace, encoding.name) {
+        (false, ..) => Err(StatusCode::BadDataEncodingInvalid),
+        (true, 0, Some("Default Binary")) => Ok(()),
+        (true, 0, Some("Default XML" | "Default JSON")) => {
+            Err(StatusCode::BadDataEncodingUnsupported)
+        }
+        (true, ..) => Err(StatusCode::BadDataEncodingInvalid),
+    }
+}
