@@ -7,7 +7,7 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientError, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
 use takt_services::{CallError, MethodCall, OutputArguments};
-use takt_ua::{ArrayRef, BuiltInType, NodeId, StatusCode, Variant, VariantRef};
+use takt_ua::{ArrayRef, BuiltInType, ByteString, NodeId, StatusCode, Variant, VariantRef};
 
 fn node(path: &str) -> NodeId {
     NodeId::string(1, path)
@@ -180,4 +180,47 @@ fn values_are_written_and_methods_called_in_place() {
             [Variant::Double(1.0), Variant::Double(1.0)]
         );
     }
+}
+
+#[test]
+fn values_may_have_64_mib() {
+    const BYTES: usize = 64 << 20;
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let numbers: Vec<u32> = (0..(BYTES / 4) as u32).collect();
+    let provider = Provider::builder("Large")
+        .without_registry()
+        .variable(Variable::stored("Array", vec![0_u32; BYTES / 4]).writable())
+        .variable(Variable::stored("Text", ByteString::from(vec![0])).writable())
+        .serve(ServeOptions {
+            runtime_directory: Some(directory.path().to_path_buf()),
+            ..ServeOptions::default()
+        })
+        .start()
+        .unwrap();
+    let options = ClientOptions {
+        runtime_directory: Some(directory.path().to_path_buf()),
+        timeout: std::time::Duration::from_secs(30),
+        ..ClientOptions::named("Test")
+    };
+    let mut client = Client::connect(&provider.endpoints()[0], options).unwrap();
+    let slice = VariantRef::Array(ArrayRef::from_u32s(&numbers));
+    client.write_in_place(&node("Array"), &slice).unwrap();
+    let (count, last) = client
+        .read_in_place(&node("Array"), |value| {
+            let count = value.count::<u32>();
+            (count, value.get::<u32>(count - 1))
+        })
+        .unwrap();
+    assert_eq!((count, last), (numbers.len(), numbers.last().copied()));
+    let text = vec![b'x'; BYTES];
+    client
+        .write_in_place(&node("Text"), &VariantRef::ByteString(Some(&text)))
+        .unwrap();
+    let read = client.read(&node("Text")).unwrap().value.unwrap();
+    assert!(matches!(&read, Variant::ByteString(read) if read.as_bytes().len() == BYTES));
+    // More than that is refused, and the connection goes on.
+    let text = vec![b'x'; BYTES + (64 << 10)];
+    let refused = client.write_in_place(&node("Text"), &VariantRef::ByteString(Some(&text)));
+    assert!(refused.is_err());
+    assert!(client.read_in_place(&node("Array"), |_| ()).is_ok());
 }

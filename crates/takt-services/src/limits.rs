@@ -50,7 +50,8 @@ impl Default for ServerLimits {
             max_references_per_node: 10_000,
             max_nodes: 2_000_000,
             max_namespaces: 4096,
-            max_response_size: 64 << 20,
+            // A value of 64 MiB, and what is around it.
+            max_response_size: (64 << 20) + (64 << 10),
             workers: 16,
             max_queued_per_remote: 64,
             max_remote_timeout: Duration::from_secs(10),

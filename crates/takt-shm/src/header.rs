@@ -32,6 +32,9 @@ pub const VERSION: u16 = 1;
 /// The length of the header that this crate writes, in bytes.
 pub const HEADER_LENGTH: usize = 32;
 
+/// The longest body unless configured otherwise: a value of 64 MiB, and 64 KiB for what is around it.
+pub const MAX_MESSAGE: u32 = (64 << 20) + (64 << 10);
+
 /// Flag of a request: the body is a NodeId (OPC 10000-6, 5.2.2.9). The response has the number of the segment that holds the
 /// node's current value (UInt32), and where it is there; or nothing, if the value has to be asked for.
 pub const FLAG_LOCATE: u32 = 1;

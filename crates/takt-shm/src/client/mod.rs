@@ -21,7 +21,7 @@ use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::attention::ServerState;
 use crate::error::ShmError;
-use crate::header::MessageHeader;
+use crate::header::{MAX_MESSAGE, MessageHeader};
 use crate::inbox::{Inbox, Message};
 use crate::liveness::Liveness;
 use crate::outbox::{Full, Outbox};
@@ -50,7 +50,7 @@ impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             wait: WaitPolicy::default(),
-            max_response: 64 << 20,
+            max_response: MAX_MESSAGE,
             runtime_directory: None,
             group: None,
         }

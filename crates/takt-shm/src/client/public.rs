@@ -16,7 +16,7 @@ use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
 use crate::error::ShmError;
-use crate::header::{HEADER_LENGTH, MessageHeader};
+use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
 use crate::names::{PublicService, wake_name};
 use crate::pooled_ipc::PooledIpc;
 use crate::public;
@@ -49,7 +49,7 @@ impl PublicClient {
         Ok(Self {
             node: runtime.node(name.as_str())?,
             name,
-            max_response: 64 << 20,
+            max_response: MAX_MESSAGE,
             _runtime: runtime,
         })
     }

@@ -19,6 +19,7 @@ use crate::address::ApplicationName;
 use crate::attention::Attention;
 use crate::error::ShmError;
 use crate::handler::Handler;
+use crate::header::MAX_MESSAGE;
 use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
 use crate::pooled_ipc::PooledIpc;
@@ -51,8 +52,8 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             max_connections: 256,
-            max_request: 64 << 20,
-            max_response: 64 << 20,
+            max_request: MAX_MESSAGE,
+            max_response: MAX_MESSAGE,
             public_services: true,
             runtime_directory: None,
             group: None,

@@ -14,9 +14,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Strings of 16 MiB, arrays of 2^24 elements (64 MiB of UInt32), 100 levels.
+    /// Strings of 64 MiB, arrays of 2^24 elements (64 MiB of UInt32), 100 levels.
     pub const DEFAULT: Limits = Limits {
-        max_string_length: 16 << 20,
+        max_string_length: 64 << 20,
         max_array_length: 1 << 24,
         max_depth: 100,
     };
