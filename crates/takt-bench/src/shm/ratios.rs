@@ -1,4 +1,7 @@
 //! The ratios that the figures are for: within one run they hold, whatever the machine.
+//!
+//! Each is taken within a series, where both parts were measured one soon after the other, and the median of them is what counts:
+//! a neighbour who disturbs one series disturbs one ratio.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +14,38 @@ pub struct Ratio {
     pub ratio: String,
     /// `same` or `diff`, as in the rows.
     pub placement: String,
-    /// The ratio of the medians. `None` if what it is divided by is not above zero: a difference that is lost in noise.
+    /// The median of the ratios of the series. `None` if there is none.
     pub value: Option<f64>,
+    /// The ratio of the medians in each series, in ascending order, without those where what it is divided by is not above zero: a
+    /// difference that is lost in noise.
+    pub series: Vec<f64>,
     /// What it has to reach.
     pub at_most: f64,
 }
 
 impl Ratio {
+    fn new(ratio: String, placement: &str, above: &[f64], below: &[f64], at_most: f64) -> Self {
+        let pairs = above.iter().zip(below);
+        let mut series: Vec<f64> = pairs
+            .filter(|(_, below)| **below > 0.0)
+            .map(|(above, below)| above / below)
+            .collect();
+        series.sort_by(f64::total_cmp);
+        let middle = series.len().checked_sub(1).map(|last| last / 2);
+        // Of two in the middle, what lies between them.
+        let value = middle.and_then(|low| {
+            let high = series.len() / 2;
+            Some(f64::midpoint(*series.get(low)?, *series.get(high)?))
+        });
+        Self {
+            ratio,
+            placement: placement.to_owned(),
+            value,
+            series,
+            at_most,
+        }
+    }
+
     /// Whether it is as small as it has to be.
     #[must_use]
     pub fn is_reached(&self) -> bool {
@@ -27,8 +55,8 @@ impl Ratio {
     /// The head of the table.
     pub(super) fn head() -> String {
         format!(
-            "{:<75} {:<5} {:>8} {:>8}",
-            "ratio of medians", "cores", "measured", "at most"
+            "{:<75} {:<5} {:>8} {:>15} {:>8}",
+            "ratio of medians", "cores", "median", "of the series", "at most"
         )
     }
 }
@@ -38,9 +66,13 @@ impl std::fmt::Display for Ratio {
         let value = self
             .value
             .map_or("noise".to_owned(), |value| format!("{value:.3}"));
+        let range = match (self.series.first(), self.series.last()) {
+            (Some(least), Some(most)) => format!("{least:.3}..{most:.3}"),
+            _ => String::new(),
+        };
         write!(
             f,
-            "{:<75} {:<5} {value:>8} {:>8.2}  {}",
+            "{:<75} {:<5} {value:>8} {range:>15} {:>8.2}  {}",
             self.ratio,
             self.placement,
             self.at_most,
@@ -60,8 +92,8 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The median of a Read.
-    fn read(&self, transport: &str, wait: &str, access: &str, bytes: usize) -> Option<f64> {
+    /// The medians of a Read, one of each series.
+    fn read(&self, transport: &str, wait: &str, access: &str, bytes: usize) -> Option<Vec<f64>> {
         self.read_beside(0, transport, wait, access, bytes)
     }
 
@@ -73,7 +105,7 @@ impl Rows<'_> {
         wait: &str,
         access: &str,
         bytes: usize,
-    ) -> Option<f64> {
+    ) -> Option<Vec<f64>> {
         let found = self.rows.iter().find(|row| {
             row.placement == self.placement
                 && row.service == "Read"
@@ -82,19 +114,23 @@ impl Rows<'_> {
                 && (row.transport.as_str(), row.wait.as_str()) == (transport, wait)
                 && (row.access.as_str(), row.payload_bytes) == (access, bytes)
         });
-        found.map(|row| row.median)
+        found.map(medians)
     }
 
-    /// The median of open62541's Read.
-    fn open62541(&self, bytes: usize) -> Option<f64> {
+    /// The medians of open62541's Read.
+    fn open62541(&self, bytes: usize) -> Option<Vec<f64>> {
         let found = self.rows.iter().find(|row| {
             row.placement == self.placement
                 && row.service == "Read"
                 && row.peer == OPEN62541
                 && row.payload_bytes == bytes
         });
-        found.map(|row| row.median)
+        found.map(medians)
     }
+}
+
+fn medians(row: &Row) -> Vec<f64> {
+    row.series.iter().map(|series| series.median).collect()
 }
 
 const OPEN62541: &str = "open62541";
@@ -106,14 +142,9 @@ pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
     let mut ratios = Vec::new();
     for placement in ["diff", "same"] {
         let rows = Rows { rows, placement };
-        let mut add = |ratio: String, parts: Option<(f64, f64)>, at_most| {
+        let mut add = |ratio: String, parts: Option<(Vec<f64>, Vec<f64>)>, at_most| {
             if let Some((above, below)) = parts {
-                ratios.push(Ratio {
-                    ratio,
-                    placement: placement.to_owned(),
-                    value: (below > 0.0).then_some(above / below),
-                    at_most,
-                });
+                ratios.push(Ratio::new(ratio, placement, &above, &below, at_most));
             }
         };
         let in_place = |bytes| rows.read("opc.iox2", "spin", "in place", bytes);
@@ -129,7 +160,9 @@ pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
         );
         let extra = |transport, access| {
             let large = rows.read(transport, "spin", access, LARGE)?;
-            Some(large - rows.read(transport, "spin", access, SMALL)?)
+            let small = rows.read(transport, "spin", access, SMALL)?;
+            let extra = large.iter().zip(&small).map(|(large, small)| large - small);
+            Some(extra.collect::<Vec<_>>())
         };
         add(
             "extra of 4096 B over 4 B, copied, spin / extra of a bare spinning exchange".to_owned(),
@@ -162,6 +195,7 @@ pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::Series;
     use super::*;
 
     fn row(
@@ -184,7 +218,12 @@ mod tests {
             rate_hz: None,
             scheduling: "SCHED_FIFO 50".to_owned(),
             iterations: 1000,
-            series: Vec::new(),
+            series: vec![Series {
+                min: median,
+                median,
+                mean: median,
+                max: median,
+            }],
             median,
             p99: median,
         }
@@ -221,15 +260,28 @@ mod tests {
     #[test]
     fn idle_consumers_are_compared_with_none() {
         let mut rows = rows();
-        let beside = Row {
+        let mut beside = Row {
             idle_consumers: 255,
-            median: 12.0,
             ..rows[4].clone()
         };
+        beside.series[0].median = 12.0;
         rows.push(beside);
         let ratios = list(&rows, 255);
         let found = ratios.iter().find(|ratio| ratio.ratio.contains("255 idle"));
         assert!((found.unwrap().value.unwrap() - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_disturbed_series_is_one_of_several() {
+        let ratio = |above: &[f64], below: &[f64]| {
+            Ratio::new("a / b".to_owned(), "diff", above, below, 1.0)
+        };
+        let disturbed = ratio(&[1.0, 90.0, 2.0], &[2.0, 2.0, 2.0]);
+        assert_eq!(disturbed.value, Some(1.0));
+        assert!(disturbed.to_string().contains("0.500..45.000"));
+        assert_eq!(ratio(&[1.0, 3.0], &[1.0, 1.0]).value, Some(2.0));
+        assert_eq!(ratio(&[1.0, 3.0], &[0.0, 1.0]).value, Some(3.0));
+        assert_eq!(ratio(&[], &[]).value, None);
     }
 
     #[test]
