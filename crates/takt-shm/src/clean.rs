@@ -12,7 +12,7 @@ use crate::bystander::Bystander;
 use crate::error::ShmError;
 use crate::leftovers;
 use crate::name_lock;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::runtime::Runtime;
 
 /// How long to wait for somebody else to finish removing the same.
@@ -82,7 +82,7 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
     let mut report = CleanReport::default();
     let mut listed = Vec::new();
     let nodes = PathBuf::from(config.global.node_dir().to_string());
-    let result = Node::<PooledIpc>::list(config, |node| {
+    let result = Node::<Ipc>::list(config, |node| {
         let id = *node.node_id();
         match node {
             NodeState::Dead(_) => {
@@ -90,7 +90,7 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
                 // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global
                 // configuration for the node's own, looks in the wrong place, and finds it clean.
                 let details = NodeDetails::__internal_new(&None, config);
-                let removed = DeadNodeView::<PooledIpc>::__internal_blocking_remove_stale_resources(
+                let removed = DeadNodeView::<Ipc>::__internal_blocking_remove_stale_resources(
                     id,
                     details,
                     deadline.saturating_duration_since(Instant::now()),

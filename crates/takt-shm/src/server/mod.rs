@@ -21,7 +21,7 @@ use crate::error::ShmError;
 use crate::handler::Handler;
 use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::runtime::Runtime;
 use crate::server::channel::{Channel, Line};
 use crate::server::completed::Completed;
@@ -96,7 +96,7 @@ pub struct ShmServer<H: Handler> {
 }
 
 /// The public services, and the node of iceoryx2 that they belong to.
-type PublicNode<C> = (Node<PooledIpc>, Public<C>);
+type PublicNode<C> = (Node<Ipc>, Public<C>);
 
 impl<H: Handler> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
