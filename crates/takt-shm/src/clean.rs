@@ -36,7 +36,7 @@ pub struct CleanReport {
 /// Removes what killed processes left behind in the runtime directory (`None` is the usual one) and in /dev/shm, and nothing
 /// else.
 ///
-/// Every server does this when it starts. Channels leave nothing behind; it is the public services, with their files, that can.
+/// Every server does this when it starts, if an application has died and left its name. Channels leave nothing behind; it is the public services, with their files, that can.
 ///
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
@@ -70,7 +70,7 @@ impl Runtime {
     }
 }
 
-/// How long a process that only wants to connect waits for the same: it needs nothing of what the dead left.
+/// How long a process that begins waits for the same: it needs nothing of what the dead left.
 pub(crate) const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` in all.

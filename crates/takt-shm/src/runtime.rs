@@ -179,10 +179,9 @@ impl Runtime {
         &self.config
     }
 
-    /// A node of iceoryx2. Making one cleans up after processes that were killed.
+    /// A node of iceoryx2.
     pub(crate) fn node(&self, name: &str) -> Result<Node<Ipc>, ShmError> {
         let operation = "create a node";
-        clean::remove_dead_nodes(&self.config, clean::SHORT_PATIENCE);
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
         NodeBuilder::new()
             .name(&name)

@@ -15,6 +15,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
+use crate::clean;
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::names::{PublicService, wake_name};
@@ -45,6 +46,8 @@ impl PublicClient {
     /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`].
     pub fn new(name: ApplicationName, runtime_directory: Option<&Path>) -> Result<Self, ShmError> {
         let runtime = Runtime::open(runtime_directory)?;
+        // A killed caller keeps its place at the services, and says nowhere that it is dead.
+        clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
         Ok(Self {
             node: runtime.node(name.as_str())?,
             name,

@@ -114,9 +114,11 @@ impl<H: Handler> ShmServer<H> {
         let name_lock = take_name(&runtime, &name)?;
         let completed = Completed::new()?;
         let public = match config.public_services && runtime.group().is_none() {
-            true => Some(Self::offer_public(
-                &runtime, &name, &handler, &completed, &config,
-            )?),
+            true => {
+                name_lock.clean_up(&runtime);
+                let offered = Self::offer_public(&runtime, &name, &handler, &completed, &config);
+                Some(offered?)
+            }
             false => None,
         };
         let add = |descriptor, event: Event| {
