@@ -2,14 +2,13 @@
 //!
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
 //! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
-//! disk before its client hears of it: many small transactions, then one that waits for the disk.
+//! disk before its client hears of it: one transaction, which begins with the first change and is committed when it is settled.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use redb::{
-    Durability, MultimapTableDefinition, ReadableDatabase, ReadableTable, TableDefinition,
-    WriteTransaction,
+    MultimapTableDefinition, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
 };
 use takt_services::Change;
 use takt_ua::binary::{Decode, Decoder, Encode};
@@ -105,11 +104,27 @@ pub(crate) struct Contents {
 }
 
 /// The registry's database.
-#[derive(Debug)]
 pub(crate) struct Database {
     path: PathBuf,
     /// `None` after a failure: the next use opens the file again, as it was when it was last settled.
-    redb: Mutex<Option<redb::Database>>,
+    open: Mutex<Option<Open>>,
+}
+
+/// The open file.
+struct Open {
+    /// What has been recorded and is not settled. Before the file, which it needs.
+    unsettled: Option<WriteTransaction>,
+    redb: redb::Database,
+}
+
+impl Open {
+    fn transaction(&mut self) -> Result<&WriteTransaction, DatabaseError> {
+        let transaction = match self.unsettled.take() {
+            Some(transaction) => transaction,
+            None => self.redb.begin_write()?,
+        };
+        Ok(self.unsettled.insert(transaction))
+    }
 }
 
 impl Database {
@@ -147,33 +162,42 @@ impl Database {
         transaction.commit()?;
         Ok(Self {
             path: path.to_owned(),
-            redb: Mutex::new(Some(redb)),
+            open: Mutex::new(Some(Open {
+                unsettled: None,
+                redb,
+            })),
         })
     }
 
     /// Runs `use_it` with the open database. After a failure the file is closed: whatever was not settled is gone.
     fn with<R>(
         &self,
-        use_it: impl FnOnce(&redb::Database) -> Result<R, DatabaseError>,
+        use_it: impl FnOnce(&mut Open) -> Result<R, DatabaseError>,
     ) -> Result<R, DatabaseError> {
-        let mut open = self.redb.lock().unwrap_or_else(PoisonError::into_inner);
-        let redb = match open.take() {
-            Some(redb) => redb,
-            None => open_file(&self.path)?,
+        let mut place = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = match place.take() {
+            Some(open) => open,
+            None => Open {
+                unsettled: None,
+                redb: open_file(&self.path)?,
+            },
         };
-        let result = use_it(&redb)?;
-        *open = Some(redb);
+        let result = use_it(&mut open)?;
+        *place = Some(open);
         Ok(result)
     }
 
     /// Waits until everything that was recorded is on the disk.
     pub(crate) fn settle(&self) -> Result<(), DatabaseError> {
-        self.with(|redb| Ok(redb.begin_write()?.commit()?))
+        self.with(|open| match open.unsettled.take() {
+            Some(transaction) => Ok(transaction.commit()?),
+            None => Ok(()),
+        })
     }
 
     /// Reads everything.
     pub(crate) fn load(&self) -> Result<Contents, DatabaseError> {
-        self.with(load)
+        self.with(|open| load(&open.redb))
     }
 
     /// Records changes of `owner`, with its own record where it is new: all of it or nothing. It is durable after
@@ -184,15 +208,14 @@ impl Database {
         newcomer: Option<&ProviderRecord>,
         changes: &[Change],
     ) -> Result<(), DatabaseError> {
-        self.with(|redb| record(redb, owner, newcomer, changes))
+        self.with(|open| record(open.transaction()?, owner, newcomer, changes))
     }
 
     /// Removes a Provider's record. Its nodes are deleted as nodes are; its namespace stays.
     pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
-        self.with(|redb| {
-            let transaction = begin(redb)?;
-            transaction.open_table(PROVIDERS)?.remove(name)?;
-            Ok(transaction.commit()?)
+        self.with(|open| {
+            open.transaction()?.open_table(PROVIDERS)?.remove(name)?;
+            Ok(())
         })
     }
 }
@@ -204,15 +227,6 @@ fn open_file(path: &Path) -> Result<redb::Database, DatabaseError> {
         },
         error => error.into(),
     })
-}
-
-/// A transaction that does not wait for the disk.
-fn begin(redb: &redb::Database) -> Result<WriteTransaction, DatabaseError> {
-    let mut transaction = redb.begin_write()?;
-    transaction
-        .set_durability(Durability::None)
-        .map_err(|error| DatabaseError::Storage(Box::new(error.into())))?;
-    Ok(transaction)
 }
 
 fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
@@ -267,12 +281,11 @@ fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
 }
 
 fn record(
-    redb: &redb::Database,
+    transaction: &WriteTransaction,
     owner: &str,
     newcomer: Option<&ProviderRecord>,
     changes: &[Change],
 ) -> Result<(), DatabaseError> {
-    let transaction = begin(redb)?;
     if let Some(record) = newcomer {
         transaction.open_table(PROVIDERS)?.insert(
             record.name.as_str(),
@@ -282,7 +295,7 @@ fn record(
             ),
         )?;
     }
-    let mut number = next_number(&transaction)?;
+    let mut number = next_number(transaction)?;
     for change in changes {
         match change {
             Change::AddNamespace { index, uri } => {
@@ -300,12 +313,12 @@ fn record(
                     .open_table(NUMBER_OF_NODE)?
                     .insert(node.as_slice(), number)?;
             }
-            Change::DeleteNode(item) => delete_node(&transaction, &item.node_id)?,
+            Change::DeleteNode(item) => delete_node(transaction, &item.node_id)?,
             Change::AddReference(item) => {
                 number += 1;
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
                 add_reference(
-                    &transaction,
+                    transaction,
                     number,
                     owner,
                     ADDED,
@@ -318,7 +331,7 @@ fn record(
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
                 // Kept beside what it deletes: the reference may be one that came with a node.
                 add_reference(
-                    &transaction,
+                    transaction,
                     number,
                     owner,
                     DELETED,
@@ -329,7 +342,6 @@ fn record(
         }
     }
     transaction.open_table(META)?.insert("number", number)?;
-    transaction.commit()?;
     Ok(())
 }
 

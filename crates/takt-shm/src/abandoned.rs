@@ -13,10 +13,10 @@ use iceoryx2::service::{__internal_details, ServiceDetails, ServiceDetailsError}
 
 use crate::error::ShmError;
 use crate::leftovers;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::unsafe_code;
 
-type Hasher = <PooledIpc as Service>::ServiceNameHasher;
+type Hasher = <Ipc as Service>::ServiceNameHasher;
 
 /// Removes what may be left of a service that only we make: we hold the lock of the application's name.
 pub(crate) fn clear_the_way(
@@ -52,7 +52,7 @@ fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
     if !file.exists() {
         return false;
     }
-    match __internal_details::<PooledIpc>(config, hash) {
+    match __internal_details::<Ipc>(config, hash) {
         Ok(Some(service)) if is_in_use(&service) => return false,
         Ok(Some(service)) => {
             // If it fails the file is left, and making the service says why it cannot be made.
@@ -68,7 +68,7 @@ fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
     !file.exists()
 }
 
-fn is_in_use(service: &ServiceDetails<PooledIpc>) -> bool {
+fn is_in_use(service: &ServiceDetails<Ipc>) -> bool {
     let nodes = service.dynamic_details.iter().flat_map(|it| &it.nodes);
     nodes
         .into_iter()

@@ -12,7 +12,7 @@ use crate::bystander::Bystander;
 use crate::error::ShmError;
 use crate::leftovers;
 use crate::name_lock;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::runtime::Runtime;
 
 /// How long to wait for somebody else to finish removing the same.
@@ -36,7 +36,7 @@ pub struct CleanReport {
 /// Removes what killed processes left behind in the runtime directory (`None` is the usual one) and in /dev/shm, and nothing
 /// else.
 ///
-/// Every server does this when it starts. Channels leave nothing behind; it is the public services, with their files, that can.
+/// Every server does this when it starts, if an application has died and left its name. Channels leave nothing behind; it is the public services, with their files, that can.
 ///
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
@@ -70,7 +70,7 @@ impl Runtime {
     }
 }
 
-/// How long a process that only wants to connect waits for the same: it needs nothing of what the dead left.
+/// How long a process that begins waits for the same: it needs nothing of what the dead left.
 pub(crate) const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` in all.
@@ -82,7 +82,7 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
     let mut report = CleanReport::default();
     let mut listed = Vec::new();
     let nodes = PathBuf::from(config.global.node_dir().to_string());
-    let result = Node::<PooledIpc>::list(config, |node| {
+    let result = Node::<Ipc>::list(config, |node| {
         let id = *node.node_id();
         match node {
             NodeState::Dead(_) => {
@@ -90,7 +90,7 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
                 // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global
                 // configuration for the node's own, looks in the wrong place, and finds it clean.
                 let details = NodeDetails::__internal_new(&None, config);
-                let removed = DeadNodeView::<PooledIpc>::__internal_blocking_remove_stale_resources(
+                let removed = DeadNodeView::<Ipc>::__internal_blocking_remove_stale_resources(
                     id,
                     details,
                     deadline.saturating_duration_since(Instant::now()),

@@ -23,12 +23,13 @@ pub(crate) fn remove_unborn(prefix: &str) {
     loop {
         let mut young = false;
         for entry in entries(Path::new(SHARED_MEMORY_DIRECTORY)) {
-            let Some(metadata) = metadata(&entry).filter(|metadata| metadata.len() == 0) else {
-                continue;
-            };
-            if !metadata.is_file() || !name(&entry).starts_with(prefix) {
+            if !name(&entry).starts_with(prefix) {
                 continue;
             }
+            let is_empty = |metadata: &Metadata| metadata.is_file() && metadata.len() == 0;
+            let Some(metadata) = metadata(&entry).filter(is_empty) else {
+                continue;
+            };
             if age(&metadata) > UNBORN {
                 let _ = fs::remove_file(entry.path());
             } else {

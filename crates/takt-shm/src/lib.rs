@@ -9,9 +9,9 @@
 //! # What there is
 //!
 //! * **Public services.** Every process of the same Unix user can call them with nothing but iceoryx2: slices of bytes,
-//!   header and body as in [`header`], iceoryx2 configured by [`Runtime::iceoryx2_config`], payloads aligned to 8 bytes. After
-//!   sending, it notifies the event service `<ApplicationName>/Wake`. They cost more with each client that is connected, and
-//!   a client that waits cannot see its server die.
+//!   header and body as in [`header`], iceoryx2 configured by [`Runtime::iceoryx2_config`]. After sending, it notifies the event
+//!   service `<ApplicationName>/Wake`. Four clients at a time can be connected to each, with one unanswered request; a
+//!   response other than that of Read or Call has room for 128 KiB. A client that waits cannot see its server die.
 //! * **Channels.** A [`ShmClient`] and the server each make a piece of memory that they alone can write and the other reads,
 //!   and pass it to each other. Requests and responses are encoded straight into it and allocate nothing; a response can be read where
 //!   it is ([`ShmClient::request_in_place`]). Up to four messages of 16 KiB wait in each direction; a longer one, up to 64 MiB or what
@@ -141,8 +141,6 @@ mod mail;
 mod name_lock;
 pub mod names;
 mod outbox;
-mod pooled;
-mod pooled_ipc;
 mod post;
 mod presence;
 mod protocol;

@@ -13,6 +13,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::ApplicationName;
+use crate::clean;
 use crate::error::ShmError;
 use crate::runtime::Runtime;
 
@@ -27,6 +28,8 @@ const ATTEMPTS: u32 = 1000;
 pub(crate) struct NameLock {
     lock: PathBuf,
     socket: PathBuf,
+    /// An application of that name was killed before, and may have left more than its name.
+    had_died: bool,
     _file: OwnedFd,
 }
 
@@ -63,8 +66,8 @@ impl NameLock {
         let socket = socket_path(runtime, name);
         let failed = |e| ShmError::io(operation, e);
         for _ in 0..ATTEMPTS {
-            let file = match open(&lock, runtime.lock_mode()) {
-                Ok(file) => file,
+            let (file, had_died) = match open(&lock, runtime.lock_mode()) {
+                Ok(opened) => opened,
                 // It was removed between the two attempts to open it.
                 Err(Errno::NOENT) => continue,
                 Err(Errno::ACCESS) => {
@@ -95,10 +98,18 @@ impl NameLock {
             return Ok(Self {
                 lock,
                 socket,
+                had_died,
                 _file: file,
             });
         }
         Err(failed(Errno::AGAIN))
+    }
+
+    /// Removes what killed applications have left of their public services: one of this name before us, or any that has died.
+    pub(crate) fn clean_up(&self, runtime: &Runtime) {
+        if self.had_died || is_anybody_dead(runtime) {
+            clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
+        }
     }
 
     /// Where to listen.
@@ -129,6 +140,19 @@ pub(crate) fn names(runtime: &Runtime) -> Vec<ApplicationName> {
     names
 }
 
+/// Whether an application has died and left its name behind, so that there may be more of it to remove.
+///
+/// Looks at a file for each application, where looking at all that iceoryx2 has of them takes a hundred times as long.
+fn is_anybody_dead(runtime: &Runtime) -> bool {
+    names(runtime).iter().any(|name| {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Whoever lives holds an exclusive lock. Who is about to take it may see ours, and tries again.
+        rustix::fs::open(lock_path(runtime, name), flags, Mode::empty()).is_ok_and(|file| {
+            rustix::fs::flock(file, FlockOperation::NonBlockingLockShared).is_ok()
+        })
+    })
+}
+
 /// Removes the locks and sockets of applications that are not running. Says how many applications that were.
 pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
     // Who can take a name is the only one to have it; dropping the lock removes the files.
@@ -152,16 +176,16 @@ fn is_at(file: &OwnedFd, path: &Path) -> bool {
     }
 }
 
-/// Opens or makes the file of a lock, which those may open whom `mode` names.
-fn open(path: &Path, mode: Mode) -> Result<OwnedFd, Errno> {
+/// Opens or makes the file of a lock, which those may open whom `mode` names. Says whether it was there.
+fn open(path: &Path, mode: Mode) -> Result<(OwnedFd, bool), Errno> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
         Ok(file) => {
             // Whatever the process's umask is.
             rustix::fs::fchmod(&file, mode)?;
-            Ok(file)
+            Ok((file, false))
         }
-        Err(Errno::EXIST) => rustix::fs::open(path, flags, Mode::empty()),
+        Err(Errno::EXIST) => Ok((rustix::fs::open(path, flags, Mode::empty())?, true)),
         Err(e) => Err(e),
     }
 }

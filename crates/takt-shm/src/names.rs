@@ -55,6 +55,12 @@ impl PublicService {
             .find(|entry| entry.service_set == service_set && entry.service == service)
     }
 
+    /// Whether its responses carry Values, which may be of any size. Those of the others have room for 128 KiB.
+    #[must_use]
+    pub fn carries_values(&self) -> bool {
+        matches!(self.service, "Read" | "Call")
+    }
+
     /// The name of its iceoryx2 service.
     #[must_use]
     pub fn name(&self, application: &ApplicationName) -> String {

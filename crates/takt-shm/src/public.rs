@@ -1,34 +1,33 @@
 //! What both sides of the public services agree on.
 
-use iceoryx2::prelude::{Alignment, Node, ServiceName};
+use iceoryx2::prelude::{Node, ServiceName, ipc_threadsafe};
 use iceoryx2::service::builder::{event, request_response};
 
 use crate::error::ShmError;
-use crate::pooled_ipc::PooledIpc;
 
-/// How many clients can be connected to one public service at a time. A server's effort for a request grows with it.
-pub(crate) const MAX_CLIENTS: usize = 16;
+/// The flavour of iceoryx2 behind the public services. What is in shared memory is the same as of `ipc::Service`, and programs
+/// that use that are understood; a server may move to another thread.
+pub(crate) type Ipc = ipc_threadsafe::Service;
+
+/// How many clients can be connected to one public service at a time; the next one waits for a place. A server's effort for a
+/// request grows with it, and for each place iceoryx2 takes 9 KiB in each of the services.
+pub(crate) const MAX_CLIENTS: usize = 4;
 /// How many requests of one client to one public service can be unanswered.
-pub(crate) const MAX_ACTIVE_REQUESTS: usize = 2;
+pub(crate) const MAX_ACTIVE_REQUESTS: usize = 1;
 /// How many processes can know a public service at a time.
 const MAX_NODES: usize = 64;
 
-/// Of messages, so that a value area in them can be aligned.
-pub(crate) const ALIGNMENT: Alignment = Alignment::ALIGN_8;
-
-type Builder = request_response::Builder<[u8], (), [u8], (), PooledIpc>;
+type Builder = request_response::Builder<[u8], (), [u8], (), Ipc>;
 
 fn service_name(name: &str) -> Result<ServiceName, ShmError> {
     ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a service", e))
 }
 
 /// A request-response service, with its limits.
-pub(crate) fn request_response(node: &Node<PooledIpc>, name: &str) -> Result<Builder, ShmError> {
+pub(crate) fn request_response(node: &Node<Ipc>, name: &str) -> Result<Builder, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
         .request_response::<[u8], [u8]>()
-        .request_payload_alignment(ALIGNMENT)
-        .response_payload_alignment(ALIGNMENT)
         // An old request that is overwritten would vanish without an answer.
         .enable_safe_overflow_for_requests(false)
         .enable_safe_overflow_for_responses(false)
@@ -43,10 +42,7 @@ pub(crate) fn request_response(node: &Node<PooledIpc>, name: &str) -> Result<Bui
 }
 
 /// The event service that says: look for requests.
-pub(crate) fn wake(
-    node: &Node<PooledIpc>,
-    name: &str,
-) -> Result<event::Builder<PooledIpc>, ShmError> {
+pub(crate) fn wake(node: &Node<Ipc>, name: &str) -> Result<event::Builder<Ipc>, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
         .event()

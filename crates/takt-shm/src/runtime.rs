@@ -32,7 +32,7 @@ use crate::error::ShmError;
 use crate::group::Group;
 use crate::group_directory::GroupDirectory;
 use crate::name_lock;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::system;
 
 /// Where POSIX shared memory objects are visible as files.
@@ -179,16 +179,15 @@ impl Runtime {
         &self.config
     }
 
-    /// A node of iceoryx2. Making one cleans up after processes that were killed.
-    pub(crate) fn node(&self, name: &str) -> Result<Node<PooledIpc>, ShmError> {
+    /// A node of iceoryx2.
+    pub(crate) fn node(&self, name: &str) -> Result<Node<Ipc>, ShmError> {
         let operation = "create a node";
-        clean::remove_dead_nodes(&self.config, clean::SHORT_PATIENCE);
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
         NodeBuilder::new()
             .name(&name)
             .config(&self.config)
             .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<PooledIpc>()
+            .create::<Ipc>()
             .map_err(|e| ShmError::iceoryx(operation, e))
     }
 
@@ -347,7 +346,7 @@ fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {
     defaults
         .publish_subscribe
         .subscriber_expired_connection_buffer = 4;
-    defaults.request_response.client_expired_connection_buffer = 8;
-    defaults.request_response.server_expired_connection_buffer = 32;
+    defaults.request_response.client_expired_connection_buffer = 4;
+    defaults.request_response.server_expired_connection_buffer = 4;
     Ok(config)
 }

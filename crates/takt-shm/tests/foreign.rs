@@ -21,12 +21,9 @@ fn call(runtime: &Runtime, service: &str, message: &[u8]) -> Vec<u8> {
         .signal_handling_mode(SignalHandlingMode::Disabled)
         .create::<ipc::Service>()
         .unwrap();
-    let alignment = iceoryx2::prelude::Alignment::ALIGN_8;
     let client = node
         .service_builder(&ServiceName::new(service).unwrap())
         .request_response::<[u8], [u8]>()
-        .request_payload_alignment(alignment)
-        .response_payload_alignment(alignment)
         .open()
         .unwrap()
         .client_builder()

@@ -348,6 +348,37 @@ fn public_services_answer_without_a_channel() {
     let write = PublicService::find("Attributes", "Write").unwrap();
     let response = public.request(write, |encoder| encoder.bytes(&[1, 0, 0xA1, 0x02]), TIMEOUT);
     assert_eq!(response.unwrap(), [1, 0, 0xA1, 0x02]);
+    // Responses that carry no Values have memory of a fixed size.
+    for (size, fits) in [(128 << 10, false), (127 << 10, true)] {
+        let body = [&[1, 0, 0xA1, 0x02], &vec![9; size][..]].concat();
+        let response = public.request(write, |encoder| encoder.bytes(&body), TIMEOUT);
+        match fits {
+            true => assert!(response.unwrap() == body),
+            false => {
+                let status = response.unwrap_err().status_code();
+                assert_eq!(status, StatusCode::BadResponseTooLarge);
+            }
+        }
+    }
+}
+
+#[test]
+fn public_services_are_called_by_more_clients_than_have_a_place() {
+    let directory = RuntimeDirectory::new();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
+    let read = PublicService::find("Attributes", "Read").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let client = PublicClient::new(name("Echo"), Some(directory.path())).unwrap();
+                for _ in 0..5 {
+                    let body = [1, 0, 0x77, 0x02];
+                    let response = client.request(read, |encoder| encoder.bytes(&body), TIMEOUT);
+                    assert_eq!(response.unwrap(), body);
+                }
+            });
+        }
+    });
 }
 
 #[test]

@@ -76,3 +76,22 @@ fn numbers_of_providers_are_bounded() {
         assert!(!output.status.success(), "{wrong}");
     }
 }
+
+#[test]
+fn a_limit_that_is_too_low_is_said_at_once_with_what_helps() {
+    let script = "ulimit -n 512 && exec \"$0\" bench directory --providers 500";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_takt")])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    // As wide as the terminal of nobody.
+    let words: Vec<&str> = said
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect();
+    let said = words.join(" ");
+    assert!(said.contains("which may have 512"), "{said}");
+    assert!(said.contains("ulimit -Hn 3650"), "{said}");
+}

@@ -21,8 +21,12 @@ use crate::model::{self, provider};
 /// How often the connection to the registry is tried, and an open one is checked.
 const HEARTBEAT: Duration = Duration::from_millis(250);
 
-/// How many operations one NodeManagement request may hold, unless the registry allows fewer.
-const BATCH: usize = 500;
+/// How many operations one NodeManagement request holds: few enough that the registry has time for others in between, when many
+/// Providers come at once.
+const BATCH: usize = 100;
+
+/// How long a registry may take for one of them when it has others to do. One that died is noticed at once.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Keeps `offer` registered at `registry` until `stop` closes; if it speaks, the registration is undone first.
 ///
@@ -88,7 +92,7 @@ impl Registration {
     fn client_options(&self) -> ClientOptions {
         ClientOptions {
             application_uri: model::provider_uri(&self.offer.application_name),
-            timeout: Duration::from_secs(1),
+            timeout: TIMEOUT,
             identity: self.identity(),
             runtime_directory: self.runtime_directory.clone(),
             group: self.group.clone(),

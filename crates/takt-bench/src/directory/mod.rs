@@ -13,6 +13,7 @@ mod census;
 mod classical;
 mod consumer;
 mod part;
+mod resources;
 mod row;
 mod run;
 
@@ -24,6 +25,7 @@ pub use row::Row;
 use crate::error::{BenchError, check_interrupt};
 use crate::output::Output;
 use crate::pair::DEBUG_BUILD;
+use resources::Resources;
 use run::Architecture;
 
 /// What to compare, and how to show it.
@@ -49,6 +51,15 @@ pub fn run(
     interrupted: &AtomicBool,
     line: impl FnMut(String),
 ) -> Result<(), BenchError> {
+    let consumers = usize::from(options.consumers);
+    if let Some(most) = options
+        .providers
+        .iter()
+        .max()
+        .map(|most| usize::from(*most))
+    {
+        Resources::needed(most, consumers).check(most, Resources::available())?;
+    }
     let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
     let mut output = Output::new(line, options.json);
     for note in [
@@ -73,7 +84,6 @@ pub fn run(
     for head in Row::head() {
         output.line(&head);
     }
-    let consumers = usize::from(options.consumers);
     for providers in &options.providers {
         for architecture in [Architecture::Registry, Architecture::Classical] {
             check_interrupt(interrupted)?;

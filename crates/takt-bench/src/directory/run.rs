@@ -20,8 +20,8 @@ pub(super) enum Architecture {
     Classical,
 }
 
-/// So many Providers share a process.
-pub(super) const PROVIDERS_OF_A_PROCESS: usize = 50;
+/// So many Providers share a process: as many as have their descriptors within 4096, the least that is usual as a hard limit.
+pub(super) const PROVIDERS_OF_A_PROCESS: usize = 32;
 /// How long the processes of one step may take together.
 const STEP: Duration = Duration::from_secs(300);
 /// Bytes before each message body: those of `opc.tcp` (OPC 10000-6, 6.7.2), and those of our shared memory.

@@ -15,14 +15,14 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
+use crate::clean;
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
 use crate::names::{PublicService, wake_name};
-use crate::pooled_ipc::PooledIpc;
-use crate::public;
+use crate::public::{self, Ipc};
 use crate::runtime::Runtime;
 
-type Port = Client<PooledIpc, [u8], (), [u8], ()>;
+type Port = Client<Ipc, [u8], (), [u8], ()>;
 
 /// How long the looks for a response are apart, once it is late. There is no doorbell for the clients of public services.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -33,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 /// Each request makes a connection, which takes a millisecond; a dead application is noticed by the timeout only. It is there for
 /// discovery and for tests; applications use [`ShmClient`](crate::ShmClient).
 pub struct PublicClient {
-    node: Node<PooledIpc>,
+    node: Node<Ipc>,
     name: ApplicationName,
     max_response: u32,
     _runtime: Arc<Runtime>,
@@ -46,6 +46,8 @@ impl PublicClient {
     /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`].
     pub fn new(name: ApplicationName, runtime_directory: Option<&Path>) -> Result<Self, ShmError> {
         let runtime = Runtime::open(runtime_directory)?;
+        // A killed caller keeps its place at the services, and says nowhere that it is dead.
+        clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
         Ok(Self {
             node: runtime.node(name.as_str())?,
             name,
@@ -79,7 +81,7 @@ impl PublicClient {
 
 /// One request to one public service.
 pub(super) struct Exchange<'a> {
-    pub(super) node: &'a Node<PooledIpc>,
+    pub(super) node: &'a Node<Ipc>,
     pub(super) name: &'a ApplicationName,
     pub(super) service: &'a str,
     pub(super) deadline: Instant,
@@ -172,7 +174,7 @@ impl Exchange<'_> {
         }
     }
 
-    fn notifier(&self) -> Result<Notifier<PooledIpc>, ShmError> {
+    fn notifier(&self) -> Result<Notifier<Ipc>, ShmError> {
         let failed = "open the wake-up service";
         loop {
             match public::wake(self.node, &wake_name(self.name))?.open() {

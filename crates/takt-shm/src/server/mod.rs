@@ -22,7 +22,7 @@ use crate::handler::Handler;
 use crate::header::MAX_MESSAGE;
 use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
-use crate::pooled_ipc::PooledIpc;
+use crate::public::Ipc;
 use crate::runtime::Runtime;
 use crate::server::channel::{Channel, Line};
 use crate::server::completed::Completed;
@@ -97,7 +97,7 @@ pub struct ShmServer<H: Handler> {
 }
 
 /// The public services, and the node of iceoryx2 that they belong to.
-type PublicNode<C> = (Node<PooledIpc>, Public<C>);
+type PublicNode<C> = (Node<Ipc>, Public<C>);
 
 impl<H: Handler> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
@@ -115,9 +115,11 @@ impl<H: Handler> ShmServer<H> {
         let name_lock = take_name(&runtime, &name)?;
         let completed = Completed::new()?;
         let public = match config.public_services && runtime.group().is_none() {
-            true => Some(Self::offer_public(
-                &runtime, &name, &handler, &completed, &config,
-            )?),
+            true => {
+                name_lock.clean_up(&runtime);
+                let offered = Self::offer_public(&runtime, &name, &handler, &completed, &config);
+                Some(offered?)
+            }
             false => None,
         };
         let add = |descriptor, event: Event| {

@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use iceoryx2::active_request::ActiveRequest;
+use iceoryx2::port::LoanError;
 use iceoryx2::port::listener::Listener;
 use iceoryx2::port::server::Server;
 use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, MessagingPattern, Node};
@@ -18,15 +19,19 @@ use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::names::{PUBLIC_SERVICES, PublicService, wake_name};
-use crate::pooled_ipc::PooledIpc;
-use crate::public::{self, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
-use crate::unsafe_code::{self, Movable};
+use crate::public::{self, Ipc, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
+use crate::unsafe_code;
 
-type Port = Server<PooledIpc, [u8], (), [u8], ()>;
-type Request = ActiveRequest<PooledIpc, [u8], (), [u8], ()>;
+type Port = Server<Ipc, [u8], (), [u8], ()>;
+type Request = ActiveRequest<Ipc, [u8], (), [u8], ()>;
 
-/// What the first responses have room for; iceoryx2 reserves more when it is needed.
+/// How many responses have memory: for each client one that is on its way, and one that it is reading. iceoryx2 would take three
+/// times as much, for clients that hold on to every response that they can.
+const RESPONSES: usize = 2 * MAX_CLIENTS;
+/// What a response has room for that carries Values of any size, at first; iceoryx2 reserves more when it is needed.
 const FIRST_LOAN: usize = 1024;
+/// What every other response has room for. It takes memory when it is used, but of a process that locks its memory all of it.
+const ROOM: usize = 128 << 10;
 /// How many requests one service can have when we look; for each that comes later there is a later wake-up. So no client can
 /// keep us from the other services and the channels.
 const BATCH: usize = MAX_CLIENTS * MAX_ACTIVE_REQUESTS;
@@ -39,15 +44,15 @@ const PREDECESSOR_PAUSE: Duration = Duration::from_millis(5);
 
 /// A request that is answered later.
 struct Deferred {
-    request: Movable<Request>,
+    request: Request,
     request_id: u32,
     deadline: Instant,
 }
 
 /// All public services of an application.
 pub(super) struct Public<C> {
-    listener: Movable<Listener<PooledIpc>>,
-    services: Vec<(&'static PublicService, Movable<Port>)>,
+    listener: Listener<Ipc>,
+    services: Vec<(&'static PublicService, Port)>,
     connection: C,
     deferred: HashMap<u32, Deferred>,
     next_id: u32,
@@ -58,12 +63,12 @@ pub(super) struct Public<C> {
 
 /// What iceoryx2 has of the public services.
 struct Ports {
-    listener: Listener<PooledIpc>,
-    services: Vec<(&'static PublicService, Movable<Port>)>,
+    listener: Listener<Ipc>,
+    services: Vec<(&'static PublicService, Port)>,
 }
 
 impl Ports {
-    fn offer(node: &Node<PooledIpc>, name: &ApplicationName) -> Result<Self, ShmError> {
+    fn offer(node: &Node<Ipc>, name: &ApplicationName) -> Result<Self, ShmError> {
         let wake = wake_name(name);
         abandoned::clear_the_way(node.config(), &wake, MessagingPattern::Event)?;
         let listener = public::wake(node, &wake)?
@@ -74,7 +79,7 @@ impl Ports {
             .map_err(|e| ShmError::iceoryx("listen for wake-ups", e))?;
         let services = PUBLIC_SERVICES
             .iter()
-            .map(|service| Ok((service, offer(node, &service.name(name))?)))
+            .map(|service| Ok((service, offer(node, name, service)?)))
             .collect::<Result<_, ShmError>>()?;
         Ok(Self { listener, services })
     }
@@ -83,7 +88,7 @@ impl Ports {
 impl<C> Public<C> {
     /// Offers the services.
     pub(super) fn new(
-        node: &Node<PooledIpc>,
+        node: &Node<Ipc>,
         name: &ApplicationName,
         max_request: u32,
         max_response: u32,
@@ -102,7 +107,7 @@ impl<C> Public<C> {
             }
         };
         Ok(Self {
-            listener: Movable::new(ports.listener),
+            listener: ports.listener,
             services: ports.services,
             connection,
             deferred: HashMap::new(),
@@ -184,7 +189,7 @@ impl<C> Public<C> {
                     nanos => Duration::from_nanos(nanos).min(DEFAULT_TIMEOUT),
                 };
                 let waiting = Deferred {
-                    request: Movable::new(request),
+                    request,
                     request_id: header.request_id,
                     deadline: Instant::now() + timeout,
                 };
@@ -200,8 +205,7 @@ impl<C> Public<C> {
             if let Some(waiting) = self.deferred.remove(&id) {
                 begin(&mut self.response);
                 self.response.extend_from_slice(&body);
-                let request = waiting.request.into_inner();
-                respond(&request, waiting.request_id, &mut self.response);
+                respond(&waiting.request, waiting.request_id, &mut self.response);
                 any = true;
             }
         }
@@ -209,20 +213,29 @@ impl<C> Public<C> {
     }
 }
 
-fn offer(node: &Node<PooledIpc>, name: &str) -> Result<Movable<Port>, ShmError> {
-    abandoned::clear_the_way(node.config(), name, MessagingPattern::RequestResponse)?;
-    let service = public::request_response(node, name)?
+fn offer(
+    node: &Node<Ipc>,
+    name: &ApplicationName,
+    service: &PublicService,
+) -> Result<Port, ShmError> {
+    let name = service.name(name);
+    abandoned::clear_the_way(node.config(), &name, MessagingPattern::RequestResponse)?;
+    // Memory that can grow costs iceoryx2 350 KiB, used or not: a list of all the pieces that there could be.
+    let (room, strategy) = match service.carries_values() {
+        true => (FIRST_LOAN, AllocationStrategy::PowerOfTwo),
+        false => (ROOM, AllocationStrategy::Static),
+    };
+    public::request_response(node, &name)?
         .open_or_create()
-        .map_err(|e| ShmError::iceoryx("offer a public service", e))?;
-    let port = service
+        .map_err(|e| ShmError::iceoryx("offer a public service", e))?
         .server_builder()
-        .initial_max_slice_len(FIRST_LOAN)
-        .allocation_strategy(AllocationStrategy::PowerOfTwo)
+        .initial_max_slice_len(room)
+        .allocation_strategy(strategy)
+        .override_response_preallocation(|_| RESPONSES)
         .max_loaned_responses_per_request(1)
         .backpressure_strategy(BackpressureStrategy::DiscardData)
         .create()
-        .map_err(|e| ShmError::iceoryx("serve a public service", e))?;
-    Ok(Movable::new(port))
+        .map_err(|e| ShmError::iceoryx("serve a public service", e))
 }
 
 /// Makes room for the header.
@@ -270,7 +283,9 @@ fn respond(request: &Request, request_id: u32, message: &mut [u8]) {
     if let Some(room) = message.first_chunk_mut() {
         *room = header.to_bytes();
     }
-    send(request, message);
+    if let Err(LoanError::ExceedsMaxLoanSize) = send(request, message) {
+        refuse(request, request_id, StatusCode::BadResponseTooLarge);
+    }
 }
 
 /// Answers with a StatusCode instead of a message.
@@ -280,14 +295,14 @@ fn refuse(request: &Request, request_id: u32, status: StatusCode) {
         status: status.0,
         ..MessageHeader::default()
     };
-    send(request, &header.to_bytes());
+    let _ = send(request, &header.to_bytes());
 }
 
 /// A client that is not there any more, or takes no answer, gets none.
-fn send(request: &Request, message: &[u8]) {
-    if let Ok(response) = request.loan_slice_uninit(message.len()) {
-        let _ = response.write_from_slice(message).send();
-    }
+fn send(request: &Request, message: &[u8]) -> Result<(), LoanError> {
+    let response = request.loan_slice_uninit(message.len())?;
+    let _ = response.write_from_slice(message).send();
+    Ok(())
 }
 
 #[cfg(test)]
