@@ -16,6 +16,7 @@ mod authentication;
 mod builder;
 mod caller;
 mod connection;
+mod deadline;
 mod endpoint;
 mod limits;
 mod method;

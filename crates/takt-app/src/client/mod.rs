@@ -18,6 +18,8 @@ mod views;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
@@ -120,8 +122,9 @@ pub struct Client {
     namespaces: Namespaces,
 }
 
-/// The pause between two attempts to connect.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+/// The pause between two attempts to connect: at first, and after many.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Client {
     /// Connects to `endpoint` and opens a session.
@@ -206,6 +209,17 @@ impl Client {
         }
     }
 
+    /// Sleeps until the other side closes the connection or has died, `waker` wakes, or the time has passed.
+    pub(crate) fn wait_for_end(&self, waker: &Waker, timeout: Duration) {
+        let mut descriptors = vec![PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN)];
+        if let Some((transport, _)) = &self.connected {
+            descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
+        }
+        let timeout = Timespec::try_from(timeout).ok();
+        // A signal may end it early, which does no harm.
+        let _ = poll(&mut descriptors, timeout.as_ref());
+    }
+
     fn deadline(&self) -> Instant {
         Instant::now() + self.options.timeout
     }
@@ -284,15 +298,17 @@ impl Client {
         if self.connected.is_some() {
             return Ok(());
         }
+        let mut pause = SHORTEST_PAUSE;
         loop {
             match self.open_once(deadline) {
                 Ok(()) => return Ok(()),
                 Err(error) => {
                     let now = Instant::now();
-                    if !error.is_connection() || now + RECONNECT_PAUSE >= deadline {
+                    if !error.is_connection() || now + pause >= deadline {
                         return Err(error);
                     }
-                    std::thread::sleep(RECONNECT_PAUSE);
+                    std::thread::sleep(pause);
+                    pause = (2 * pause).min(LONGEST_PAUSE);
                 }
             }
         }

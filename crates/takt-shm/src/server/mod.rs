@@ -5,15 +5,17 @@ mod completed;
 mod connections;
 mod opening;
 mod public;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::Node;
-use takt_rt::readiness::{Interest, Readiness, key_id, tagged_key};
+use takt_rt::readiness::{Alarm, Interest, Readiness, key_id, tagged_key};
 
 use crate::address::ApplicationName;
 use crate::attention::Attention;
@@ -89,6 +91,8 @@ pub struct ShmServer<H: Handler> {
     readiness: Arc<Readiness>,
     tag: u8,
     completed: Completed,
+    /// Goes off when a connection is late with opening its channel.
+    alarm: Alarm,
     /// A request, copied away from its client.
     scratch: Vec<u8>,
     // Holds the directory until everything else is gone.
@@ -128,6 +132,8 @@ impl<H: Handler> ShmServer<H> {
             add(public.descriptor(), Event::Public)?;
         }
         add(completed.waker.as_fd(), Event::Completed)?;
+        let alarm = Alarm::new().map_err(|e| ShmError::io("make a timer", e))?;
+        add(alarm.as_fd(), Event::Late)?;
         let attention = Attention::new(config.max_connections)?;
         // Last: who finds the socket finds everything else.
         let connections = Connections::listen(
@@ -148,6 +154,7 @@ impl<H: Handler> ShmServer<H> {
             readiness: Arc::clone(readiness),
             tag,
             completed,
+            alarm,
             scratch: Vec::new(),
             _runtime: runtime,
         })
@@ -193,7 +200,8 @@ impl<H: Handler> ShmServer<H> {
     /// Whether the thread that drives the server is awake, and will call [`turn`](Self::turn) all the time: then clients do
     /// not ring, which saves them a system call for each request. They do until this is called.
     ///
-    /// Before sleeping again, say so, and make one more turn.
+    /// Before sleeping again, say so, and make one more turn: that one looks at every channel, so that nobody has to do it
+    /// while the thread sleeps.
     pub fn set_awake(&mut self, awake: bool) {
         self.attention.set_awake(awake);
     }
@@ -215,6 +223,10 @@ impl<H: Handler> ShmServer<H> {
                 0
             }
             Some(Event::Doorbell(slot)) => self.serve(slot, BATCH),
+            Some(Event::Late) => {
+                self.drop_late();
+                0
+            }
             None => 0,
         }
     }
@@ -226,21 +238,33 @@ impl<H: Handler> ShmServer<H> {
         if self.completed.flag.load(Ordering::Relaxed) {
             answered += self.complete();
         }
-        let everything = self.attention.takes_stock();
+        if self.attention.takes_stock() {
+            answered += self.look_at_all();
+        }
         let words = self.attention.words();
         // Not always from the first on, whose clients would be answered before all others.
         self.next_word = (self.next_word + 1) % words.max(1);
         for step in 0..words {
             let word = (self.next_word + step) % words;
             let mut marked = self.attention.marked(word);
-            if everything {
-                marked = u64::MAX;
-            }
             while marked != 0 {
                 let connection = 64 * word + marked.trailing_zeros() as usize;
                 marked &= marked - 1;
                 answered += self.look(connection);
             }
+        }
+        answered
+    }
+
+    /// Looks at every channel, marked or not.
+    #[cold]
+    fn look_at_all(&mut self) -> usize {
+        let mut answered = 0;
+        let mut index = 0;
+        while let Some(slot) = self.connections.channel_slot(index) {
+            answered += usize::from(self.poll(slot).unwrap_or(false));
+            // If it was closed by this, another one has taken its place in the list.
+            index += usize::from(self.connections.channel_slot(index) == Some(slot));
         }
         answered
     }
@@ -285,10 +309,22 @@ impl<H: Handler> ShmServer<H> {
             };
             readiness.add(descriptor, key, interest).is_ok()
         });
-        // Some may have had to make room.
-        while let Some(connection) = self.connections.take_evicted() {
+        self.set_alarm();
+    }
+
+    /// Nobody has to look at the clock while all connections have their channels.
+    fn set_alarm(&mut self) {
+        if let Some(at) = self.connections.next_late() {
+            self.alarm.at(at);
+        }
+    }
+
+    fn drop_late(&mut self) {
+        self.alarm.acknowledge();
+        while let Some(connection) = self.connections.take_late(Instant::now()) {
             self.finish(connection);
         }
+        self.set_alarm();
     }
 
     /// Answers up to `most` requests of a channel.
@@ -441,6 +477,7 @@ impl<H: Handler> Drop for ShmServer<H> {
         }
         let _ = self.readiness.remove(self.connections.listener());
         let _ = self.readiness.remove(self.completed.waker.as_fd());
+        let _ = self.readiness.remove(self.alarm.as_fd());
         if let Some((node, public)) = self.public.take() {
             let _ = self.readiness.remove(public.descriptor());
             self.handler.disconnect(public.into_connection());
