@@ -25,6 +25,7 @@ mod node_management;
 mod nodeset_import;
 mod remote;
 mod server;
+mod server_methods;
 mod server_status;
 mod services;
 mod session;

@@ -37,7 +37,7 @@ pub struct Server {
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
-    pub(crate) subscriptions: Subscriptions,
+    pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
@@ -68,10 +68,10 @@ impl Server {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
-            subscriptions: Subscriptions::new(
+            subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
                 parts.limits.max_response_size,
-            ),
+            )),
             space: parts.space,
             sessions: Sessions::default(),
             limits: parts.limits,

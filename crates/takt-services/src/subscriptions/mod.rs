@@ -183,6 +183,21 @@ impl Engine {
             .ok_or(StatusCode::BadSubscriptionIdInvalid)
     }
 
+    /// A Subscription, for a Method that its own Session alone may call (OPC 10000-5, 9.1).
+    pub(crate) fn subscription_of_caller(
+        &self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&Subscription, StatusCode> {
+        match self.subscriptions.get(&id) {
+            None => Err(StatusCode::BadSubscriptionIdInvalid),
+            Some(subscription) if subscription.session != *session => {
+                Err(StatusCode::BadUserAccessDenied)
+            }
+            Some(subscription) => Ok(subscription),
+        }
+    }
+
     /// How many MonitoredItems there may still be in a Subscription, all limits considered.
     pub(crate) fn room_for_items(&self, id: u32) -> usize {
         let all: usize = self
@@ -245,9 +260,7 @@ impl Engine {
         subscription.owner = Arc::clone(caller);
         subscription.machine.reset_lifetime();
         if send_initial_values {
-            subscription
-                .items()
-                .for_each(|item| item.send_initial_value());
+            subscription.send_initial_values();
         }
         let available = subscription.retransmission.sequence_numbers().collect();
         let transferred = StatusCode::GoodSubscriptionTransferred;
