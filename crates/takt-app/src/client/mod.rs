@@ -120,6 +120,7 @@ pub struct Client {
     epoch: u64,
     request_handle: u32,
     namespaces: Namespaces,
+    interrupt: Option<Waker>,
 }
 
 /// The pause between two attempts to connect: at first, and after many.
@@ -144,6 +145,7 @@ impl Client {
             epoch: 0,
             request_handle: 0,
             namespaces: Namespaces::default(),
+            interrupt: None,
         }
     }
 
@@ -209,15 +211,26 @@ impl Client {
         }
     }
 
-    /// Sleeps until the other side closes the connection or has died, `waker` wakes, or the time has passed.
-    pub(crate) fn wait_for_end(&self, waker: &Waker, timeout: Duration) {
-        let mut descriptors = vec![PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN)];
+    /// Once `interrupt` has woken, nothing is waited for between two attempts to connect, and only one is made.
+    pub(crate) fn set_interrupt(&mut self, interrupt: Waker) {
+        self.interrupt = Some(interrupt);
+    }
+
+    /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed. Whether it was the
+    /// interrupt.
+    pub(crate) fn wait_for_end(&self, timeout: Duration) -> bool {
+        let interrupt = self.interrupt.iter();
+        let mut descriptors: Vec<PollFd<'_>> = interrupt
+            .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
+            .collect();
         if let Some((transport, _)) = &self.connected {
             descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
         }
         let timeout = Timespec::try_from(timeout).ok();
         // A signal may end it early, which does no harm.
         let _ = poll(&mut descriptors, timeout.as_ref());
+        let first = descriptors.first();
+        self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
     }
 
     fn deadline(&self) -> Instant {
@@ -307,7 +320,9 @@ impl Client {
                     if !error.is_connection() || now + pause >= deadline {
                         return Err(error);
                     }
-                    std::thread::sleep(pause);
+                    if self.wait_for_end(pause) {
+                        return Err(error);
+                    }
                     pause = (2 * pause).min(LONGEST_PAUSE);
                 }
             }

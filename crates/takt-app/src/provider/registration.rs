@@ -84,6 +84,7 @@ impl Registration {
     /// Runs on a thread of its own: a connection over shared memory stays on the thread that opened it.
     pub(super) fn run(self, stop: &Stopped) {
         let mut client = Client::new(&self.registry, self.client_options());
+        client.set_interrupt(stop.waker.clone());
         let mut epoch = 0;
         let mut last_error = String::new();
         loop {
@@ -116,7 +117,7 @@ impl Registration {
                 }
             }
             let registered = self.registered.load(Ordering::Relaxed);
-            client.wait_for_end(&stop.waker, if registered { HEARTBEAT } else { RETRY });
+            client.wait_for_end(if registered { HEARTBEAT } else { RETRY });
             match stop.receiver.try_recv() {
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return,

@@ -27,7 +27,7 @@ fn a_client_learns_again_what_it_monitors() {
     let node = variable(&server, "a", &Value::stored(1_u32));
     let mut subscriber = Subscriber::new(&server);
     let id = subscriber.id;
-    let mut handles = |subscriber: &mut Subscriber| {
+    let handles = |subscriber: &mut Subscriber| {
         let result = call(subscriber, ids::SERVER_GET_MONITORED_ITEMS, vec![id.into()]);
         assert_eq!(result.status_code, StatusCode::Good);
         result.output_arguments
