@@ -116,8 +116,9 @@ impl Registration {
                     client.close();
                 }
             }
-            let registered = self.registered.load(Ordering::Relaxed);
-            client.wait_for_end(if registered { HEARTBEAT } else { RETRY });
+            // A first registration over TCP ends without a connection: the next one is made in the Provider's name.
+            let is_settled = self.registered.load(Ordering::Relaxed) && client.is_connected();
+            client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
             match stop.receiver.try_recv() {
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return,
