@@ -80,6 +80,8 @@ impl Sandbox {
     pub fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("TAKT_RUNTIME_DIR", self.runtime_directory())
+            // Groups of this machine are no part of it.
+            .env("TAKT_GROUP_ROOT", self.directory.path().join("groups"))
             .env("TMPDIR", self.directory.path().join("tmp"))
             .env("XDG_STATE_HOME", self.data_directory())
             .env("NO_COLOR", "1")

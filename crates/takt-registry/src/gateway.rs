@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -180,18 +180,17 @@ impl Gateway {
     }
 }
 
-/// Holds the connection as long as there is work.
+/// Holds the connection as long as there is work, and sleeps when there is none.
 fn serve(endpoint: &Endpoint, options: ClientOptions, jobs: &Receiver<Job>) {
     let mut client = Client::new(endpoint, options);
-    loop {
-        match jobs.recv_timeout(IDLE) {
-            Ok(job) => {
-                client.set_timeout(job.timeout);
-                (job.run)(&mut client);
-            }
-            Err(RecvTimeoutError::Timeout) => client.close(),
-            Err(RecvTimeoutError::Disconnected) => return,
+    while let Ok(job) = jobs.recv() {
+        let mut next = Some(job);
+        while let Some(job) = next {
+            client.set_timeout(job.timeout);
+            (job.run)(&mut client);
+            next = jobs.recv_timeout(IDLE).ok();
         }
+        client.close();
     }
 }
 

@@ -3,20 +3,21 @@
 //! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That makes
 //! ownership a matter of the NodeId, and leaves nothing to keep in step.
 
+mod following;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::model::{self, provider};
 use takt_app::{ClientOptions, Endpoint};
 use takt_services::{
-    AddressSpace, Authenticator, Caller, Change, MethodHandler, NodeManagement, Peer, RemoteMethod,
-    RemoteValue, SessionObserver, UserIdentity, Value,
+    AddressSpace, Authenticator, Caller, Change, NodeManagement, Peer, SessionObserver,
+    UserIdentity,
 };
-use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
-use takt_ua::{NodeId, StatusCode, Variant};
+use takt_ua::structures::AddNodesItem;
+use takt_ua::{NodeId, StatusCode};
 
 use crate::database::{Database, DatabaseError};
-use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
+use crate::providers::{Newcomer, Providers, claimed_name};
 
 /// The registry's rules and what it keeps.
 pub(crate) struct Rules {
@@ -87,114 +88,6 @@ impl Rules {
         }
     }
 
-    /// What the registry itself does after a change is visible.
-    fn follow(&self, space: &AddressSpace, change: &Change) {
-        match change {
-            Change::AddNode(item) => self.node_added(space, item),
-            Change::AddReference(item) => self.reference_added(space, item),
-            Change::DeleteNode(item) => self.node_deleted(space, &item.node_id),
-            Change::AddNamespace { .. } | Change::DeleteReference(_) => {}
-        }
-    }
-
-    // What is needed of a Provider is taken out first: its lock is never held while the address space is changed, since
-    // the address space is locked already when `authorize` asks for a Provider.
-
-    fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
-        let node = &item.requested_new_node_id.node_id;
-        let parts =
-            |state: &ProviderState| (Arc::clone(&state.available), Arc::clone(&state.gateway));
-        let Some((available, gateway)) = self.providers.with_namespace(node.namespace, parts)
-        else {
-            return;
-        };
-        if *node == NodeId::numeric(node.namespace, provider::AVAILABLE) {
-            warn_on_error(node, space.set_value(node, Value::Cell(available)));
-        }
-        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
-            self.providers.set_complete(node.namespace, true);
-        }
-        if let Some(endpoint) = server_endpoint(item) {
-            // The registry forwards over shared memory where it can.
-            if endpoint.is_shared_memory() || !gateway.has_shared_memory() {
-                gateway.set_endpoint(endpoint);
-            }
-        }
-        let object = NodeId::numeric(node.namespace, provider::OBJECT);
-        if *node != object {
-            let created_by = self.model(model::CREATED_BY);
-            let added = space
-                .edit()
-                .add_reference(node, &created_by, true, &object.into());
-            warn_on_error(node, added);
-        }
-    }
-
-    /// `InteractionVia`: from now on the registry forwards what concerns this node.
-    fn reference_added(&self, space: &AddressSpace, item: &AddReferencesItem) {
-        if item.reference_type_id != self.model(model::INTERACTION_VIA) || !item.is_forward {
-            return;
-        }
-        let node = &item.source_node_id;
-        let gateway = |state: &ProviderState| Arc::clone(&state.gateway);
-        let Some(source) = self.providers.with_namespace(node.namespace, gateway) else {
-            return;
-        };
-        let class = space.view().node(node).map(|node| node.node_class());
-        let bound = match class {
-            Some(NodeClass::Variable) => space.set_value(
-                node,
-                Value::Remote(RemoteValue {
-                    source,
-                    node_id: node.clone(),
-                }),
-            ),
-            Some(NodeClass::Method) => space.set_method(
-                node,
-                MethodHandler::Remote(RemoteMethod {
-                    source,
-                    object_id: NodeId::NULL,
-                    method_id: node.clone(),
-                }),
-            ),
-            _ => Ok(()),
-        };
-        warn_on_error(node, bound);
-    }
-
-    /// A Provider without its Object is none: its record and whatever it left go as well.
-    fn node_deleted(&self, space: &AddressSpace, node: &NodeId) {
-        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
-            self.providers.set_complete(node.namespace, false);
-        }
-        if *node != NodeId::numeric(node.namespace, provider::OBJECT) {
-            return;
-        }
-        let name = |state: &ProviderState| state.record.name.clone();
-        if let Some(name) = self.providers.with_namespace(node.namespace, name)
-            && let Err(error) = self.remove(space, &name, node.namespace)
-        {
-            tracing::warn!(provider = %name, %error, "cannot be removed from the database");
-        }
-    }
-
-    fn remove(
-        &self,
-        space: &AddressSpace,
-        name: &str,
-        namespace: u16,
-    ) -> Result<(), DatabaseError> {
-        let nodes = space.nodes_of_namespace(namespace);
-        let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
-        self.database.record(name, None, &changes)?;
-        self.database.remove_provider(name)?;
-        self.providers.forget(name);
-        for (node, change) in nodes.iter().zip(&changes) {
-            warn_on_error(node, space.apply(change));
-        }
-        Ok(())
-    }
-
     /// Removes a Provider and all its nodes; only while it is not connected.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
         let (namespace, connected) = self
@@ -214,35 +107,6 @@ impl Rules {
         self.unsettled
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes back additions that could not be made durable. What was deleted stays away until a restart.
-    fn take_back(&self, changes: &[Change]) {
-        let Some(space) = self.space() else {
-            return;
-        };
-        for change in changes.iter().rev() {
-            match change {
-                Change::AddNode(item) => {
-                    let node = &item.requested_new_node_id.node_id;
-                    warn_on_error(node, space.apply(&delete_node(node)));
-                    self.node_deleted(&space, node);
-                }
-                Change::AddReference(item) => {
-                    let taken = space.edit().delete_reference(
-                        &item.source_node_id,
-                        &item.reference_type_id,
-                        item.is_forward,
-                        &item.target_node_id,
-                        true,
-                    );
-                    warn_on_error(&item.source_node_id, taken);
-                }
-                Change::AddNamespace { .. }
-                | Change::DeleteNode(_)
-                | Change::DeleteReference(_) => {}
-            }
-        }
     }
 
     /// Whether `item` is the Object of a Provider, and of which.
@@ -412,33 +276,8 @@ impl Authenticator for Rules {
     }
 }
 
-/// The endpoint that a ServerEndpoint Property holds.
-fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
-    if !item.browse_name.name.as_str().starts_with("ServerEndpoint") {
-        return None;
-    }
-    let attributes: VariableAttributes = item.node_attributes.decode_as().ok()?;
-    match attributes.value {
-        Variant::String(text) => text.as_str().parse().ok(),
-        _ => None,
-    }
-}
-
-fn delete_node(node: &NodeId) -> Change {
-    Change::DeleteNode(takt_ua::structures::DeleteNodesItem {
-        node_id: node.clone(),
-        delete_target_references: true,
-    })
-}
-
 /// What a client hears when the database refuses: a full disk, for example.
 fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a registration could not be kept");
     StatusCode::BadResourceUnavailable
-}
-
-fn warn_on_error(node: &NodeId, result: Result<(), takt_services::AddressSpaceError>) {
-    if let Err(error) = result {
-        tracing::warn!(%node, %error, "the registry could not follow a change");
-    }
 }

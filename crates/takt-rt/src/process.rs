@@ -4,6 +4,9 @@
 
 use std::fs;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
 /// What the threads of a process are doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -37,7 +40,14 @@ impl Memory {
     }
 }
 
-/// The state of a process; `None` if there is none with this id.
+/// Whether there is a process with this id, hidden from us or not (`hidepid`).
+#[must_use]
+pub fn exists(process: u32) -> bool {
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)))
+}
+
+/// The state of a process; `None` if there is none with this id, or it is hidden from us.
 #[must_use]
 pub fn state(process: u32) -> Option<State> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
@@ -64,7 +74,7 @@ fn state_of(stat: &str) -> Option<State> {
     })
 }
 
-/// The memory of a process; `None` if there is none with this id.
+/// The memory of a process; `None` if there is none with this id, or it is hidden from us.
 #[must_use]
 pub fn memory(process: u32) -> Option<Memory> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
@@ -90,7 +100,7 @@ mod tests {
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::{Signal, kill_process};
 
     use super::*;
 
@@ -107,6 +117,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         wait_for(&child, Some(State::Sleeping));
         assert!(memory(child.id()).unwrap().bytes() > 0);
+        assert!(exists(child.id()));
         let id = Pid::from_child(&child);
         kill_process(id, Signal::STOP).unwrap();
         wait_for(&child, Some(State::Stopped));
@@ -115,6 +126,7 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(state(child.id()), None);
         assert_eq!(memory(child.id()), None);
+        assert!(!exists(child.id()) && !exists(0));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
 use crate::nodeset_import::ImportError;
 use crate::server::{Parts, Server, application_description, build_info};
+use crate::server_methods;
 use crate::server_status::{self, Status};
 use crate::session_observer::{NoSessionObserver, SessionObserver};
 
@@ -134,7 +135,7 @@ impl ServerBuilder {
             &self.product_uri,
         );
         server_status::bind(&space, &status, &self.limits, &self.application_uri)?;
-        Ok(Arc::new(Server::new(Parts {
+        let server = Server::new(Parts {
             space,
             limits: self.limits,
             authenticator: self.authenticator,
@@ -142,6 +143,8 @@ impl ServerBuilder {
             session_observer: self.session_observer,
             status,
             application,
-        })))
+        });
+        server_methods::bind(&server.space, &server.subscriptions)?;
+        Ok(Arc::new(server))
     }
 }

@@ -37,7 +37,7 @@ pub struct Server {
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
-    pub(crate) subscriptions: Subscriptions,
+    pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
@@ -68,10 +68,10 @@ impl Server {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
-            subscriptions: Subscriptions::new(
+            subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
                 parts.limits.max_response_size,
-            ),
+            )),
             space: parts.space,
             sessions: Sessions::default(),
             limits: parts.limits,
@@ -129,17 +129,13 @@ impl Server {
         }
     }
 
-    /// When [`tick`](Self::tick) is due; `None`: not before something else happens.
-    pub fn next_deadline(&self) -> Option<Instant> {
-        let (sessions, subscriptions) = (self.sessions.next_check(), self.next_publishing());
-        sessions.into_iter().chain(subscriptions).min()
-    }
-
-    /// When [`tick`](Self::tick) is due for the sake of Subscriptions; `None` if there are none. Takes no lock: to be
-    /// looked at after each request.
+    /// When [`tick`](Self::tick) is due: for Sessions, which can time out, and for Subscriptions. `None`: not before something else
+    /// happens. Takes no lock: to be looked at after each request.
     #[inline]
-    pub fn next_publishing(&self) -> Option<Instant> {
-        self.subscriptions.next_deadline()
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let subscriptions = self.subscriptions.next_deadline();
+        let sessions = self.sessions.next_check();
+        subscriptions.into_iter().chain(sessions).min()
     }
 
     /// Does what is due: samples, publishes, and closes Sessions that have timed out.

@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
 use crate::caller::Caller;
+use crate::deadline::Deadline;
 use crate::services::continuation::ContinuationPoints;
 use crate::worker::Pending;
 
@@ -122,15 +123,12 @@ impl Session {
 #[derive(Default)]
 pub(crate) struct Sessions {
     by_token: Mutex<Table>,
+    /// When to look for inactive Sessions again; set while the table is locked.
+    next_check: Deadline,
     last_id: AtomicU32,
 }
 
-#[derive(Default)]
-struct Table {
-    sessions: HashMap<Guid, Arc<Session>>,
-    /// When to look for inactive Sessions again.
-    next_check: Option<Instant>,
-}
+type Table = HashMap<Guid, Arc<Session>>;
 
 /// What CreateSession decides about a new Session.
 pub(crate) struct NewSession {
@@ -150,15 +148,14 @@ impl Sessions {
     pub(crate) fn create(&self, new: NewSession) -> Result<Arc<Session>, StatusCode> {
         let now = Instant::now();
         let mut table = self.table();
-        if table.sessions.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
+        if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
             let oldest = table
-                .sessions
                 .values()
                 .filter(|session| !session.is_activated())
                 .min_by_key(|session| session.last_activity())
                 .map(|session| session.token)
                 .ok_or(StatusCode::BadTooManySessions)?;
-            if let Some(session) = table.sessions.remove(&oldest) {
+            if let Some(session) = table.remove(&oldest) {
                 session.close();
             }
         }
@@ -180,9 +177,10 @@ impl Sessions {
             pending: Mutex::default(),
             id,
         });
-        table.sessions.insert(session.token, Arc::clone(&session));
+        table.insert(session.token, Arc::clone(&session));
         let check = now + session.timeout / CHECKS_PER_TIMEOUT;
-        table.next_check = Some(table.next_check.map_or(check, |next| next.min(check)));
+        let next = self.next_check.get().map_or(check, |next| next.min(check));
+        self.next_check.set(Some(next));
         Ok(session)
     }
 
@@ -192,7 +190,6 @@ impl Sessions {
             return Err(StatusCode::BadSessionIdInvalid);
         };
         self.table()
-            .sessions
             .get(&token)
             .cloned()
             .ok_or(StatusCode::BadSessionIdInvalid)
@@ -215,41 +212,49 @@ impl Sessions {
     /// Closes a Session; its token is worth nothing from now on.
     pub(crate) fn close(&self, session: &Session) {
         session.close();
-        self.table().sessions.remove(&session.token);
+        let mut table = self.table();
+        table.remove(&session.token);
+        self.rest_if_empty(&table);
+    }
+
+    /// Without Sessions there is nothing to look for.
+    fn rest_if_empty(&self, table: &Table) {
+        if table.is_empty() {
+            self.next_check.set(None);
+        }
     }
 
     /// Forgets Sessions that were created through a channel and never activated. Those that were activated for it are
     /// returned: nobody can use them until they are activated for another one.
     pub(crate) fn channel_closed(&self, channel: u64) -> Vec<NodeId> {
         let mut table = self.table();
-        let left_behind = table
-            .sessions
-            .values()
-            .filter(|session| session.is_usable(channel));
+        let left_behind = table.values().filter(|session| session.is_usable(channel));
         let left_behind = left_behind.map(|session| session.id.clone()).collect();
-        table.sessions.retain(|_, session| {
+        table.retain(|_, session| {
             let keep = session.is_activated() || !session.is_created_on(channel);
             if !keep {
                 session.close();
             }
             keep
         });
+        self.rest_if_empty(&table);
         left_behind
     }
 
-    /// When [`expire`](Self::expire) is due.
+    /// When [`expire`](Self::expire) is due. Takes no lock.
+    #[inline]
     pub(crate) fn next_check(&self) -> Option<Instant> {
-        self.table().next_check
+        self.next_check.get()
     }
 
     /// Closes the Sessions that have been inactive for longer than their timeout, and returns them.
     pub(crate) fn expire(&self, now: Instant) -> Vec<NodeId> {
         let mut gone = Vec::new();
         let mut table = self.table();
-        if table.next_check.is_none_or(|check| now < check) {
+        if !self.next_check.is_due(now) {
             return gone;
         }
-        table.sessions.retain(|_, session| {
+        table.retain(|_, session| {
             let expired = session.is_expired(now);
             if expired {
                 session.close();
@@ -258,14 +263,15 @@ impl Sessions {
             }
             !expired
         });
-        let shortest = table.sessions.values().map(|session| session.timeout).min();
-        table.next_check = shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT);
+        let shortest = table.values().map(|session| session.timeout).min();
+        self.next_check
+            .set(shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT));
         gone
     }
 
     /// Number of Sessions.
     pub(crate) fn len(&self) -> usize {
-        self.table().sessions.len()
+        self.table().len()
     }
 }
 

@@ -18,7 +18,8 @@
 //!
 //! Nothing is lost: each side writes what the other looks for (a request, or "I am asleep", or a cleared bit), and only then
 //! looks at what the other has written, with a full fence in between. So at least one of them sees the other. A broken client
-//! can clear the bits of others; for that the server looks at everything [now and then](Attention::takes_stock).
+//! can clear the bits of others; for that the server looks at every channel [now and then](Attention::takes_stock) while it is awake,
+//! and once more before it sleeps. While it sleeps it is rung whatever the bits are: it needs no timer.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -60,7 +61,7 @@ impl Attention {
     /// For connections 0 to `max_connections - 1`. Until [`set_awake`](Self::set_awake) clients ring.
     pub(crate) fn new(max_connections: usize) -> Result<Self, ShmError> {
         let failed = |e| ShmError::io("make memory for the state of the server", e);
-        let attention = Self {
+        let mut attention = Self {
             map: Segment::create_for_all("takt-attention", MAP).map_err(failed)?,
             state: Segment::create("takt-state", STATE).map_err(failed)?,
             words: max_connections.min(MAX_CONNECTIONS).div_ceil(64),
@@ -85,9 +86,13 @@ impl Attention {
         Store::store(&self.state, index, value, Ordering::Relaxed);
     }
 
-    /// Whether clients need not ring. Who falls asleep has to look at the marked channels once more after saying so.
-    pub(crate) fn set_awake(&self, awake: bool) {
+    /// Whether clients need not ring. Who falls asleep has to look at the channels once more after saying so.
+    pub(crate) fn set_awake(&mut self, awake: bool) {
         protocol::set_server_asleep(&self.state, ASLEEP, !awake);
+        if !awake {
+            // The next look is at everything.
+            self.looks = LOOKS_PER_STOCKTAKING - 1;
+        }
     }
 
     /// Counts answered requests, for whoever looks at the state.
@@ -116,8 +121,8 @@ impl Attention {
     /// Whether it is time to look at every channel, marked or not.
     #[inline]
     pub(crate) fn takes_stock(&mut self) -> bool {
-        self.looks = self.looks.wrapping_add(1);
-        self.looks.is_multiple_of(LOOKS_PER_STOCKTAKING)
+        self.looks = (self.looks + 1) % LOOKS_PER_STOCKTAKING;
+        self.looks == 0
     }
 
     /// Does not look at a connection any more; the caller looks once more after this.
@@ -184,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_call_marks_the_connection_and_rings_only_the_sleeping() {
-        let (attention, client) = pair(70);
+        let (mut attention, client) = pair(70);
         let doorbell = Waker::new().unwrap();
         let rung = || {
             let mut count = [0; 8];
@@ -199,6 +204,10 @@ mod tests {
         client.call(&doorbell);
         assert_eq!(attention.marked(1), 1 << 6);
         assert!(!rung());
+        // Before it sleeps it looks at everything, and then not for long.
+        attention.set_awake(false);
+        assert!(attention.takes_stock());
+        assert!(!(0..1000).any(|_| attention.takes_stock()));
     }
 
     #[test]

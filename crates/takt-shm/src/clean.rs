@@ -8,6 +8,7 @@ use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
 use crate::abandoned;
+use crate::address::ApplicationName;
 use crate::bystander::Bystander;
 use crate::error::ShmError;
 use crate::leftovers;
@@ -19,15 +20,15 @@ use crate::runtime::Runtime;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What [`clean_dead`] found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanReport {
     /// Ended connections and servers whose shared memory was removed.
     pub nodes: usize,
     /// Services that were half made or half removed when their process was killed, and are not any more.
     pub services: usize,
     /// Applications that were not running any more and whose lock and socket were removed.
-    pub applications: usize,
-    /// Of the former, those that could not be removed, or are being removed by another process.
+    pub applications: Vec<ApplicationName>,
+    /// Ended connections and servers that could not be removed, or are being removed by another process.
     pub failed: usize,
     /// Connections and servers that are in use.
     pub alive: usize,

@@ -294,7 +294,7 @@ pub fn broken_server(input: &[u8]) {
     )
     .unwrap();
     let mut peer = Peer::new(ours);
-    let attention = Attention::new(64).unwrap();
+    let mut attention = Attention::new(64).unwrap();
     let (doorbell, bell) = (Waker::new().unwrap(), Waker::new().unwrap());
     let [state, map] = attention.descriptors();
     let connection = u32::from(input.byte());

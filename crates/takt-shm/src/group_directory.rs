@@ -7,8 +7,8 @@
 //! `$TAKT_GROUP_ROOT` names another place than `/run/takt`. Then, or if the directory is named itself, it may belong to the user who
 //! runs the process instead of root: that user trusts nobody else by it. A process of another user would refuse such a directory.
 
-use std::env;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -25,6 +25,29 @@ const SETGID: u32 = 0o2000;
 const STICKY: u32 = 0o1000;
 const ANYBODY: u32 = 0o007;
 const GROUP_ALL: u32 = 0o070;
+
+/// What `$TAKT_GROUP_ROOT` says.
+fn named_root() -> Option<PathBuf> {
+    let root = env::var_os(GROUP_ROOT_VARIABLE).filter(|root| !root.is_empty());
+    root.map(PathBuf::from)
+}
+
+fn root(named: Option<PathBuf>) -> PathBuf {
+    named.unwrap_or_else(|| PathBuf::from(ROOT))
+}
+
+/// The names of the directories that there are for groups, ours or not.
+pub(crate) fn names() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(root(named_root())) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
 
 /// A directory that was found to be safe for the group.
 #[derive(Debug)]
@@ -44,12 +67,11 @@ impl GroupDirectory {
                 "this process does not belong to the group {group}"
             )));
         }
-        let root = env::var_os(GROUP_ROOT_VARIABLE).filter(|root| !root.is_empty());
-        let is_usual = path.is_none() && root.is_none();
-        let path = path.map(Path::to_path_buf).unwrap_or_else(|| {
-            root.map_or_else(|| PathBuf::from(ROOT), PathBuf::from)
-                .join(group.name())
-        });
+        let named = named_root();
+        let is_usual = path.is_none() && named.is_none();
+        let path = path
+            .map(Path::to_path_buf)
+            .unwrap_or_else(|| root(named).join(group.name()));
         let refused = |reason: String| ShmError::GroupDirectory {
             path: path.clone(),
             group: group.name().to_owned(),
@@ -148,7 +170,7 @@ impl Owners {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;

@@ -3,9 +3,13 @@
 //! The kernel releases the lock when its holder ends, however it ends. The file may then be left; it says nothing
 //! by itself: who can lock it takes the name over. In the directory of a group any member can, unless the directory is sticky:
 //! then a name stays with its user.
+//!
+//! In the file are the process id of its holder and, after a blank, the number of the PID namespace in which it has that id: for
+//! people, and for nothing that is decided.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -82,7 +86,7 @@ impl NameLock {
                 Err(Errno::WOULDBLOCK) => {
                     return Err(ShmError::NameInUse {
                         name: name.clone(),
-                        process: holder(&file),
+                        process: process_of(&file),
                     });
                 }
                 Err(e) => return Err(failed(e)),
@@ -91,9 +95,8 @@ impl NameLock {
                 // Its holder removed it between our two steps; the name may be free or taken anew.
                 continue;
             }
-            let process = rustix::process::getpid().as_raw_nonzero();
             rustix::fs::ftruncate(&file, 0).map_err(failed)?;
-            rustix::io::write(&file, process.to_string().as_bytes()).map_err(failed)?;
+            rustix::io::write(&file, ourselves().as_bytes()).map_err(failed)?;
             remove(&socket).map_err(|e| ShmError::io("remove a socket that was left", e))?;
             return Ok(Self {
                 lock,
@@ -153,13 +156,33 @@ fn is_anybody_dead(runtime: &Runtime) -> bool {
     })
 }
 
-/// Removes the locks and sockets of applications that are not running. Says how many applications that were.
-pub(crate) fn remove_dead(runtime: &Runtime) -> usize {
+/// Removes the locks and sockets of applications that are not running, and says which applications that were.
+pub(crate) fn remove_dead(runtime: &Runtime) -> Vec<ApplicationName> {
+    let mut names = names(runtime);
     // Who can take a name is the only one to have it; dropping the lock removes the files.
-    names(runtime)
-        .iter()
-        .filter(|name| NameLock::acquire(runtime, name).is_ok())
-        .count()
+    names.retain(|name| NameLock::acquire(runtime, name).is_ok());
+    names
+}
+
+/// The application that has a name now.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    /// Its process id, if it is in our PID namespace.
+    pub(crate) process: Option<u32>,
+}
+
+/// Who has a name; `None` if nobody has it, or if we may not know. Nothing is changed by asking.
+pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder> {
+    // Whatever a member of a group has put there must not keep us waiting.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(lock_path(runtime, name), flags, Mode::empty()).ok()?;
+    // Whoever wants the name at this very moment tries again.
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Some(Holder {
+            process: process_of(&file),
+        }),
+        _ => None,
+    }
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -190,13 +213,49 @@ fn open(path: &Path, mode: Mode) -> Result<(OwnedFd, bool), Errno> {
     }
 }
 
-/// The process that has written its number into the file: who has the lock.
-fn holder(lock: &OwnedFd) -> Option<u32> {
-    let mut digits = [0; 10];
-    let length = rustix::io::pread(lock, &mut digits, 0).ok()?;
-    std::str::from_utf8(digits.get(..length)?)
-        .ok()?
-        .trim()
-        .parse()
+/// What the holder of a lock writes into it.
+fn ourselves() -> String {
+    let process = rustix::process::getpid().as_raw_nonzero();
+    match pid_namespace() {
+        Some(namespace) => format!("{process} {namespace}"),
+        None => process.to_string(),
+    }
+}
+
+/// The process that has written its id into the file: who has the lock. In another PID namespace the id says nothing.
+fn process_of(lock: &OwnedFd) -> Option<u32> {
+    let mut text = [0; 32];
+    let length = rustix::io::pread(lock, &mut text, 0).ok()?;
+    let text = std::str::from_utf8(text.get(..length)?).ok()?;
+    let (process, namespace) = text.split_once(' ')?;
+    let is_ours = namespace.parse() == Ok(pid_namespace()?);
+    is_ours.then(|| process.parse().ok())?
+}
+
+/// The number of our PID namespace (namespaces(7)).
+fn pid_namespace() -> Option<u64> {
+    fs::metadata("/proc/self/ns/pid")
         .ok()
+        .map(|namespace| namespace.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_id_counts_in_its_own_namespace_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let process = |text: &str| {
+            fs::write(&path, text).unwrap();
+            process_of(&fs::File::open(&path).unwrap().into())
+        };
+        let ours = std::process::id();
+        assert_eq!(process(&ourselves()), Some(ours));
+        let elsewhere = format!("{ours} {}", pid_namespace().unwrap() + 1);
+        for said in ["", "4711", "x y", "-1 2", &elsewhere] {
+            assert_eq!(process(said), None, "{said}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Who is there: the applications of a runtime directory, and what they say of themselves.
+//!
+//! Who lives says the socket, or else the lock of the name, and not the process id: an application in another container is a process
+//! that cannot be seen from here.
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,7 +23,10 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub struct Presence {
     /// Its ApplicationName.
     pub name: ApplicationName,
-    /// Its process id, as the kernel says; `None` if nobody listens any more: then all that is left of it is its name.
+    /// Whether it lives; if not, all that is left of it is its name.
+    pub is_alive: bool,
+    /// Its process id, as the kernel says. `None` if it does not live, or is in a PID namespace that cannot be seen from ours, as in
+    /// another container.
     pub process: Option<u32>,
     state: Option<ServerState>,
 }
@@ -50,7 +55,7 @@ impl Presence {
     }
 }
 
-/// The applications of a runtime directory (`None` is the usual one), by name; those too that were killed and have left
+/// The applications of a user's runtime directory (`None` is the usual one), by name; those too that were killed and have left
 /// their names behind. Nothing is changed by looking.
 ///
 /// # Errors
@@ -64,7 +69,7 @@ pub fn applications(runtime_directory: Option<&Path>) -> Result<Vec<Presence>, S
 }
 
 impl Runtime {
-    /// As [`applications`].
+    /// As [`applications`]; of a group, if it is that one's directory.
     #[must_use]
     pub fn applications(&self) -> Vec<Presence> {
         name_lock::names(self)
@@ -75,65 +80,93 @@ impl Runtime {
 }
 
 fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
-    let mut presence = Presence {
-        name,
-        process: None,
-        state: None,
-    };
-    match reach(runtime, &presence.name) {
+    let (is_alive, process, state) = match reach(runtime, &name) {
         Ok(Some(socket)) => {
-            presence.process = socket::peer(&socket).ok().map(|peer| peer.process);
-            presence.state = hello(socket, Instant::now() + PATIENCE)
-                .ok()
-                .map(|hello| hello.state);
+            let peer = socket::peer(&socket).ok();
+            let hello = hello(socket, Instant::now() + PATIENCE).ok();
+            let process = peer
+                .map(|peer| peer.process)
+                .filter(|process| *process != 0);
+            (true, process, hello.map(|hello| hello.state))
         }
-        Ok(None) => {}
-        // So many wait already that the kernel takes no more. Its holder has written its id into the lock.
-        Err(_) => {
-            let path = name_lock::socket_path(runtime, &presence.name);
-            let lock = fs::read_to_string(path.with_extension("lock"));
-            presence.process = lock.ok().and_then(|id| id.trim().parse().ok());
+        // It does not listen yet, or so many wait already that the kernel takes no more, or we may not connect.
+        refused => {
+            let holder = name_lock::holder(runtime, &name);
+            let is_alive = holder.is_some() || matches!(refused, Err(ShmError::Busy(_)));
+            (is_alive, holder.and_then(|holder| holder.process), None)
         }
+    };
+    Presence {
+        name,
+        is_alive,
+        process,
+        state,
     }
-    presence
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::fd::OwnedFd;
 
     use rustix::fs::Mode;
 
     use super::*;
+    use crate::name_lock::NameLock;
 
-    fn socket_of(directory: &Path, name: &str) -> OwnedFd {
-        fs::write(directory.join(format!("{name}.lock")), "4711").unwrap();
-        socket::listen(&directory.join(format!("{name}.sock")), Mode::RWXU).unwrap()
+    type Seen = (String, bool, Option<u32>);
+
+    fn seen(path: &Path) -> Vec<Seen> {
+        let there = applications(Some(path)).unwrap();
+        assert!(there.iter().all(|presence| presence.counts().is_none()));
+        let seen = |presence: Presence| {
+            let name = presence.name.to_string();
+            (name, presence.is_alive, presence.process)
+        };
+        there.into_iter().map(seen).collect()
     }
 
     #[test]
-    fn the_dead_and_the_silent_are_told_apart_and_looking_changes_nothing() {
+    fn the_dead_the_silent_and_those_to_come_are_told_apart() {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = directory.path();
-        drop(socket_of(path, "Dead"));
-        let listener = socket_of(path, "Silent");
-        let list = || {
-            let there = applications(Some(path)).unwrap();
-            assert!(there.iter().all(|presence| presence.counts().is_none()));
-            let named = |presence: Presence| (presence.name.to_string(), presence.process);
-            there.into_iter().map(named).collect::<Vec<_>>()
-        };
         let ours = std::process::id();
-        let mut expected = vec![("Dead".to_owned(), None), ("Silent".to_owned(), Some(ours))];
-        assert_eq!(list(), expected);
+        // Who opens the directory first tidies up there.
+        let runtime = Runtime::open(Some(path)).unwrap();
+        // It has left what a killed application leaves.
+        fs::write(path.join("Dead.lock"), ours.to_string()).unwrap();
+        drop(socket::listen(&path.join("Dead.sock"), Mode::RWXU).unwrap());
+        let lock = |name: &str| NameLock::acquire(&runtime, &name.parse().unwrap()).unwrap();
+        let silent = lock("Silent");
+        let listener = socket::listen(silent.socket(), Mode::RWXU).unwrap();
+        // It has its name, and will listen.
+        let _beginning = lock("Beginning");
+        let there = |name: &str, is_alive, process| (name.to_owned(), is_alive, process);
+        let expected = [
+            there("Beginning", true, Some(ours)),
+            there("Dead", false, None),
+            there("Silent", true, Some(ours)),
+        ];
+        // Looking changes nothing.
+        assert_eq!(seen(path), expected);
+        assert_eq!(seen(path), expected);
         // Until no more connections fit, and then what the lock says.
         let waiting: Vec<OwnedFd> =
-            std::iter::from_fn(|| socket::connect(&path.join("Silent.sock")).ok().flatten())
-                .collect();
+            std::iter::from_fn(|| socket::connect(silent.socket()).ok().flatten()).collect();
         assert!(!waiting.is_empty());
-        expected[1].1 = Some(4711);
-        assert_eq!(list(), expected);
+        assert_eq!(seen(path), expected);
         drop(listener);
+    }
+
+    #[test]
+    fn who_lives_in_another_pid_namespace_is_alive() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = directory.path();
+        let runtime = Runtime::open(Some(path)).unwrap();
+        let _elsewhere = NameLock::acquire(&runtime, &"Elsewhere".parse().unwrap()).unwrap();
+        let lock = path.join("Elsewhere.lock");
+        fs::write(&lock, format!("{} 1", std::process::id())).unwrap();
+        assert_eq!(seen(path), [("Elsewhere".to_owned(), true, None)]);
     }
 
     #[test]

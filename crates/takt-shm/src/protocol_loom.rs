@@ -215,6 +215,22 @@ fn loom_a_request_while_the_server_falls_asleep() {
     });
 }
 
+/// The same while somebody takes away marks that are not his: the server does not ask for them then.
+#[test]
+fn loom_a_request_whose_mark_somebody_else_takes_away() {
+    model(|| {
+        let memory = Memory::new();
+        let requesting = Memory::request(&memory, FIRST);
+        let other = Arc::clone(&memory);
+        let meddling = thread::spawn(move || unmark(&other.map, FIRST));
+        set_server_asleep(&memory.state, SLEEPS, true);
+        let seen = Receiver::default().is_ready(&memory.client);
+        let rung = requesting.join().unwrap();
+        meddling.join().unwrap();
+        assert!(seen || rung, "the request is lost");
+    });
+}
+
 /// Both, one after the other: the mark that was just taken away may have been the reason not to ring.
 #[test]
 fn loom_a_request_while_the_server_forgets_it_and_falls_asleep() {

@@ -8,7 +8,7 @@
 //! Every process that uses a user's directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
 //! then belongs to processes that were killed, and is removed. The last process to leave removes its own traces in the same way.
 //!
-//! A group's is described in [`group_directory`](crate::group_directory). It is made by root and never removed, nothing of iceoryx2 is in
+//! A group's is described in [`group_directory`]. It is made by root and never removed, nothing of iceoryx2 is in
 //! it, and nobody locks it: members could keep each other waiting by that. A name that was left there is free for the next who
 //! wants it.
 
@@ -30,7 +30,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
 use crate::clean;
 use crate::error::ShmError;
 use crate::group::Group;
-use crate::group_directory::GroupDirectory;
+use crate::group_directory::{self, GroupDirectory};
 use crate::name_lock;
 use crate::public::Ipc;
 use crate::system;
@@ -65,6 +65,30 @@ enum Kind {
         /// Members cannot remove each other's files.
         is_sticky: bool,
     },
+}
+
+/// Where a user's directory is.
+pub(crate) struct Location {
+    pub(crate) path: PathBuf,
+    /// Nobody has named another one.
+    is_default: bool,
+}
+
+impl Location {
+    /// `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory.
+    pub(crate) fn new(path: Option<&Path>) -> Self {
+        let named = path.map(Path::to_path_buf).or_else(|| {
+            env::var_os(RUNTIME_DIRECTORY_VARIABLE)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        });
+        let is_default = named.is_none();
+        let path = named.unwrap_or_else(|| {
+            let user = rustix::process::geteuid().as_raw();
+            PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{user}"))
+        });
+        Self { path, is_default }
+    }
 }
 
 impl Runtime {
@@ -105,6 +129,15 @@ impl Runtime {
         }))
     }
 
+    /// Those of all groups that this process belongs to and that have a directory to share in, by name. One that is not safe to use,
+    /// so that nobody can be there, is left out.
+    #[must_use]
+    pub fn open_for_own_groups() -> Vec<Arc<Self>> {
+        let names = group_directory::names();
+        let opened = names.iter().map(|name| Self::open_for_group(name, None));
+        opened.filter_map(Result::ok).collect()
+    }
+
     /// Opens `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory; makes it if it is not there.
     ///
     /// # Errors
@@ -113,15 +146,8 @@ impl Runtime {
     pub fn open(path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
         // iceoryx2 reports on stderr what it returns as an error too; its errors reach our callers.
         set_log_level(LogLevel::Fatal);
-        let named = path.map(Path::to_path_buf).or_else(|| {
-            env::var_os(RUNTIME_DIRECTORY_VARIABLE)
-                .filter(|v| !v.is_empty())
-                .map(PathBuf::from)
-        });
+        let Location { path, is_default } = Location::new(path);
         let uid = rustix::process::geteuid().as_raw();
-        let is_default = named.is_none();
-        let path =
-            named.unwrap_or_else(|| PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{uid}")));
         let refused = |reason: String| ShmError::RuntimeDirectory {
             path: path.clone(),
             reason,
@@ -293,7 +319,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
+pub(crate) fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_ua::binary::Encoder;
 
-use crate::server_connection::ChannelDescription;
+use crate::server_event::ChannelDescription;
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

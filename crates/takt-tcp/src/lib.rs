@@ -41,6 +41,7 @@ mod served_connection;
 mod server;
 mod server_channel;
 mod server_connection;
+mod server_event;
 mod slots;
 mod token;
 
@@ -58,4 +59,5 @@ pub use security::{
     SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity,
 };
 pub use server::{TcpServer, TcpServerConfig};
-pub use server_connection::{ChannelDescription, Request, ServerConnection, ServerEvent};
+pub use server_connection::ServerConnection;
+pub use server_event::{ChannelDescription, Request, ServerEvent};

@@ -12,7 +12,8 @@ use takt_ua::StatusCode;
 
 use crate::error::TransportError;
 use crate::handler::{CompletionWaker, Outcome, RequestHandler};
-use crate::server_connection::{ServerConnection, ServerEvent};
+use crate::server_connection::ServerConnection;
+use crate::server_event::ServerEvent;
 
 /// How long a client may take to close its side after it was told why the connection ends. Closing at once would reset
 /// the connection if the client has sent more, and it might never read the Error message.

@@ -19,7 +19,7 @@ use crate::open_channel::{AsymmetricHeader, decode_message};
 use crate::outbound::Outbound;
 use crate::security::{Role, SecurityError, SecurityPolicy, TokenSecurity};
 use crate::sequence::{SequenceReceiver, SequenceSender};
-use crate::server_connection::ChannelDescription;
+use crate::server_event::ChannelDescription;
 use crate::token::{ServerTokens, Token};
 
 #[derive(Debug)]

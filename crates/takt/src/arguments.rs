@@ -73,12 +73,15 @@ pub enum Command {
     Watch(WatchArguments),
     /// List the applications on this host, and what they do.
     #[command(
-        after_help = "Applications of one user meet in /dev/shm/takt-UID, or where TAKT_RUNTIME_DIR says.\n\n\
-        Examples:\n  takt ps\n  takt ps --interval 5s --json"
+        after_help = "Those of this user, which meet in /dev/shm/takt-UID, or where TAKT_RUNTIME_DIR says, and those of all groups \
+        that this user belongs to, which meet in /run/takt/GROUP, or where TAKT_GROUP_ROOT says.\n\n\
+        Examples:\n  takt ps\n  takt ps --interval 5s --json\n  takt ps --group plant"
     )]
     Ps(PsArguments),
     /// Remove what killed applications left behind, and nothing else.
-    #[command(after_help = "Examples:\n  takt clean\n  takt clean --json")]
+    #[command(
+        after_help = "Examples:\n  takt clean\n  takt clean --json\n  takt clean --group plant"
+    )]
     Clean(CleanArguments),
     /// Measure, beside the floors of this machine.
     #[command(subcommand)]
@@ -268,6 +271,9 @@ pub struct PsArguments {
     /// How long to count requests for.
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
     pub interval: Duration,
+    /// List the applications of this Unix group, by name or number, and no others.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
     /// Print JSON, one object an application.
     #[arg(long)]
     pub json: bool,
@@ -275,6 +281,9 @@ pub struct PsArguments {
 
 #[derive(Debug, Args)]
 pub struct CleanArguments {
+    /// Remove what was left in the directory of this Unix group, by name or number, instead of this user's.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

@@ -38,9 +38,8 @@ pub fn registry(error: &RegistryError) -> Report {
 
 /// Endpoints that could not be opened.
 fn serve(error: &ServeError) -> Report {
-    if let ServeError::SharedMemory(
-        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) | ShmError::AccessDenied(_),
-    ) = error
+    if let ServeError::SharedMemory(error) = error
+        && concerns_groups(error)
     {
         return with_help(error, GROUPS);
     }
@@ -53,9 +52,19 @@ fn serve(error: &ServeError) -> Report {
 
 /// A runtime directory that cannot be used.
 pub fn shared_memory(error: &ShmError) -> Report {
+    if concerns_groups(error) {
+        return with_help(error, GROUPS);
+    }
     with_help(
         error,
         "Applications of one user meet in /dev/shm/takt-UID, or in the directory that TAKT_RUNTIME_DIR names.",
+    )
+}
+
+fn concerns_groups(error: &ShmError) -> bool {
+    matches!(
+        error,
+        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) | ShmError::AccessDenied(_)
     )
 }
 

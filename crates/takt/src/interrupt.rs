@@ -1,23 +1,30 @@
 //! Ctrl-C and SIGTERM as a flag that long-running commands look at.
 
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Set for processes that are to end with the one that started them, however that ends.
 pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
 
 /// Whether the user wants the command to end.
 #[derive(Debug, Clone)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt {
+    flag: Arc<AtomicBool>,
+    /// Readable from the first signal on.
+    signalled: Arc<UnixStream>,
+}
 
 impl Interrupt {
     /// From now on SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process at once.
     pub fn install() -> miette::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let second = Arc::new(AtomicBool::new(false));
+        let (signalled, signal_here) = UnixStream::pair().into_diagnostic()?;
         for signal in [
             signal_hook::consts::SIGINT,
             signal_hook::consts::SIGTERM,
@@ -29,31 +36,38 @@ impl Interrupt {
             signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))
                 .into_diagnostic()?;
             signal_hook::flag::register(signal, Arc::clone(&second)).into_diagnostic()?;
+            let waker = signal_here.try_clone().into_diagnostic()?;
+            signal_hook::low_level::pipe::register(signal, waker).into_diagnostic()?;
         }
         end_with_parent().into_diagnostic()?;
-        Ok(Self(flag))
+        Ok(Self {
+            flag,
+            signalled: Arc::new(signalled),
+        })
     }
 
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed)
     }
 
     /// Sleeps until the time has passed (`None`: for ever) or the user has had enough.
     pub fn wait(&self, time: Option<Duration>) {
-        const STEP: Duration = Duration::from_millis(50);
         let end = time.map(|time| Instant::now() + time);
         while !self.is_set() {
-            match end.map(|end| end.saturating_duration_since(Instant::now())) {
-                Some(Duration::ZERO) => return,
-                Some(left) => std::thread::sleep(left.min(STEP)),
-                None => std::thread::sleep(STEP),
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return;
             }
+            let left = left.and_then(|left| Timespec::try_from(left).ok());
+            let mut descriptors = [PollFd::new(&*self.signalled, PollFlags::IN)];
+            // The signal itself interrupts it, too.
+            let _ = poll(&mut descriptors, left.as_ref());
         }
     }
 
     /// The flag itself, for loops in other crates.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.flag)
     }
 }
 

@@ -118,6 +118,26 @@ fn a_directory_that_cannot_be_used_is_explained() {
     }
 }
 
+#[test]
+fn groups_that_cannot_be_used_are_explained() {
+    let sandbox = Sandbox::new();
+    for command in ["ps", "clean"] {
+        let said = plain(
+            &sandbox
+                .run(&[command, "--group", "no such"])
+                .expect_failure(),
+        );
+        assert!(said.contains("there is no group \"no such\""), "{said}");
+        let ours = rustix::process::getegid().as_raw().to_string();
+        let said = plain(&sandbox.run(&[command, "--group", &ours]).expect_failure());
+        assert!(
+            said.contains("is in a directory") || said.contains("is not there"),
+            "{said}"
+        );
+        assert!(said.contains("install -d -o root"), "{said}");
+    }
+}
+
 /// The last one too: where nobody is left, looking does not remove what there is to see.
 #[test]
 fn who_died_alone_is_shown_until_cleaned() {

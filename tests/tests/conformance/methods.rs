@@ -103,8 +103,8 @@ pub(crate) fn the_method_must_belong_to_the_object(client: &mut Client) {
             // A Method of the standard that nobody implements here.
             request(
                 standard(ids::SERVER),
-                standard(ids::SERVER_GET_MONITORED_ITEMS),
-                &[1_u32.into()],
+                standard(ids::SERVER_SET_SUBSCRIPTION_DURABLE),
+                &[1_u32.into(), 1_u32.into()],
             ),
         ],
     );

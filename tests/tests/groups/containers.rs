@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use takt_tests::process::{self, Process};
 
 use crate::shared::{ANNA, BERT, Shared, User, set_mode};
@@ -92,17 +93,44 @@ pub fn two_containers_share_one_directory() {
         START,
     );
     assert!(read.expect_success().starts_with("6000.0 "));
+    // Who lives says the lock and the socket: a process of another container cannot be seen, that of a container from the host can.
+    let there = |ps: &mut Command| {
+        let rows = shared.rows(ps);
+        let row = rows.into_iter().find(|row| row["endpoint"] == *machine);
+        row.unwrap()
+    };
+    let from_outside = there(&mut shared.takt(ANNA, &["ps"]));
+    assert!(
+        from_outside["process"].as_u64().unwrap() > 1,
+        "{from_outside}"
+    );
+    assert!(from_outside["memory"].is_u64(), "{from_outside}");
+    let from_beside = there(&mut in_container(&shared, 3, ANNA, &["ps"]));
+    assert!(from_beside["process"].is_null(), "{from_beside}");
+    assert!(from_beside["clients"].is_u64(), "{from_beside}");
+    assert_eq!(from_beside["state"], "alive", "{from_beside}");
+    let cleaned = shared.rows(&mut in_container(&shared, 3, ANNA, &["clean"]));
+    assert_eq!(cleaned[0]["applications"], json!([]));
     // None of it was in this machine's shared memory.
     assert!(!fs::exists("/dev/shm/of-this-container").unwrap());
     // Nothing of a container is left when it has ended.
     second.kill();
+    wait_for("a dead Machine", || {
+        there(&mut in_container(&shared, 3, ANNA, &["ps"]))["state"] == "dead"
+    });
+    let cleaned = shared.rows(&mut in_container(&shared, 3, ANNA, &["clean"]));
+    assert_eq!(
+        cleaned[0]["applications"],
+        json!([shared.application("Machine")])
+    );
     first.kill();
+    wait_for("the end of all processes", || !is_running(&shared));
+}
+
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + START;
-    while is_running(&shared) {
-        assert!(
-            Instant::now() < deadline,
-            "processes of a container are left"
-        );
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

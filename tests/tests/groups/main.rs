@@ -13,6 +13,7 @@
 mod containers;
 mod members;
 mod names;
+mod presence;
 mod shared;
 mod socket;
 mod strangers;
@@ -39,6 +40,9 @@ fn main() -> ExitCode {
         names::a_living_name_is_taken_a_dead_one_is_free,
         names::a_sticky_directory_keeps_names_for_their_users,
         names::the_registry_knows_a_provider_by_its_user,
+        presence::members_see_each_others_applications,
+        presence::clean_removes_the_names_of_a_groups_dead,
+        presence::in_a_sticky_directory_names_of_others_are_left,
     ]
     .to_vec();
     tests.push(Test {

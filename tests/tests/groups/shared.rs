@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+use serde_json::Value;
 use takt_app::ClientOptions;
 use takt_tests::process::{self, Finished, Process};
 use tempfile::TempDir;
@@ -112,6 +113,13 @@ impl Shared {
 
     /// A `takt` command line, for this group, of this user.
     pub fn takt(&self, user: User, arguments: &[&str]) -> Command {
+        let mut command = self.takt_for_all(user, arguments);
+        command.args(["--group", &GROUP.to_string()]);
+        command
+    }
+
+    /// A `takt` command line of this user, who names no group.
+    pub fn takt_for_all(&self, user: User, arguments: &[&str]) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", &user.id.to_string()]);
         command.args(["--regid", &user.group.to_string()]);
@@ -120,10 +128,13 @@ impl Shared {
             None => command.arg("--clear-groups"),
         };
         command.arg(self.path().join("takt")).args(arguments);
-        command.args(["--group", &GROUP.to_string()]);
         command
             .current_dir("/")
             .env("TAKT_GROUP_ROOT", self.root())
+            .env(
+                "TAKT_RUNTIME_DIR",
+                self.path().join(format!("data/runtime{}", user.id)),
+            )
             .env(
                 "XDG_STATE_HOME",
                 self.path().join(format!("data/{}", user.id)),
@@ -136,6 +147,14 @@ impl Shared {
     pub fn run(&self, user: User, arguments: &[&str]) -> Finished {
         let name = format!("takt {}", arguments.join(" "));
         process::run(&name, &mut self.takt(user, arguments), COMMAND)
+    }
+
+    /// What `takt ps` and `takt clean` say, row by row.
+    pub fn rows(&self, command: &mut Command) -> Vec<Value> {
+        let finished = process::run("takt", command.arg("--json"), COMMAND);
+        let output = finished.expect_success();
+        let rows = output.lines().map(serde_json::from_str);
+        rows.map(Result::unwrap).collect()
     }
 
     /// Runs a command that must fail; what it says, in one line.

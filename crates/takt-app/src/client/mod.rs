@@ -19,6 +19,8 @@ mod views;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
@@ -120,10 +122,12 @@ pub struct Client {
     epoch: u64,
     request_handle: u32,
     namespaces: Namespaces,
+    interrupt: Option<Waker>,
 }
 
-/// The pause between two attempts to connect.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
+/// The pause between two attempts to connect: at first, and after many.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Client {
     /// Connects to `endpoint` and opens a session.
@@ -143,6 +147,7 @@ impl Client {
             epoch: 0,
             request_handle: 0,
             namespaces: Namespaces::default(),
+            interrupt: None,
         }
     }
 
@@ -206,6 +211,28 @@ impl Client {
         if let Some((mut transport, session)) = self.connected.take() {
             session.close(&mut transport, Duration::from_millis(200));
         }
+    }
+
+    /// Once `interrupt` has woken, nothing is waited for between two attempts to connect, and only one is made.
+    pub(crate) fn set_interrupt(&mut self, interrupt: Waker) {
+        self.interrupt = Some(interrupt);
+    }
+
+    /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed. Whether it was the
+    /// interrupt.
+    pub(crate) fn wait_for_end(&self, timeout: Duration) -> bool {
+        let interrupt = self.interrupt.iter();
+        let mut descriptors: Vec<PollFd<'_>> = interrupt
+            .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
+            .collect();
+        if let Some((transport, _)) = &self.connected {
+            descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
+        }
+        let timeout = Timespec::try_from(timeout).ok();
+        // A signal may end it early, which does no harm.
+        let _ = poll(&mut descriptors, timeout.as_ref());
+        let first = descriptors.first();
+        self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
     }
 
     fn deadline(&self) -> Instant {
@@ -289,15 +316,19 @@ impl Client {
         if self.connected.is_some() {
             return Ok(());
         }
+        let mut pause = SHORTEST_PAUSE;
         loop {
             match self.open_once(deadline) {
                 Ok(()) => return Ok(()),
                 Err(error) => {
                     let now = Instant::now();
-                    if !error.is_connection() || now + RECONNECT_PAUSE >= deadline {
+                    if !error.is_connection() || now + pause >= deadline {
                         return Err(error);
                     }
-                    std::thread::sleep(RECONNECT_PAUSE);
+                    if self.wait_for_end(pause) {
+                        return Err(error);
+                    }
+                    pause = (2 * pause).min(LONGEST_PAUSE);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The connection below a session: shared memory or TCP, with the same requests on both.
 
 use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use takt_rt::shared_bytes::SharedBytes;
@@ -148,6 +149,15 @@ impl Transport {
                 .map(decode)
                 .map_err(|error| shm_error(&self.endpoint, timeout, error)),
             _ => self.exchange(encode, |body| decode(SharedBytes::of_slice(body)), timeout),
+        }
+    }
+}
+
+impl AsFd for Transport {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.connection {
+            Connection::Tcp(client) => client.as_fd(),
+            Connection::SharedMemory(client) => client.as_fd(),
         }
     }
 }

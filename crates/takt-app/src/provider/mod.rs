@@ -16,7 +16,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
 use takt_services::Server;
@@ -28,7 +27,7 @@ use crate::endpoint::{Endpoint, EndpointError};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{ServeError, ServeOptions, Serving, Traffic};
 use plan::Offer;
-use registration::Registration;
+use registration::{Registration, Stop};
 use secret::SecretFile;
 
 /// A Provider could not be started.
@@ -78,7 +77,7 @@ pub struct Provider {
     endpoints: Vec<Endpoint>,
     server: Arc<Server>,
     registered: Arc<AtomicBool>,
-    stop_registration: Option<Sender<()>>,
+    stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
     serving: Option<Serving>,
 }
@@ -222,8 +221,7 @@ impl Provider {
     /// Stops, and removes from the registry everything that was registered there.
     pub fn unregister(mut self) {
         if let Some(stop) = self.stop_registration.take() {
-            // A registration that has ended has nothing to undo any more.
-            let _ = stop.send(());
+            stop.unregister();
         }
     }
 
@@ -244,7 +242,7 @@ impl Provider {
     }
 
     fn register(&mut self, registration: Registration) -> Result<(), ProviderError> {
-        let (stop, stopped) = mpsc::channel();
+        let (stop, stopped) = Stop::new().map_err(ProviderError::Thread)?;
         let thread = std::thread::Builder::new()
             .name("registration".to_owned())
             .spawn(move || registration.run(&stopped))

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
+use takt_rt::readiness::Waker;
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
@@ -18,8 +19,11 @@ use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::{self, provider};
 
-/// How often the connection to the registry is tried, and an open one is checked.
-const HEARTBEAT: Duration = Duration::from_millis(250);
+/// How often a registry is looked for.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// How often one is asked whether it answers. That it has ended says the kernel, at once.
+const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// How many operations one NodeManagement request holds: few enough that the registry has time for others in between, when many
 /// Providers come at once.
@@ -28,7 +32,46 @@ const BATCH: usize = 100;
 /// How long a registry may take for one of them when it has others to do. One that died is noticed at once.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Keeps `offer` registered at `registry` until `stop` closes; if it speaks, the registration is undone first.
+/// Ends a registration when it is dropped.
+pub(super) struct Stop {
+    sender: Option<Sender<()>>,
+    waker: Waker,
+}
+
+/// The registration's side of it.
+pub(super) struct Stopped {
+    receiver: Receiver<()>,
+    waker: Waker,
+}
+
+impl Stop {
+    pub(super) fn new() -> std::io::Result<(Self, Stopped)> {
+        let (sender, receiver) = mpsc::channel();
+        let waker = Waker::new()?;
+        let stop = Self {
+            sender: Some(sender),
+            waker: waker.clone(),
+        };
+        Ok((stop, Stopped { receiver, waker }))
+    }
+
+    /// Has the registration undone first.
+    pub(super) fn unregister(self) {
+        if let Some(sender) = &self.sender {
+            // A registration that has ended has nothing to undo any more.
+            let _ = sender.send(());
+        }
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        self.waker.wake();
+    }
+}
+
+/// Keeps `offer` registered at `registry` until it is [stopped](Stop).
 ///
 /// `on_registered` gets the index that the Provider's namespace has at the registry, each time that it registers.
 pub(super) struct Registration {
@@ -43,8 +86,9 @@ pub(super) struct Registration {
 
 impl Registration {
     /// Runs on a thread of its own: a connection over shared memory stays on the thread that opened it.
-    pub(super) fn run(self, stop: &Receiver<()>) {
+    pub(super) fn run(self, stop: &Stopped) {
         let mut client = Client::new(&self.registry, self.client_options());
+        client.set_interrupt(stop.waker.clone());
         let mut epoch = 0;
         let mut last_error = String::new();
         loop {
@@ -76,9 +120,12 @@ impl Registration {
                     client.close();
                 }
             }
-            match stop.recv_timeout(HEARTBEAT) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+            // A first registration over TCP ends without a connection: the next one is made in the Provider's name.
+            let is_settled = self.registered.load(Ordering::Relaxed) && client.is_connected();
+            client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
+            match stop.receiver.try_recv() {
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => return,
                 Ok(()) => {
                     if let Err(error) = self.unregister(&mut client) {
                         tracing::warn!(registry = %self.registry, %error, "still registered");

@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 
 use takt_rt::affinity::{self, AffinityError};
 use takt_rt::priority::{self, Policy, PriorityError};
-use takt_rt::readiness::{
-    Alarm, Event, Events, Interest, Readiness, Ticker, Waker, key_tag, tagged_key,
-};
+use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
 use takt_tcp::{BindError, TcpServer, TcpServerConfig};
@@ -82,11 +80,7 @@ pub enum ServeError {
 const TCP: u8 = 1;
 const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
-const TICK: u8 = 4;
-const PUBLISH: u8 = 5;
-
-/// How often the deadlines of sessions are looked at.
-const TICK_INTERVAL: Duration = Duration::from_millis(500);
+const DEADLINE: u8 = 4;
 
 /// How often shared memory is looked at for each look at the descriptors, which is a system call.
 const LOOKS: u32 = 64;
@@ -183,8 +177,7 @@ struct Transports {
     readiness: Arc<Readiness>,
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
-    ticker: Ticker,
-    /// Goes off when Subscriptions have something to sample or to publish.
+    /// Goes off when the server has something to do: a Session may have timed out, or a Subscription samples or publishes.
     alarm: Alarm,
     endpoints: Vec<Endpoint>,
 }
@@ -202,12 +195,9 @@ impl Transports {
         if let Some(policy) = options.policy {
             priority::set(policy)?;
         }
-        let ticker = Ticker::new(TICK_INTERVAL)?;
-        readiness.add(ticker.as_fd(), tagged_key(TICK, 0), Interest::READ)?;
         let alarm = Alarm::new()?;
-        readiness.add(alarm.as_fd(), tagged_key(PUBLISH, 0), Interest::READ)?;
+        readiness.add(alarm.as_fd(), tagged_key(DEADLINE, 0), Interest::READ)?;
         let mut transports = Self {
-            ticker,
             alarm,
             services,
             readiness: Arc::new(readiness),
@@ -306,7 +296,7 @@ impl Transports {
                 }
                 answered = true;
             }
-            if let Some(at) = self.services.server.next_publishing() {
+            if let Some(at) = self.services.server.next_deadline() {
                 self.alarm.at(at);
             }
             if answered && spins {
@@ -327,11 +317,7 @@ impl Transports {
     fn dispatch(&mut self, event: Event, now: Instant) {
         let (kind, number) = split_tag(key_tag(event.key));
         match kind {
-            TICK => {
-                self.ticker.acknowledge();
-                self.services.server.tick(now);
-            }
-            PUBLISH => {
+            DEADLINE => {
                 self.alarm.acknowledge();
                 self.services.server.tick(now);
             }

@@ -32,7 +32,6 @@
 //! ```
 
 mod alarm;
-mod ticker;
 mod waker;
 
 use std::fmt;
@@ -46,7 +45,6 @@ use rustix::event::epoll;
 use rustix::time::Timespec;
 
 pub use alarm::Alarm;
-pub use ticker::Ticker;
 pub use waker::Waker;
 
 /// Number of bits of a key that are left to a transport; the bits above are its tag.

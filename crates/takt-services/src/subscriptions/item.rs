@@ -232,10 +232,18 @@ impl MonitoredItem {
         state.parameters = parameters;
     }
 
-    /// The next sample is reported whatever it is, for a client that knows nothing yet.
+    /// What the client chose to know the item by.
+    pub(crate) fn client_handle(&self) -> u32 {
+        self.state().parameters.client_handle
+    }
+
+    /// Queues the last sample once more if the item reports and has nothing else to publish, for a client that may not know it.
     pub(crate) fn send_initial_value(self: &Arc<Self>) {
         let mut state = self.state();
-        if let (true, Some(last)) = (state.queue.is_empty(), state.last.clone()) {
+        if state.mode != MonitoringMode::Reporting || !state.queue.is_empty() {
+            return;
+        }
+        if let Some(last) = state.last.clone() {
             state.queue.push(last);
             self.list(&mut state);
         }

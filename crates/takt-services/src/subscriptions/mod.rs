@@ -22,9 +22,8 @@ mod state;
 mod subscription;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use takt_ua::{DateTime, NodeId, StatusCode};
 
@@ -34,6 +33,7 @@ pub(crate) use revise::Revised;
 pub(crate) use subscription::Subscription;
 
 use crate::caller::Caller;
+use crate::deadline::Deadline;
 use crate::limits::SubscriptionLimits;
 use crate::server::Server;
 use sampler::Sampler;
@@ -57,23 +57,18 @@ impl Now {
     }
 }
 
-/// No deadline.
-const NEVER: u64 = u64::MAX;
-
 /// All Subscriptions of a server.
 pub(crate) struct Subscriptions {
     engine: Mutex<Engine>,
-    /// When the engine wants to be called, in nanoseconds since `epoch`: to be seen without the lock.
-    deadline: AtomicU64,
-    epoch: Instant,
+    /// When the engine wants to be called: to be seen without the lock.
+    deadline: Deadline,
 }
 
 impl Subscriptions {
     pub(crate) fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
         Self {
             engine: Mutex::new(Engine::new(limits, max_response_size)),
-            deadline: AtomicU64::new(NEVER),
-            epoch: Instant::now(),
+            deadline: Deadline::default(),
         }
     }
 
@@ -82,29 +77,19 @@ impl Subscriptions {
         let mut engine: MutexGuard<'_, Engine> =
             self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let result = work(&mut engine);
-        let deadline = engine.next_deadline().map_or(NEVER, |deadline| {
-            let since = deadline.saturating_duration_since(self.epoch);
-            u64::try_from(since.as_nanos()).unwrap_or(NEVER)
-        });
-        self.deadline.store(deadline, Ordering::Release);
+        self.deadline.set(engine.next_deadline());
         result
     }
 
     /// When [`tick`](Self::tick) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        match self.deadline.load(Ordering::Acquire) {
-            NEVER => None,
-            nanos => Some(self.epoch + Duration::from_nanos(nanos)),
-        }
+        self.deadline.get()
     }
 
     /// Samples and publishes what is due.
     pub(crate) fn tick(&self, server: &Server, now: Now) {
-        if self
-            .next_deadline()
-            .is_some_and(|deadline| deadline <= now.instant)
-        {
+        if self.deadline.is_due(now.instant) {
             self.with(|engine| engine.tick(server, now));
         }
     }
@@ -198,6 +183,21 @@ impl Engine {
             .ok_or(StatusCode::BadSubscriptionIdInvalid)
     }
 
+    /// A Subscription, for a Method that its own Session alone may call (OPC 10000-5, 9.1).
+    pub(crate) fn subscription_of_caller(
+        &self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&Subscription, StatusCode> {
+        match self.subscriptions.get(&id) {
+            None => Err(StatusCode::BadSubscriptionIdInvalid),
+            Some(subscription) if subscription.session != *session => {
+                Err(StatusCode::BadUserAccessDenied)
+            }
+            Some(subscription) => Ok(subscription),
+        }
+    }
+
     /// How many MonitoredItems there may still be in a Subscription, all limits considered.
     pub(crate) fn room_for_items(&self, id: u32) -> usize {
         let all: usize = self
@@ -260,9 +260,7 @@ impl Engine {
         subscription.owner = Arc::clone(caller);
         subscription.machine.reset_lifetime();
         if send_initial_values {
-            subscription
-                .items()
-                .for_each(|item| item.send_initial_value());
+            subscription.send_initial_values();
         }
         let available = subscription.retransmission.sequence_numbers().collect();
         let transferred = StatusCode::GoodSubscriptionTransferred;

@@ -110,6 +110,11 @@ impl Subscription {
         self.items.values()
     }
 
+    /// All items that report publish their last value, for a client that may not know it.
+    pub(crate) fn send_initial_values(&self) {
+        self.items().for_each(|item| item.send_initial_value());
+    }
+
     pub(crate) fn item(&self, id: u32) -> Result<&Arc<MonitoredItem>, StatusCode> {
         self.items
             .get(&id)

@@ -88,6 +88,10 @@ fn attributes_of_the_standard() {
     );
     assert_eq!(
         read(ids::SERVER_GET_MONITORED_ITEMS, 21),
+        Some(Variant::from(true))
+    );
+    assert_eq!(
+        read(ids::SERVER_SET_SUBSCRIPTION_DURABLE, 21),
         Some(Variant::from(false)),
         "nothing is behind it"
     );

@@ -139,7 +139,7 @@ fn what_cannot_be_called() {
         (object.clone(), &unbound, StatusCode::BadNotExecutable),
         (
             ids::SERVER.into(),
-            &NodeId::from(ids::SERVER_GET_MONITORED_ITEMS),
+            &NodeId::from(ids::SERVER_SET_SUBSCRIPTION_DURABLE),
             StatusCode::BadNotExecutable,
         ),
     ] {

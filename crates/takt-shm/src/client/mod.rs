@@ -8,7 +8,7 @@ mod receive;
 mod tests;
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -98,6 +98,13 @@ impl Connected {
 impl Drop for Connected {
     fn drop(&mut self) {
         socket::say_goodbye(self.0.socket());
+    }
+}
+
+/// The socket: it hangs up when the server ends.
+impl AsFd for ShmClient {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.socket().as_fd()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::runtime::Runtime;
 use crate::server::channel::Channel;
 use crate::socket::{self, PeerCredentials};
 
-/// Who has not opened a channel after this time makes room for others.
+/// Who has not opened a channel after this time is dropped.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A place for a connection. Its number is used again, its generation is not.
@@ -40,6 +40,8 @@ pub(super) enum Event {
     Socket(Slot),
     /// A client rang.
     Doorbell(Slot),
+    /// Somebody may be late with opening a channel.
+    Late,
 }
 
 impl Event {
@@ -51,6 +53,7 @@ impl Event {
             Self::Completed => (2, None),
             Self::Socket(slot) => (3, Some(slot)),
             Self::Doorbell(slot) => (4, Some(slot)),
+            Self::Late => (5, None),
         };
         let slot = slot.map_or(0, |slot| {
             u64::from(slot.index) << 32 | u64::from(slot.generation)
@@ -69,6 +72,7 @@ impl Event {
             2 => Some(Self::Completed),
             3 => Some(Self::Socket(slot)),
             4 => Some(Self::Doorbell(slot)),
+            5 => Some(Self::Late),
             _ => None,
         }
     }
@@ -96,7 +100,6 @@ pub(super) struct Connections<C> {
     places: Vec<(u32, Option<Connection<C>>)>,
     /// Those with a channel, in no order.
     open: Vec<Slot>,
-    evicted: Vec<Connection<C>>,
     max: usize,
 }
 
@@ -109,7 +112,6 @@ impl<C> Connections<C> {
             spare: spare(),
             places: Vec::new(),
             open: Vec::new(),
-            evicted: Vec::new(),
             max: max.min(MAX_CONNECTIONS),
         })
     }
@@ -170,9 +172,21 @@ impl<C> Connections<C> {
         self.remove(slot)
     }
 
-    /// Removes one that had to make room for others.
-    pub(super) fn take_evicted(&mut self) -> Option<Connection<C>> {
-        self.evicted.pop()
+    /// When somebody will be late with opening a channel, if nothing happens.
+    pub(super) fn next_late(&self) -> Option<Instant> {
+        self.unopened().map(|(_, deadline)| deadline).min()
+    }
+
+    /// Removes one who is late.
+    pub(super) fn take_late(&mut self, now: Instant) -> Option<Connection<C>> {
+        let (slot, _) = self.unopened().find(|(_, deadline)| *deadline <= now)?;
+        self.remove(slot)
+    }
+
+    fn unopened(&self) -> impl Iterator<Item = (Slot, Instant)> {
+        self.slots()
+            .filter(|(_, connection)| connection.channel.is_none())
+            .map(|(slot, connection)| (slot, connection.since + OPEN_TIMEOUT))
     }
 
     /// Takes all who want to connect; `register` adds their descriptors to the set that is waited for.
@@ -252,11 +266,7 @@ impl<C> Connections<C> {
 
     fn free_slot(&mut self) -> Option<Slot> {
         if self.slots().count() >= self.max {
-            let (slot, _) = self.slots().find(|(_, connection)| {
-                connection.channel.is_none() && connection.since.elapsed() > OPEN_TIMEOUT
-            })?;
-            let evicted = self.remove(slot)?;
-            self.evicted.push(evicted);
+            return None;
         }
         let free = self.places.iter().position(|(_, place)| place.is_none());
         let index = free.unwrap_or_else(|| {
@@ -303,6 +313,7 @@ mod tests {
             Event::Completed,
             Event::Socket(slot),
             Event::Doorbell(slot),
+            Event::Late,
         ] {
             let id = event.to_id();
             assert_eq!(takt_rt::readiness::key_id(id), id);

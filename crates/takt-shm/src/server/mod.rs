@@ -2,70 +2,37 @@
 
 mod channel;
 mod completed;
+mod config;
 mod connections;
 mod opening;
 mod public;
+mod serving;
+#[cfg(test)]
+mod tests;
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::Node;
-use takt_rt::readiness::{Interest, Readiness, key_id, tagged_key};
+use takt_rt::readiness::{Alarm, Interest, Readiness, key_id, tagged_key};
 
 use crate::address::ApplicationName;
 use crate::attention::Attention;
 use crate::error::ShmError;
 use crate::handler::Handler;
-use crate::header::MAX_MESSAGE;
 use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
 use crate::public::Ipc;
 use crate::runtime::Runtime;
-use crate::server::channel::{Channel, Line};
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::opening::Opening;
 use crate::server::public::Public;
+use crate::server::serving::BATCH;
 use crate::socket::Post;
 
-/// How a server is set up.
-#[derive(Debug, Clone)]
-pub struct ServerConfig {
-    /// How many clients can be connected at a time, at most 32768; each takes four file descriptors.
-    pub max_connections: usize,
-    /// The longest request, in bytes.
-    pub max_request: u32,
-    /// The longest response, in bytes.
-    pub max_response: u32,
-    /// Whether to offer the public services through iceoryx2, or channels alone. A group gets channels alone.
-    pub public_services: bool,
-    /// Another runtime directory than the usual one of the user or the group.
-    pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, whose members can connect; by default the user alone.
-    pub group: Option<String>,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            max_connections: 256,
-            max_request: MAX_MESSAGE,
-            max_response: MAX_MESSAGE,
-            public_services: true,
-            runtime_directory: None,
-            group: None,
-        }
-    }
-}
-
-/// At most so many requests of one channel are answered before others have their turn.
-const BATCH: usize = 8;
-
-/// After so many looks without a request, a channel is not looked at any more until its client asks for it.
-const IDLE_LOOKS: u32 = 20_000;
+pub use config::ServerConfig;
 
 /// How often to try for a name that another process may be cleaning up.
 const NAME_ATTEMPTS: u32 = 5;
@@ -90,6 +57,8 @@ pub struct ShmServer<H: Handler> {
     readiness: Arc<Readiness>,
     tag: u8,
     completed: Completed,
+    /// Goes off when a connection is late with opening its channel.
+    alarm: Alarm,
     /// A request, copied away from its client.
     scratch: Vec<u8>,
     // Holds the directory until everything else is gone.
@@ -131,6 +100,8 @@ impl<H: Handler> ShmServer<H> {
             add(public.descriptor(), Event::Public)?;
         }
         add(completed.waker.as_fd(), Event::Completed)?;
+        let alarm = Alarm::new().map_err(|e| ShmError::io("make a timer", e))?;
+        add(alarm.as_fd(), Event::Late)?;
         let attention = Attention::new(config.max_connections)?;
         // Last: who finds the socket finds everything else.
         let connections = Connections::listen(
@@ -151,6 +122,7 @@ impl<H: Handler> ShmServer<H> {
             readiness: Arc::clone(readiness),
             tag,
             completed,
+            alarm,
             scratch: Vec::new(),
             _runtime: runtime,
         })
@@ -196,7 +168,8 @@ impl<H: Handler> ShmServer<H> {
     /// Whether the thread that drives the server is awake, and will call [`turn`](Self::turn) all the time: then clients do
     /// not ring, which saves them a system call for each request. They do until this is called.
     ///
-    /// Before sleeping again, say so, and make one more turn.
+    /// Before sleeping again, say so, and make one more turn: that one looks at every channel, so that nobody has to do it
+    /// while the thread sleeps.
     pub fn set_awake(&mut self, awake: bool) {
         self.attention.set_awake(awake);
     }
@@ -218,57 +191,12 @@ impl<H: Handler> ShmServer<H> {
                 0
             }
             Some(Event::Doorbell(slot)) => self.serve(slot, BATCH),
+            Some(Event::Late) => {
+                self.drop_late();
+                0
+            }
             None => 0,
         }
-    }
-
-    /// Looks at the channels that have had requests lately, once, without a system call, and says how many requests were
-    /// answered. Clients that are idle cost nothing.
-    pub fn turn(&mut self) -> usize {
-        let mut answered = 0;
-        if self.completed.flag.load(Ordering::Relaxed) {
-            answered += self.complete();
-        }
-        let everything = self.attention.takes_stock();
-        let words = self.attention.words();
-        // Not always from the first on, whose clients would be answered before all others.
-        self.next_word = (self.next_word + 1) % words.max(1);
-        for step in 0..words {
-            let word = (self.next_word + step) % words;
-            let mut marked = self.attention.marked(word);
-            if everything {
-                marked = u64::MAX;
-            }
-            while marked != 0 {
-                let connection = 64 * word + marked.trailing_zeros() as usize;
-                marked &= marked - 1;
-                answered += self.look(connection);
-            }
-        }
-        answered
-    }
-
-    /// Looks at a marked connection.
-    #[inline]
-    fn look(&mut self, connection: usize) -> usize {
-        let Some(slot) = self.connections.at(connection) else {
-            self.attention.unmark(connection);
-            return 0;
-        };
-        let answered = usize::from(self.poll(slot).unwrap_or(false));
-        if let Some(channel) = self.channel(slot) {
-            channel.idle = if answered > 0 { 0 } else { channel.idle + 1 };
-            if channel.idle < IDLE_LOOKS {
-                return answered;
-            }
-            channel.idle = 0;
-        }
-        self.attention.unmark(connection);
-        answered + self.serve(slot, 1)
-    }
-
-    fn channel(&mut self, slot: Slot) -> Option<&mut Channel<H::Connection>> {
-        self.connections.get(slot)?.channel.as_mut()
     }
 
     fn accept(&mut self) {
@@ -288,97 +216,28 @@ impl<H: Handler> ShmServer<H> {
             };
             readiness.add(descriptor, key, interest).is_ok()
         });
-        // Some may have had to make room.
-        while let Some(connection) = self.connections.take_evicted() {
+        self.set_alarm();
+    }
+
+    /// Nobody has to look at the clock while all connections have their channels.
+    fn set_alarm(&mut self) {
+        if let Some(at) = self.connections.next_late() {
+            self.alarm.at(at);
+        }
+    }
+
+    fn drop_late(&mut self) {
+        self.alarm.acknowledge();
+        while let Some(connection) = self.connections.take_late(Instant::now()) {
             self.finish(connection);
         }
-    }
-
-    /// Answers up to `most` requests of a channel.
-    fn serve(&mut self, slot: Slot, most: usize) -> usize {
-        let mut answered = 0;
-        while answered < most {
-            match self.poll(slot) {
-                Some(true) => answered += 1,
-                _ => return answered,
-            }
-        }
-        // There may be more: come back after the others.
-        if most > 1
-            && let Some(connection) = self.connections.get(slot)
-        {
-            connection.doorbell.wake();
-        }
-        answered
-    }
-
-    /// Answers one request of a channel; `None` if the channel is closed, maybe by this.
-    #[inline]
-    fn poll(&mut self, slot: Slot) -> Option<bool> {
-        let connection = self.connections.get(slot)?;
-        let channel = connection.channel.as_mut()?;
-        let line = Line {
-            post: &mut connection.post,
-            client: &connection.client,
-        };
-        match channel.poll(&self.handler, &mut self.scratch, line) {
-            Ok(answered) => {
-                if answered {
-                    self.attention.count_request();
-                }
-                Some(answered)
-            }
-            Err(error) => {
-                self.fail(slot, &error);
-                None
-            }
-        }
+        self.set_alarm();
     }
 
     #[cold]
     fn fail(&mut self, slot: Slot, error: &ShmError) {
         tracing::warn!(application = %self.name, %error, "closing a channel");
         self.close(slot);
-    }
-
-    fn complete(&mut self) -> usize {
-        // Before looking: what becomes ready meanwhile sets it again.
-        self.completed.flag.store(false, Ordering::Relaxed);
-        std::sync::atomic::fence(Ordering::SeqCst);
-        let mut completed = 0;
-        let mut index = 0;
-        while let Some(slot) = self.connections.channel_slot(index) {
-            index += 1;
-            let Some(connection) = self.connections.get(slot) else {
-                continue;
-            };
-            let Some(channel) = connection.channel.as_mut() else {
-                continue;
-            };
-            let line = Line {
-                post: &mut connection.post,
-                client: &connection.client,
-            };
-            match channel.complete(&self.handler, line) {
-                Ok(any) => completed += usize::from(any),
-                Err(error) => {
-                    self.fail(slot, &error);
-                    // Another channel has taken its place in the list.
-                    index -= 1;
-                }
-            }
-        }
-        if let Some((_, public)) = &mut self.public {
-            completed += usize::from(public.complete(&self.handler));
-        }
-        completed
-    }
-
-    fn serve_public(&mut self) -> usize {
-        match &mut self.public {
-            Some((_, public)) => public.poll(&self.handler, &mut self.scratch),
-            None => 0,
-        }
     }
 
     fn socket_ready(&mut self, slot: Slot) {
@@ -444,6 +303,7 @@ impl<H: Handler> Drop for ShmServer<H> {
         }
         let _ = self.readiness.remove(self.connections.listener());
         let _ = self.readiness.remove(self.completed.waker.as_fd());
+        let _ = self.readiness.remove(self.alarm.as_fd());
         if let Some((node, public)) = self.public.take() {
             let _ = self.readiness.remove(public.descriptor());
             self.handler.disconnect(public.into_connection());

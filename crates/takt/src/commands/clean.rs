@@ -1,29 +1,31 @@
 //! `takt clean`: removes what killed applications left behind.
 
 use serde_json::json;
-use takt_shm::Presence;
+use takt_shm::{ApplicationName, CleanReport, Presence, Runtime, ShmError};
 
 use crate::arguments::CleanArguments;
 use crate::{explain, output};
 
 pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
-    let explained = |error| explain::shared_memory(&error);
-    let mut names = dead().map_err(explained)?;
-    let report = takt_shm::clean_dead(None).map_err(explained)?;
-    // Somebody may have taken such a name meanwhile, or it could not be removed.
-    let left = takt_shm::applications(None).map_err(explained)?;
-    names.retain(|name| left.iter().all(|there| there.name.as_str() != name));
+    let cleaned = clean(arguments.group.as_deref());
+    let (report, left) = cleaned.map_err(|error| explain::shared_memory(&error))?;
     if arguments.json {
         output::line(json!({
-            "applications": names,
+            "applications": names(&report.applications),
+            "left": names(&left),
             "nodes": report.nodes,
             "services": report.services,
             "failed": report.failed,
         }));
         return Ok(());
     }
-    for name in &names {
+    for name in &report.applications {
         output::line(format_args!("removed the name {name}"));
+    }
+    for name in &left {
+        output::line(format_args!(
+            "left the name {name}: it belongs to another user"
+        ));
     }
     let counted = [
         (report.nodes, "nodes"),
@@ -38,17 +40,25 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
             report.failed
         ));
     }
-    if names.is_empty() && counted.iter().all(|(count, _)| *count == 0) {
+    if report.applications.is_empty() && counted.iter().all(|(count, _)| *count == 0) {
         output::line("nothing to remove");
     }
     Ok(())
 }
 
-/// The names that dead applications have left.
-fn dead() -> Result<Vec<String>, takt_shm::ShmError> {
-    let is_dead = |presence: &Presence| presence.process.is_none();
-    let applications = takt_shm::applications(None)?.into_iter().filter(is_dead);
-    Ok(applications
-        .map(|presence| presence.name.to_string())
-        .collect())
+/// Cleans up the user's directory or a group's. Says what that did, and whose names the user may not remove.
+fn clean(group: Option<&str>) -> Result<(CleanReport, Vec<ApplicationName>), ShmError> {
+    let Some(group) = group else {
+        return Ok((takt_shm::clean_dead(None)?, Vec::new()));
+    };
+    let runtime = Runtime::open_for_group(group, None)?;
+    let report = runtime.clean_dead()?;
+    let mut left = runtime.applications();
+    left.retain(|presence: &Presence| !presence.is_alive);
+    let left = left.into_iter().map(|presence| presence.name).collect();
+    Ok((report, left))
+}
+
+fn names(names: &[ApplicationName]) -> Vec<&str> {
+    names.iter().map(ApplicationName::as_str).collect()
 }

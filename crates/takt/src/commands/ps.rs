@@ -4,14 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use takt_rt::process::{self, Memory, State};
-use takt_shm::{Counts, Presence, URL_SCHEME};
+use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
 
 use crate::arguments::PsArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-const HEADINGS: [&str; 6] = [
+const HEADINGS: [&str; 7] = [
     "ENDPOINT",
+    "GROUP",
     "PROCESS",
     "CLIENTS",
     "REQUESTS/S",
@@ -22,6 +23,8 @@ const HEADINGS: [&str; 6] = [
 /// An application, with what the kernel says of its process.
 struct Row {
     endpoint: String,
+    /// Whom it shares with; the user alone if `None`.
+    group: Option<String>,
     process: Option<u32>,
     counts: Option<Counts>,
     /// Requests per second.
@@ -33,10 +36,10 @@ struct Row {
 
 pub fn run(arguments: &PsArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install()?;
-    let applications =
-        takt_shm::applications(None).map_err(|error| explain::shared_memory(&error))?;
+    let group = arguments.group.as_deref();
+    let applications = applications(group).map_err(|error| explain::shared_memory(&error))?;
     let look = || -> Vec<Option<(Instant, Counts)>> {
-        let counts = applications.iter().map(Presence::counts);
+        let counts = applications.iter().map(|(_, presence)| presence.counts());
         counts.map(|it| Some((Instant::now(), it?))).collect()
     };
     let before = look();
@@ -47,16 +50,40 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
     let rows: Vec<Row> = applications
         .iter()
         .zip(before.into_iter().zip(after))
-        .map(|(presence, (before, after))| row(presence, before, after))
+        .map(|((group, presence), (before, after))| Row {
+            group: group.clone(),
+            ..row(presence, before, after)
+        })
         .collect();
     if arguments.json {
         rows.iter().for_each(|row| output::line(as_json(row)));
     } else if rows.is_empty() {
-        output::line("no applications; `takt demo` starts some");
+        let sharing = group.map_or_else(String::new, |group| format!(" --group {group}"));
+        output::line(format_args!(
+            "no applications; `takt demo{sharing}` starts some"
+        ));
     } else {
         table(&rows);
     }
     Ok(())
+}
+
+/// The applications of a group; or else the user's own, and those of all groups that the user belongs to. Each with its group.
+fn applications(group: Option<&str>) -> Result<Vec<(Option<String>, Presence)>, ShmError> {
+    let (own, shared) = match group {
+        Some(group) => (Vec::new(), vec![Runtime::open_for_group(group, None)?]),
+        None => (
+            takt_shm::applications(None)?,
+            Runtime::open_for_own_groups(),
+        ),
+    };
+    let mut applications: Vec<_> = own.into_iter().map(|presence| (None, presence)).collect();
+    for runtime in shared {
+        let group = runtime.group().map(|group| group.name().to_owned());
+        let there = runtime.applications().into_iter();
+        applications.extend(there.map(|presence| (group.clone(), presence)));
+    }
+    Ok(applications)
 }
 
 fn row(
@@ -69,16 +96,21 @@ fn row(
         let requests = last.requests.checked_sub(first.requests)?;
         (time > Duration::ZERO).then(|| requests as f64 / time.as_secs_f64())
     });
-    let doing = presence.process.and_then(process::state);
-    let state = match doing {
-        None | Some(State::Ended) => ("dead", "dead: name left behind"),
+    // It may have died since it was listed.
+    let is_alive = presence.is_alive && presence.process.is_none_or(process::exists);
+    let state = match presence.process.and_then(process::state) {
+        Some(State::Ended) => ("dead", "dead: name left behind"),
+        _ if !is_alive => ("dead", "dead: name left behind"),
         Some(State::Stopped) => ("stopped", "stopped"),
-        Some(_) if after.is_none() => ("notAnswering", "not answering"),
+        _ if after.is_none() => ("notAnswering", "not answering"),
         Some(State::Running) => ("running", "running"),
         Some(State::Sleeping) => ("sleeping", "sleeping"),
+        // Its process cannot be seen from here.
+        None => ("alive", "alive, in another container"),
     };
     Row {
         endpoint: format!("{URL_SCHEME}://{}", presence.name),
+        group: None,
         process: presence.process,
         counts: after.map(|(_, counts)| counts),
         rate,
@@ -94,6 +126,7 @@ fn as_json(row: &Row) -> Value {
     });
     json!({
         "endpoint": row.endpoint,
+        "group": row.group,
         "process": row.process,
         "clients": row.counts.map(|counts| counts.connections),
         "requests": row.counts.map(|counts| counts.requests),
@@ -109,6 +142,7 @@ fn table(rows: &[Row]) {
     lines.extend(rows.iter().map(|row| {
         [
             row.endpoint.clone(),
+            or_dash(row.group.as_ref()),
             or_dash(row.process),
             or_dash(row.counts.map(|counts| counts.connections)),
             or_dash(row.rate.map(|rate| format!("{rate:.0}"))),
@@ -116,14 +150,14 @@ fn table(rows: &[Row]) {
             row.state.1.to_owned(),
         ]
     }));
-    let widths: [usize; 6] = std::array::from_fn(|column| {
+    let widths: [usize; 7] = std::array::from_fn(|column| {
         let lengths = lines.iter().map(|line| line[column].chars().count());
         lengths.max().unwrap_or_default()
     });
-    for [endpoint, process, clients, rate, memory, state] in lines {
-        let [a, b, c, d, e, _] = widths;
+    for [endpoint, group, process, clients, rate, memory, state] in lines {
+        let [a, b, c, d, e, f, _] = widths;
         output::line(format_args!(
-            "{endpoint:a$}  {process:>b$}  {clients:>c$}  {rate:>d$}  {memory:>e$}  {state}"
+            "{endpoint:a$}  {group:b$}  {process:>c$}  {clients:>d$}  {rate:>e$}  {memory:>f$}  {state}"
         ));
     }
 }

@@ -1,6 +1,7 @@
 //! Subscriptions from outside, with a clock that the test turns.
 
 mod items;
+mod methods;
 mod publishing;
 mod sampling;
 

@@ -233,7 +233,7 @@ fn closing_the_session_answers_and_deletes() {
         subscriber.published(),
         Some(Err(StatusCode::BadSessionClosed))
     );
-    assert_eq!(server.next_publishing(), None, "nothing is left to do");
+    assert_eq!(server.next_deadline(), None, "nothing is left to do");
 }
 
 #[test]
@@ -362,9 +362,9 @@ fn requests_that_nobody_waits_for_are_answered() {
 #[test]
 fn the_deadline_is_the_next_interval() {
     let server = server();
-    assert_eq!(server.next_publishing(), None);
+    assert_eq!(server.next_deadline(), None);
     let before = Instant::now();
     let _subscriber = Subscriber::new(&server);
-    let deadline = server.next_publishing().unwrap();
+    let deadline = server.next_deadline().unwrap();
     assert!(deadline >= before + INTERVAL && deadline <= Instant::now() + INTERVAL);
 }

@@ -1,0 +1,66 @@
+//! The next moment at which something has to be done, to be looked at after every request.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Nothing is to be done.
+const NEVER: u64 = u64::MAX;
+
+/// A moment that is set under some lock and read without one.
+#[derive(Debug)]
+pub(crate) struct Deadline {
+    /// In nanoseconds since `epoch`, or [`NEVER`].
+    nanos: AtomicU64,
+    epoch: Instant,
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self {
+            nanos: AtomicU64::new(NEVER),
+            epoch: Instant::now(),
+        }
+    }
+}
+
+impl Deadline {
+    /// When it is; takes no lock.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<Instant> {
+        match self.nanos.load(Ordering::Acquire) {
+            NEVER => None,
+            nanos => Some(self.epoch + Duration::from_nanos(nanos)),
+        }
+    }
+
+    pub(crate) fn set(&self, at: Option<Instant>) {
+        let nanos = at.map_or(NEVER, |at| {
+            let since = at.saturating_duration_since(self.epoch);
+            u64::try_from(since.as_nanos()).unwrap_or(NEVER)
+        });
+        self.nanos.store(nanos, Ordering::Release);
+    }
+
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.get().is_some_and(|at| at <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_and_goes() {
+        let deadline = Deadline::default();
+        let now = Instant::now();
+        assert_eq!(deadline.get(), None);
+        assert!(!deadline.is_due(now));
+        let at = now + Duration::from_secs(1);
+        deadline.set(Some(at));
+        assert_eq!(deadline.get(), Some(at));
+        assert!(!deadline.is_due(now) && deadline.is_due(at));
+        deadline.set(None);
+        assert_eq!(deadline.get(), None);
+    }
+}

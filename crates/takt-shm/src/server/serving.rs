@@ -1,0 +1,158 @@
+//! Answering requests: which channels are looked at, how often, and how many of their requests are answered at a time.
+
+use std::sync::atomic::Ordering;
+
+use crate::handler::Handler;
+use crate::server::ShmServer;
+use crate::server::channel::{Channel, Line};
+use crate::server::connections::Slot;
+
+/// At most so many requests of one channel are answered before others have their turn.
+pub(super) const BATCH: usize = 8;
+
+/// After so many looks without a request, a channel is not looked at any more until its client asks for it.
+const IDLE_LOOKS: u32 = 20_000;
+
+impl<H: Handler> ShmServer<H> {
+    /// Looks at the channels that have had requests lately, once, without a system call, and says how many requests were
+    /// answered. Clients that are idle cost nothing.
+    pub fn turn(&mut self) -> usize {
+        let mut answered = 0;
+        if self.completed.flag.load(Ordering::Relaxed) {
+            answered += self.complete();
+        }
+        if self.attention.takes_stock() {
+            answered += self.look_at_all();
+        }
+        let words = self.attention.words();
+        // Not always from the first on, whose clients would be answered before all others.
+        self.next_word = (self.next_word + 1) % words.max(1);
+        for step in 0..words {
+            let word = (self.next_word + step) % words;
+            let mut marked = self.attention.marked(word);
+            while marked != 0 {
+                let connection = 64 * word + marked.trailing_zeros() as usize;
+                marked &= marked - 1;
+                answered += self.look(connection);
+            }
+        }
+        answered
+    }
+
+    /// Looks at every channel, marked or not.
+    #[cold]
+    fn look_at_all(&mut self) -> usize {
+        let mut answered = 0;
+        let mut index = 0;
+        while let Some(slot) = self.connections.channel_slot(index) {
+            answered += usize::from(self.poll(slot).unwrap_or(false));
+            // If it was closed by this, another one has taken its place in the list.
+            index += usize::from(self.connections.channel_slot(index) == Some(slot));
+        }
+        answered
+    }
+
+    /// Looks at a marked connection.
+    #[inline]
+    fn look(&mut self, connection: usize) -> usize {
+        let Some(slot) = self.connections.at(connection) else {
+            self.attention.unmark(connection);
+            return 0;
+        };
+        let answered = usize::from(self.poll(slot).unwrap_or(false));
+        if let Some(channel) = self.channel(slot) {
+            channel.idle = if answered > 0 { 0 } else { channel.idle + 1 };
+            if channel.idle < IDLE_LOOKS {
+                return answered;
+            }
+            channel.idle = 0;
+        }
+        self.attention.unmark(connection);
+        answered + self.serve(slot, 1)
+    }
+
+    fn channel(&mut self, slot: Slot) -> Option<&mut Channel<H::Connection>> {
+        self.connections.get(slot)?.channel.as_mut()
+    }
+
+    /// Answers up to `most` requests of a channel.
+    pub(super) fn serve(&mut self, slot: Slot, most: usize) -> usize {
+        let mut answered = 0;
+        while answered < most {
+            match self.poll(slot) {
+                Some(true) => answered += 1,
+                _ => return answered,
+            }
+        }
+        // There may be more: come back after the others.
+        if most > 1
+            && let Some(connection) = self.connections.get(slot)
+        {
+            connection.doorbell.wake();
+        }
+        answered
+    }
+
+    /// Answers one request of a channel; `None` if the channel is closed, maybe by this.
+    #[inline]
+    fn poll(&mut self, slot: Slot) -> Option<bool> {
+        let connection = self.connections.get(slot)?;
+        let channel = connection.channel.as_mut()?;
+        let line = Line {
+            post: &mut connection.post,
+            client: &connection.client,
+        };
+        match channel.poll(&self.handler, &mut self.scratch, line) {
+            Ok(answered) => {
+                if answered {
+                    self.attention.count_request();
+                }
+                Some(answered)
+            }
+            Err(error) => {
+                self.fail(slot, &error);
+                None
+            }
+        }
+    }
+
+    pub(super) fn complete(&mut self) -> usize {
+        // Before looking: what becomes ready meanwhile sets it again.
+        self.completed.flag.store(false, Ordering::Relaxed);
+        std::sync::atomic::fence(Ordering::SeqCst);
+        let mut completed = 0;
+        let mut index = 0;
+        while let Some(slot) = self.connections.channel_slot(index) {
+            index += 1;
+            let Some(connection) = self.connections.get(slot) else {
+                continue;
+            };
+            let Some(channel) = connection.channel.as_mut() else {
+                continue;
+            };
+            let line = Line {
+                post: &mut connection.post,
+                client: &connection.client,
+            };
+            match channel.complete(&self.handler, line) {
+                Ok(any) => completed += usize::from(any),
+                Err(error) => {
+                    self.fail(slot, &error);
+                    // Another channel has taken its place in the list.
+                    index -= 1;
+                }
+            }
+        }
+        if let Some((_, public)) = &mut self.public {
+            completed += usize::from(public.complete(&self.handler));
+        }
+        completed
+    }
+
+    pub(super) fn serve_public(&mut self) -> usize {
+        match &mut self.public {
+            Some((_, public)) => public.poll(&self.handler, &mut self.scratch),
+            None => 0,
+        }
+    }
+}

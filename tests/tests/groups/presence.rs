@@ -1,0 +1,91 @@
+//! `takt ps` and `takt clean` in a group.
+
+use serde_json::{Value, json};
+
+use crate::shared::{ANNA, BERT, CARL, DORA, GROUP, Shared, User};
+
+/// The row of the Machine.
+fn machine(shared: &Shared, rows: &[Value]) -> Option<Value> {
+    let endpoint = format!("opc.iox2://{}", shared.application("Machine"));
+    let row = rows.iter().find(|row| row["endpoint"] == *endpoint);
+    row.cloned()
+}
+
+fn ps(shared: &Shared, user: User) -> Option<Value> {
+    machine(shared, &shared.rows(&mut shared.takt(user, &["ps"])))
+}
+
+fn clean(shared: &Shared, user: User) -> Value {
+    shared.rows(&mut shared.takt(user, &["clean"])).remove(0)
+}
+
+pub fn members_see_each_others_applications() {
+    let shared = Shared::new();
+    let first = shared.machine(BERT);
+    let is_seen = |row: &Value| {
+        assert_eq!(row["group"], GROUP.to_string(), "{row}");
+        assert_eq!(row["process"], first.id(), "{row}");
+        assert!(row["clients"].is_u64(), "{row}");
+        assert!(
+            ["running", "sleeping"]
+                .iter()
+                .any(|state| row["state"] == **state),
+            "{row}"
+        );
+    };
+    is_seen(&ps(&shared, ANNA).unwrap());
+    // Who names no group sees those of all groups that he belongs to, and his own.
+    let of = |user| shared.rows(&mut shared.takt_for_all(user, &["ps"]));
+    is_seen(&machine(&shared, &of(CARL)).unwrap());
+    assert!(of(DORA).is_empty());
+    let said = shared.fails(DORA, &["ps"]);
+    assert!(said.contains("does not belong to the group"), "{said}");
+    assert!(said.contains("usermod"), "{said}");
+}
+
+pub fn clean_removes_the_names_of_a_groups_dead() {
+    let shared = Shared::new();
+    let _registry = shared.registry(ANNA);
+    let mut provider = shared.machine(BERT);
+    provider.kill();
+    let row = ps(&shared, CARL).unwrap();
+    assert_eq!(
+        (&row["state"], &row["process"]),
+        (&json!("dead"), &json!(null))
+    );
+    // What is a group's is for who names it.
+    let own = shared.rows(&mut shared.takt_for_all(CARL, &["clean"]));
+    assert_eq!(own[0]["applications"], json!([]));
+    let cleaned = clean(&shared, CARL);
+    assert_eq!(
+        cleaned["applications"],
+        json!([shared.application("Machine")])
+    );
+    assert_eq!(cleaned["left"], json!([]));
+    assert!(!shared.socket(&shared.application("Machine")).exists());
+    assert!(shared.socket(&shared.application("Registry")).exists());
+    assert_eq!(shared.rows(&mut shared.takt(CARL, &["ps"])).len(), 1);
+    assert_eq!(clean(&shared, CARL)["applications"], json!([]));
+    let said = shared.fails(DORA, &["clean"]);
+    assert!(said.contains("does not belong to the group"), "{said}");
+}
+
+pub fn in_a_sticky_directory_names_of_others_are_left() {
+    let shared = Shared::with_mode(0o3770);
+    let mut provider = shared.machine(BERT);
+    let alive = ps(&shared, ANNA).unwrap();
+    assert_eq!(alive["process"], provider.id(), "{alive}");
+    provider.kill();
+    assert_eq!(ps(&shared, ANNA).unwrap()["state"], "dead");
+    let name = shared.application("Machine");
+    let cleaned = clean(&shared, ANNA);
+    assert_eq!(
+        (&cleaned["applications"], &cleaned["left"]),
+        (&json!([]), &json!([name]))
+    );
+    let cleaned = clean(&shared, BERT);
+    assert_eq!(
+        (&cleaned["applications"], &cleaned["left"]),
+        (&json!([name]), &json!([]))
+    );
+}
