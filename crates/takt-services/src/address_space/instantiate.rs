@@ -128,11 +128,7 @@ impl View<'_> {
         };
         let mut aggregates = TypeFilter::with_subtypes(NodeIdRef::from(ids::AGGREGATES));
         let mut children = Vec::new();
-        for reference in node
-            .references()
-            .iter()
-            .filter(|reference| reference.is_forward)
-        {
+        for reference in node.references().forward() {
             let Some(target) = reference.local_target() else {
                 continue;
             };

@@ -34,6 +34,16 @@ impl References {
         self.standard_references().chain(self.added_references())
     }
 
+    /// Those that lead away from the node, in order. A type of the standard has thousands that lead to it.
+    pub(crate) fn forward(&self) -> impl Iterator<Item = ReferenceView<'_>> {
+        let shorter = |reference| -> ReferenceView<'_> { standard_view(reference) };
+        let standard = self.standard.into_iter();
+        standard
+            .flat_map(|node| node.forward_references())
+            .map(shorter)
+            .chain(self.added_references().filter(|added| added.is_forward))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.standard_len() + self.added().len()

@@ -3,6 +3,7 @@
 use takt_ua::enumerations::NodeClass;
 
 use super::TABLE;
+use super::table::Entry;
 
 /// A node of namespace 0: a position in the table.
 ///
@@ -21,6 +22,17 @@ pub struct StandardReference {
     pub is_forward: bool,
     /// Identifier of the node at the other end.
     pub target: u32,
+}
+
+impl StandardReference {
+    #[inline]
+    fn at(entry: Entry) -> Self {
+        Self {
+            reference_type: entry.reference_type,
+            is_forward: entry.is_forward,
+            target: TABLE.u32(entry.other, 0),
+        }
+    }
 }
 
 impl StandardNode {
@@ -56,13 +68,14 @@ impl StandardNode {
     /// order.
     #[inline]
     pub fn references(self) -> impl ExactSizeIterator<Item = StandardReference> + 'static {
-        TABLE
-            .references(self.position)
-            .map(|entry| StandardReference {
-                reference_type: entry.reference_type,
-                is_forward: entry.is_forward,
-                target: TABLE.u32(entry.other, 0),
-            })
+        TABLE.references(self.position).map(StandardReference::at)
+    }
+
+    /// Those of them that lead away from the node.
+    #[inline]
+    pub(crate) fn forward_references(self) -> impl Iterator<Item = StandardReference> + 'static {
+        let entries = TABLE.forward_references(self.position);
+        entries.map(StandardReference::at)
     }
 
     /// The type that this type is derived from.

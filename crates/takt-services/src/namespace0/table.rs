@@ -128,6 +128,19 @@ impl<'a> Table<'a> {
     /// The references of a node.
     #[inline]
     pub(super) fn references(self, position: u16) -> impl ExactSizeIterator<Item = Entry> + 'a {
+        self.entries(position)
+            .map(move |entry| self.entry(u32_at(entry, 0)))
+    }
+
+    /// Those that lead away from it: few, where a type has thousands from its instances.
+    pub(super) fn forward_references(self, position: u16) -> impl Iterator<Item = Entry> + 'a {
+        self.entries(position)
+            .map(|entry| u32_at(entry, 0))
+            .filter(|entry| entry >> 31 == 1)
+            .map(move |entry| self.entry(entry))
+    }
+
+    fn entries(self, position: u16) -> std::slice::ChunksExact<'a, u8> {
         let first = usize::try_from(self.u32(position, 12))
             .unwrap_or(usize::MAX)
             .saturating_mul(4);
@@ -137,17 +150,15 @@ impl<'a> Table<'a> {
             .get(first..end)
             .unwrap_or_default()
             .chunks_exact(4)
-            .map(move |entry| {
-                let entry = u32_at(entry, 0);
-                Entry {
-                    reference_type: u32_at(
-                        self.reference_types,
-                        ((entry >> 16 & 0x7FFF) * 4) as usize,
-                    ),
-                    is_forward: entry >> 31 == 1,
-                    other: (entry & 0xFFFF) as u16,
-                }
-            })
+    }
+
+    #[inline]
+    fn entry(self, entry: u32) -> Entry {
+        Entry {
+            reference_type: u32_at(self.reference_types, ((entry >> 16 & 0x7FFF) * 4) as usize),
+            is_forward: entry >> 31 == 1,
+            other: (entry & 0xFFFF) as u16,
+        }
     }
 
     /// Position of the supertype.

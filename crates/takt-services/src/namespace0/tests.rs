@@ -372,3 +372,11 @@ fn the_table_is_small() {
     assert!(BYTES.0.len() < 600_000, "{}", BYTES.0.len());
     assert!(size_of::<StandardNode>() <= 4);
 }
+
+#[test]
+fn forward_references_are_those_that_lead_away() {
+    for node in Namespace0::nodes() {
+        let forward = node.references().filter(|reference| reference.is_forward);
+        assert!(node.forward_references().eq(forward), "i={}", node.id());
+    }
+}
