@@ -125,24 +125,36 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Overwrites four bytes that were written before, such as a length that is known only now.
-    /// Says `false`, and changes nothing, if they were not.
+    /// Overwrites bytes that were written before, such as a length that is known only now.
+    /// Says `false`, and changes nothing, if not all of them were.
     #[inline]
-    pub fn patch_u32(&mut self, position: usize, value: u32) -> bool {
+    pub fn patch_bytes(&mut self, position: usize, bytes: &[u8]) -> bool {
         let written = match &mut self.growing {
             None => self.window.written_mut(),
             Some(growing) => growing.vec.get_mut(growing.base..).unwrap_or_default(),
         };
         match written
             .get_mut(position..)
-            .and_then(|rest| rest.first_chunk_mut::<4>())
+            .and_then(|rest| rest.get_mut(..bytes.len()))
         {
             Some(target) => {
-                *target = value.to_le_bytes();
+                target.copy_from_slice(bytes);
                 true
             }
             None => false,
         }
+    }
+
+    /// Overwrites four bytes that were written before; see [`patch_bytes`](Self::patch_bytes).
+    #[inline]
+    pub fn patch_u32(&mut self, position: usize, value: u32) -> bool {
+        self.patch_bytes(position, &value.to_le_bytes())
+    }
+
+    /// Overwrites two bytes that were written before; see [`patch_bytes`](Self::patch_bytes).
+    #[inline]
+    pub fn patch_u16(&mut self, position: usize, value: u16) -> bool {
+        self.patch_bytes(position, &value.to_le_bytes())
     }
 
     /// Overwrites four bytes that were written before; see [`patch_u32`](Self::patch_u32).

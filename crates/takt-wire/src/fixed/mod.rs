@@ -1,0 +1,1 @@
+//! Messages whose layout never changes.
