@@ -1,6 +1,8 @@
 //! Payloads that are sent in parts (OPC 10000-14, 7.2.4.4.4).
 
 mod reassembler;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use takt_ua::binary::{Decoder, Encoder};
