@@ -24,6 +24,7 @@ mod chunk;
 mod data_set_message;
 mod discovery;
 mod error;
+mod fixed;
 mod group_header;
 mod header_layout;
 mod mark;
@@ -46,6 +47,9 @@ pub use discovery::{
     AnnouncementContent, ApplicationInformation, DiscoveryAnnouncement, DiscoveryProbe,
 };
 pub use error::{WireEncodeError, WireError, WireErrorKind};
+pub use fixed::{
+    FixedMessage, FixedMessageError, FixedMessageReader, FixedMessageRef, FixedValue, Slot,
+};
 pub use group_header::GroupHeader;
 pub use header_layout::{HeaderLayout, HeaderLayoutViolation};
 pub use network_message::{

@@ -67,7 +67,7 @@ pub enum RawDataError {
 
 /// The same, of a field that is not known yet.
 #[derive(Debug, PartialEq)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     Forbidden(&'static str),
     UnknownDataType(NodeId),
     TypeMismatch(BuiltInType),

@@ -11,7 +11,7 @@ use super::zeros;
 const TOO_LONG: Problem = Problem::Invalid("longer than ArrayDimensions or MaxStringLength");
 
 /// Appends a field.
-pub(super) fn encode(
+pub(crate) fn encode(
     field: &RawField,
     value: &Variant,
     encoder: &mut Encoder<'_>,
@@ -138,7 +138,7 @@ fn encode_one(
 }
 
 /// Reads a field.
-pub(super) fn decode(field: &RawField, decoder: &mut Decoder<'_>) -> Result<Variant, Problem> {
+pub(crate) fn decode(field: &RawField, decoder: &mut Decoder<'_>) -> Result<Variant, Problem> {
     let raw_type = &field.raw_type;
     match &field.rank {
         Rank::Scalar => decode_one(raw_type, decoder),
