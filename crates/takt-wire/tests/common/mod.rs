@@ -3,22 +3,21 @@
 use proptest::collection::{hash_set, vec};
 use proptest::option;
 use proptest::prelude::*;
-use takt_ua::enumerations::{ActionState, PubSubState};
-use takt_ua::structures::{
-    ActionTargetDataType, ApplicationDescription, DataSetMetaDataType, EndpointDescription,
-    FieldMetaData, PubSubConnectionDataType, WriterGroupDataType,
-};
-use takt_ua::{DateTime, StatusCode, UaString};
+use takt_ua::StatusCode;
+use takt_ua::enumerations::ActionState;
 use takt_wire::{
-    Action, ActionFields, ActionHeader, AnnouncementContent, ApplicationInformation, Chunk,
-    DataSetContent, DataSetMessage, DeltaField, DeltaFields, DiscoveryAnnouncement, DiscoveryProbe,
-    Fields, GroupHeader, NetworkMessage, NetworkMessageType, Payload, PublisherId, SecurityHeader,
+    Action, ActionFields, ActionHeader, Chunk, DataSetContent, DataSetMessage, DeltaField,
+    DeltaFields, Fields, GroupHeader, NetworkMessage, NetworkMessageType, Payload, PublisherId,
+    SecurityHeader,
 };
+
+mod discovery;
 
 #[path = "../../../takt-ua/tests/common/mod.rs"]
 #[allow(dead_code, reason = "not every type is needed here")]
 pub(crate) mod values;
 
+use discovery::{announcement, probe};
 use values::{byte_string, data_value, date_time, guid, ua_string, variant};
 
 pub(crate) fn publisher_id() -> BoxedStrategy<PublisherId> {
@@ -237,151 +236,6 @@ fn chunk(message_type: NetworkMessageType) -> BoxedStrategy<Chunk> {
             chunk_offset: offset,
             total_size: offset + data.len() as u32 + behind,
             chunk_data: data,
-        })
-        .boxed()
-}
-
-fn probe() -> BoxedStrategy<DiscoveryProbe> {
-    let ids = || vec(any::<u16>(), 0..4);
-    prop_oneof![
-        Just(DiscoveryProbe::PublisherEndpoints),
-        Just(DiscoveryProbe::FindApplications),
-        ids().prop_map(|ids| DiscoveryProbe::DataSetMetaData {
-            data_set_writer_ids: ids
-        }),
-        ids().prop_map(|ids| DiscoveryProbe::DataSetWriterConfiguration {
-            data_set_writer_ids: ids
-        }),
-        any::<(u16, bool)>().prop_map(|(id, writers)| {
-            DiscoveryProbe::WriterGroupConfiguration {
-                writer_group_id: id,
-                include_data_set_writers: writers,
-            }
-        }),
-        (vec(ua_string(), 0..3), any::<(bool, bool)>()).prop_map(|(uris, (groups, writers))| {
-            DiscoveryProbe::PubSubConnections {
-                transport_profile_uris: uris,
-                include_writer_groups: groups,
-                include_data_set_writers: writers,
-            }
-        }),
-    ]
-    .boxed()
-}
-
-fn meta_data() -> BoxedStrategy<Box<DataSetMetaDataType>> {
-    let field =
-        (ua_string(), any::<u8>(), any::<i32>()).prop_map(|(name, kind, rank)| FieldMetaData {
-            name,
-            built_in_type: kind,
-            value_rank: rank,
-            ..FieldMetaData::default()
-        });
-    (ua_string(), vec(field, 0..3))
-        .prop_map(|(name, fields)| {
-            Box::new(DataSetMetaDataType {
-                name,
-                fields,
-                ..DataSetMetaDataType::default()
-            })
-        })
-        .boxed()
-}
-
-fn connections() -> BoxedStrategy<Vec<PubSubConnectionDataType>> {
-    let connection =
-        (ua_string(), publisher_id()).prop_map(|(name, id)| PubSubConnectionDataType {
-            name,
-            publisher_id: id.into(),
-            ..PubSubConnectionDataType::default()
-        });
-    vec(connection, 0..3).boxed()
-}
-
-fn application_information() -> BoxedStrategy<ApplicationInformation> {
-    let description = (ua_string(), vec(ua_string(), 0..3));
-    let status = (any::<i32>(), option::of((date_time(), date_time())));
-    prop_oneof![
-        description.prop_map(|(uri, capabilities): (UaString, Vec<UaString>)| {
-            ApplicationInformation::ApplicationDescription {
-                application_description: Box::new(ApplicationDescription {
-                    application_uri: uri,
-                    ..ApplicationDescription::default()
-                }),
-                capabilities,
-            }
-        }),
-        status.prop_map(|(status, cyclic): (i32, Option<(DateTime, DateTime)>)| {
-            ApplicationInformation::Status {
-                status: PubSubState(status),
-                cyclic,
-            }
-        }),
-    ]
-    .boxed()
-}
-
-fn announcement() -> BoxedStrategy<DiscoveryAnnouncement> {
-    let content = prop_oneof![
-        (vec(ua_string(), 0..3), values::status_code()).prop_map(|(urls, status_code)| {
-            let endpoint = |url| EndpointDescription {
-                endpoint_url: url,
-                ..EndpointDescription::default()
-            };
-            AnnouncementContent::PublisherEndpoints {
-                endpoints: urls.into_iter().map(endpoint).collect(),
-                status_code,
-            }
-        }),
-        (any::<u16>(), meta_data(), values::status_code()).prop_map(|(id, meta_data, status)| {
-            AnnouncementContent::DataSetMetaData {
-                data_set_writer_id: id,
-                meta_data,
-                status_code: status,
-            }
-        }),
-        (
-            vec((any::<u16>(), values::status_code()), 0..4),
-            ua_string()
-        )
-            .prop_map(|(writers, name)| {
-                let (data_set_writer_ids, status_codes) = writers.into_iter().unzip();
-                AnnouncementContent::DataSetWriterConfiguration {
-                    data_set_writer_ids,
-                    data_set_writer_config: Box::new(WriterGroupDataType {
-                        name,
-                        ..WriterGroupDataType::default()
-                    }),
-                    status_codes,
-                }
-            }),
-        connections().prop_map(AnnouncementContent::PubSubConnections),
-        connections().prop_map(AnnouncementContent::ActionResponder),
-        application_information().prop_map(AnnouncementContent::ApplicationInformation),
-        (
-            any::<u16>(),
-            vec(any::<u16>(), 0..3),
-            meta_data(),
-            meta_data()
-        )
-            .prop_map(|(id, targets, request, response)| {
-                let target = |action_target_id| ActionTargetDataType {
-                    action_target_id,
-                    ..ActionTargetDataType::default()
-                };
-                AnnouncementContent::ActionMetaData {
-                    data_set_writer_id: id,
-                    action_targets: targets.into_iter().map(target).collect(),
-                    request,
-                    response,
-                    action_methods: Vec::new(),
-                }
-            }),
-    ];
-    (any::<u16>(), content)
-        .prop_map(|(sequence_number, content)| DiscoveryAnnouncement {
-            sequence_number,
-            content,
         })
         .boxed()
 }
