@@ -9,6 +9,9 @@ use super::error::Problem;
 /// Largest field, in bytes: what is padded to the largest size must not become gigantic.
 const MAX_SIZE: usize = 64 << 20;
 
+/// Most dimensions of a matrix.
+pub(super) const MAX_RANK: usize = 8;
+
 /// A field of a DataSet, or of a structure.
 #[derive(Debug, Clone)]
 pub(crate) struct RawField {
@@ -200,10 +203,11 @@ pub(super) fn cells(
     mut visit: impl FnMut(bool) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     let lengths = if max.is_empty() { actual } else { max };
-    let mut index = vec![0_usize; lengths.len()];
+    let mut index = [0_usize; MAX_RANK];
     let count = lengths.iter().product::<usize>();
     for _ in 0..count {
         visit(index.iter().zip(actual).all(|(at, length)| at < length))?;
+        let (index, _) = index.split_at_mut(lengths.len().min(MAX_RANK));
         for (at, length) in index.iter_mut().zip(lengths).rev() {
             *at += 1;
             if *at < *length {

@@ -10,7 +10,7 @@ use takt_ua::{BuiltInType, NodeId, ids};
 
 use super::RawDataLayout;
 use super::error::{Problem, RawDataError};
-use super::layout::{Rank, RawField, RawStructure, RawType, StructureKind};
+use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, StructureKind};
 
 /// Deepest nesting of structures.
 const MAX_DEPTH: usize = 32;
@@ -228,11 +228,11 @@ impl Shape<'_> {
         }
         Ok(match rank {
             1 => Rank::Array(max().next().unwrap_or(0)),
-            2..=8 if max().any(|max| max == 0) => Rank::Matrix {
+            2..=MAX_RANK if max().any(|max| max == 0) => Rank::Matrix {
                 rank,
                 max: Vec::new(),
             },
-            2..=8 => Rank::Matrix {
+            2..=MAX_RANK => Rank::Matrix {
                 rank,
                 max: max().collect(),
             },

@@ -1,10 +1,12 @@
 //! Fields of DataSets as RawData: from and to Variants.
 
 use takt_ua::binary::{Decoder, Encode, Encoder};
-use takt_ua::{Array, Elements, ExtensionObject, ExtensionObjectBody, Variant};
+use takt_ua::{
+    Array, ByteString, Elements, ExtensionObject, ExtensionObjectBody, UaString, Variant,
+};
 
 use super::error::Problem;
-use super::layout::{Rank, RawField, RawType, cells};
+use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, cells};
 use super::recode::{Direction, lengths, structure, text_padding};
 use super::zeros;
 
@@ -44,12 +46,19 @@ fn encode_array(
         return Err(TOO_LONG);
     }
     encoder.array_length(Some(array.len()))?;
-    match raw_type {
-        RawType::Fixed(_) => array.elements.encode(encoder)?,
-        _ => array
-            .elements
+    // Without taking elements out one by one, which would allocate for those that are not numbers.
+    match (raw_type, &array.elements) {
+        (RawType::Fixed(_), elements) => elements.encode(encoder)?,
+        (RawType::String(max), Elements::String(texts)) => texts
             .iter()
-            .try_for_each(|element| encode_one(raw_type, &element, encoder))?,
+            .try_for_each(|text| encode_text(text, *max, encoder))?,
+        (RawType::ByteString(max), Elements::ByteString(list)) => list
+            .iter()
+            .try_for_each(|bytes| encode_bytes(bytes, *max, encoder))?,
+        (RawType::Structure(raw), Elements::ExtensionObject(objects)) => objects
+            .iter()
+            .try_for_each(|object| encode_structure(raw, object, encoder))?,
+        _ => return Err(Problem::TypeMismatch(raw_type.built_in_type())),
     }
     let missing = max.saturating_sub(array.len());
     Ok(zeros(
@@ -65,25 +74,29 @@ fn encode_matrix(
     array: &Array,
     encoder: &mut Encoder<'_>,
 ) -> Result<(), Problem> {
-    let actual: Vec<usize> = match array.is_empty() && array.dimensions.is_empty() {
-        true => vec![0; rank],
-        false => array
-            .dimensions
-            .iter()
-            .map(|length| *length as usize)
-            .collect(),
+    // An empty matrix need not say its dimensions.
+    let unsaid = array.is_empty() && array.dimensions.is_empty();
+    let mut actual = [0_usize; MAX_RANK];
+    let actual = match actual.get_mut(..rank) {
+        Some(actual) if unsaid || array.dimensions.len() == rank => actual,
+        _ => return Err(Problem::Invalid("not a matrix of the ValueRank")),
     };
+    for (length, said) in actual.iter_mut().zip(&array.dimensions) {
+        *length = *said as usize;
+    }
     let product = actual
         .iter()
         .try_fold(1_usize, |product, length| product.checked_mul(*length));
-    if actual.len() != rank || product != Some(array.len()) {
-        return Err(Problem::Invalid("not a matrix of the ValueRank"));
+    if product != Some(array.len()) {
+        return Err(Problem::Invalid(
+            "dimensions that do not make the number of elements",
+        ));
     }
     if actual.iter().zip(max).any(|(length, max)| length > max) {
         return Err(TOO_LONG);
     }
     encoder.array_length(Some(rank))?;
-    for length in &actual {
+    for length in actual.iter() {
         encoder.array_length(Some(*length))?;
     }
     let size = raw_type.fixed_size();
@@ -110,30 +123,46 @@ fn encode_one(
         {
             Ok(value.encode_scalar(encoder)?)
         }
-        (RawType::String(max), Variant::String(text)) => {
-            let padding = text_padding(text.as_option().map(str::len), *max)?;
-            text.encode(encoder)?;
-            Ok(zeros(padding, encoder)?)
-        }
+        (RawType::String(max), Variant::String(text)) => encode_text(text, *max, encoder),
         (RawType::ByteString(max), Variant::ByteString(bytes)) => {
-            let padding = text_padding(bytes.as_option().map(<[u8]>::len), *max)?;
-            bytes.encode(encoder)?;
-            Ok(zeros(padding, encoder)?)
+            encode_bytes(bytes, *max, encoder)
         }
-        (RawType::Structure(raw), Variant::ExtensionObject(object)) => match &object.body {
-            ExtensionObjectBody::Binary(body) if object.type_id == raw.encoding_id => {
-                let mut decoder = Decoder::new(body);
-                structure(raw, &mut decoder, encoder, Direction::ToRaw)?;
-                match decoder.remaining() {
-                    0 => Ok(()),
-                    _ => Err(Problem::Invalid("a structure that is longer than its type")),
-                }
-            }
-            _ => Err(Problem::Invalid(
-                "a structure of another type or encoding than the metadata names",
-            )),
-        },
+        (RawType::Structure(raw), Variant::ExtensionObject(object)) => {
+            encode_structure(raw, object, encoder)
+        }
         _ => Err(Problem::TypeMismatch(expected)),
+    }
+}
+
+fn encode_text(text: &UaString, max: usize, encoder: &mut Encoder<'_>) -> Result<(), Problem> {
+    let padding = text_padding(text.as_option().map(str::len), max)?;
+    text.encode(encoder)?;
+    Ok(zeros(padding, encoder)?)
+}
+
+fn encode_bytes(bytes: &ByteString, max: usize, encoder: &mut Encoder<'_>) -> Result<(), Problem> {
+    let padding = text_padding(bytes.as_option().map(<[u8]>::len), max)?;
+    bytes.encode(encoder)?;
+    Ok(zeros(padding, encoder)?)
+}
+
+fn encode_structure(
+    raw: &RawStructure,
+    object: &ExtensionObject,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), Problem> {
+    match &object.body {
+        ExtensionObjectBody::Binary(body) if object.type_id == raw.encoding_id => {
+            let mut decoder = Decoder::new(body);
+            structure(raw, &mut decoder, encoder, Direction::ToRaw)?;
+            match decoder.remaining() {
+                0 => Ok(()),
+                _ => Err(Problem::Invalid("a structure that is longer than its type")),
+            }
+        }
+        _ => Err(Problem::Invalid(
+            "a structure of another type or encoding than the metadata names",
+        )),
     }
 }
 
