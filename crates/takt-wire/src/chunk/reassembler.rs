@@ -85,6 +85,7 @@ pub struct ReassembledPayload {
 #[derive(Debug, PartialEq)]
 struct Source {
     publisher_id: Option<PublisherId>,
+    writer_group_id: Option<u16>,
     network_message_type: NetworkMessageType,
     data_set_writer_id: Option<u16>,
 }
@@ -168,10 +169,12 @@ impl ChunkReassembler {
         chunk: &ChunkRef<'_>,
         now: Instant,
     ) -> Result<usize, ReassemblyError> {
+        let writer_group_id = message.group_header.and_then(|group| group.writer_group_id);
         let found = self.partials.iter().position(|partial| {
             let source = &partial.source;
             source.network_message_type == chunk.network_message_type
                 && source.data_set_writer_id == chunk.data_set_writer_id
+                && source.writer_group_id == writer_group_id
                 && source.publisher_id.as_ref().map(|id| id.as_ref()) == message.publisher_id
         });
         if let Some((index, current)) =
@@ -200,6 +203,7 @@ impl ChunkReassembler {
         self.partials.push(Partial {
             source: Source {
                 publisher_id: message.publisher_id.map(|id| id.to_owned()),
+                writer_group_id,
                 network_message_type: chunk.network_message_type,
                 data_set_writer_id: chunk.data_set_writer_id,
             },

@@ -244,3 +244,30 @@ fn what_is_not_fixed_is_refused() {
     messages[0].configured_size = 2;
     assert!(FixedMessage::new(&small, &[]).is_err());
 }
+
+#[test]
+fn several_padded_data_set_messages_without_ids() {
+    let field = |value: u16| DataSetMessage {
+        sequence_number: Some(value),
+        configured_size: 12,
+        ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![
+            value.into(),
+        ])))
+    };
+    let message = |first, second| NetworkMessage::data(None, vec![field(first), field(second)]);
+    let mut fixed = FixedMessage::new(&message(0, 0), &[]).unwrap();
+    let slots: Vec<_> = (0..2)
+        .map(|index| fixed.slot::<u16>(index, 0).unwrap())
+        .collect();
+    for (index, value) in [7, 8].into_iter().enumerate() {
+        fixed.store(slots[index], value);
+        assert!(fixed.set_data_set_sequence_number(index, value));
+    }
+    assert_eq!(fixed.bytes(), message(7, 8).encode_to_vec().unwrap());
+    assert!(fixed.store_encoded(1, 0, &[9, 0]));
+    let reader = fixed.reader();
+    let read = reader.read(fixed.bytes()).unwrap();
+    assert_eq!((read.get(slots[0]), read.get(slots[1])), (7, 9));
+    assert_eq!(read.data_set_sequence_number(1), Some(8));
+    assert_eq!(slots[1].offset(), 1 + 12 + 6);
+}
