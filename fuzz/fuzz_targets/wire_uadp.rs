@@ -41,6 +41,7 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
         assert!(layout.encrypted.end <= layout.security_footer.end);
         assert_eq!(layout.signature.end, message.as_bytes().len());
     }
+    let _ = message.data_set_message_at(7, parameters.signature_length).map(|read| read.to_owned());
     if let Ok(PayloadRef::DataSetMessages(messages)) = message.payload(parameters) {
         assert_eq!(messages.iter().count(), messages.len());
         for (index, read) in messages.iter().enumerate() {

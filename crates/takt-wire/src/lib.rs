@@ -12,6 +12,33 @@
 //! * [`FixedMessage`] and [`FixedMessageReader`]: the fast path for messages whose layout never changes. Values are
 //!   stored at, and read from, offsets that are known beforehand; nothing is allocated.
 //!
+//! ```
+//! use takt_ua::Variant;
+//! use takt_wire::{
+//!     DataSetContent, DataSetMessage, Fields, NetworkMessage, NetworkMessageRef, PayloadParameters,
+//!     PayloadRef, PublisherId,
+//! };
+//!
+//! let message = NetworkMessage::data(
+//!     Some(PublisherId::UInt16(1)),
+//!     vec![DataSetMessage {
+//!         data_set_writer_id: Some(7),
+//!         ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![Variant::Double(21.5)])))
+//!     }],
+//! );
+//! let bytes = message.encode_to_vec()?;
+//!
+//! let received = NetworkMessageRef::new_checked(&bytes)?;
+//! if received.data_set_writer_ids().any(|id| id == 7) {
+//!     if let PayloadRef::DataSetMessages(messages) = received.payload(&PayloadParameters::default())? {
+//!         for message in messages.iter().flatten() {
+//!             println!("{message:?}");
+//!         }
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! There is no socket and no clock here: whoever sends and receives passes bytes and times in. Values are those of
 //! `takt-ua`; publishers and subscribers are in `takt-pubsub`.
 //!

@@ -68,12 +68,9 @@ proptest! {
     fn layouts_of_both_sides_agree(message in network_message()) {
         let mut bytes = Vec::new();
         let mut encoder = takt_ua::binary::Encoder::growing(&mut bytes, usize::MAX);
-        let mut written = message.encode(&mut encoder).unwrap();
+        let written = message.encode(&mut encoder).unwrap();
         let view = NetworkMessageRef::new_checked(&bytes).unwrap();
         let read = view.security_layout(message.signature.len()).unwrap();
-        if message.security_header.is_none() {
-            written.message_nonce = read.message_nonce.clone();
-        }
         prop_assert_eq!(written, read);
     }
 

@@ -91,6 +91,21 @@ impl<'a> DataSetMessageRef<'a> {
         decoder: &mut Decoder<'a>,
     ) -> Result<Self, WireError> {
         let size = decoder.remaining();
+        let mut message = Self::decode_start(data_set_writer_id, decoder)?;
+        message.configured_size = match message.content {
+            // The rest shall not be processed (Table 162).
+            DataSetContentRef::Invalid => padded_size(size, decoder.remaining()),
+            _ => padded_size(size, padding(decoder)?),
+        };
+        Ok(message)
+    }
+
+    /// Reads and checks a message that begins here. What follows its fields is not looked at; RawData fields take all
+    /// of the rest.
+    pub(crate) fn decode_start(
+        data_set_writer_id: Option<u16>,
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Self, WireError> {
         let (start, flags1) = (decoder.position(), decoder.u8()?);
         let mut message = Self {
             data_set_writer_id,
@@ -104,8 +119,6 @@ impl<'a> DataSetMessageRef<'a> {
             content: DataSetContentRef::Invalid,
         };
         if flags1 & flags::VALID == 0 {
-            // The rest shall not be processed (Table 162).
-            message.configured_size = padded_size(size, decoder.remaining());
             return Ok(message);
         }
         let set = |bit: u8| flags1 & bit != 0;
@@ -170,7 +183,6 @@ impl<'a> DataSetMessageRef<'a> {
             }
             _ => return Err(reserved(start2, "DataSetFlags2", flags2)),
         };
-        message.configured_size = padded_size(size, padding(decoder)?);
         Ok(message)
     }
 
@@ -266,6 +278,16 @@ fn variants<'a>(fields: &Sequence<'a, VariantRef<'a>>) -> Vec<takt_ua::Variant> 
 }
 
 impl DataSetContentRef<'_> {
+    /// Whether this is an Action request or response; `invalid` is for messages that nobody can tell of.
+    pub(crate) fn action(&self, invalid: Option<bool>) -> Option<bool> {
+        match self {
+            Self::ActionRequest(_) => Some(true),
+            Self::ActionResponse(_) => Some(false),
+            Self::Invalid => invalid,
+            _ => None,
+        }
+    }
+
     /// The same, owned.
     #[allow(
         clippy::wrong_self_convention,

@@ -49,7 +49,7 @@ pub use value::{FixedValue, Slot};
 ///
 /// message.set_timestamp(DateTime::now());
 /// message.store(temperature, 21.5);
-/// assert_eq!(message.bytes().len(), 24);
+/// assert_eq!(message.bytes().len(), 27);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::view::{PayloadHeader, decoder_of};
 use super::{NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload, action_rule, rules};
 use crate::chunk::ChunkRef;
-use crate::data_set_message::{DataSetContentRef, DataSetMessageRef};
+use crate::data_set_message::DataSetMessageRef;
 use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
 use crate::error::{WireError, WireErrorKind};
 
@@ -77,6 +77,41 @@ impl<'a> NetworkMessageRef<'a> {
             return Ok(PayloadRef::Chunk(chunk));
         }
         self.whole_payload(self.bytes, range, parameters.data_set_message_sizes)
+    }
+
+    /// The DataSetMessage at an offset from the start of the message: the DataSetOffset of a DataSetReader (6.3.1.4.3),
+    /// for messages without a PayloadHeader. What follows it is not looked at, since its size is not known; RawData
+    /// fields take all of the rest, see [`RawDataLayout::decode_start`](crate::RawDataLayout::decode_start).
+    pub fn data_set_message_at(
+        &self,
+        data_set_offset: u16,
+        signature_length: usize,
+    ) -> Result<DataSetMessageRef<'a>, WireError> {
+        let payload = self.security_layout(signature_length)?.encrypted;
+        let offset = usize::from(data_set_offset);
+        let data = self.network_message_type == NetworkMessageType::DataSetMessage && !self.chunk;
+        if !data || !payload.contains(&offset) {
+            let kind =
+                WireErrorKind::Forbidden("a DataSetOffset outside of DataSetMessages (6.3.1.4.3)");
+            return Err(WireError::new(offset, kind));
+        }
+        let mut decoder = decoder_of(self.bytes, offset, payload.end)?;
+        let message = DataSetMessageRef::decode_start(None, &mut decoder)?;
+        self.check_action(&message, offset)?;
+        Ok(message)
+    }
+
+    /// Actions come with an ActionHeader of their kind, and nothing else does.
+    fn check_action(
+        &self,
+        message: &DataSetMessageRef<'_>,
+        offset: usize,
+    ) -> Result<(), WireError> {
+        let header = self.action_header.map(|header| header.request);
+        match action_rule(header, message.content.action(header)) {
+            Some(rule) => Err(WireError::new(offset, WireErrorKind::Forbidden(rule))),
+            None => Ok(()),
+        }
     }
 
     /// The payload of a message whose chunks have been put together; see
@@ -208,12 +243,7 @@ impl<'a> DataSetMessagesRef<'a> {
     fn read(&self, index: usize, start: usize) -> Result<DataSetMessageRef<'a>, WireError> {
         let mut decoder = decoder_of(self.bytes, start, start + self.size(index))?;
         let message = DataSetMessageRef::decode(self.data_set_writer_id(index), &mut decoder)?;
-        let action = match message.content {
-            DataSetContentRef::ActionRequest(_) => Some(true),
-            DataSetContentRef::ActionResponse(_) => Some(false),
-            DataSetContentRef::Invalid => self.action,
-            _ => None,
-        };
+        let action = message.content.action(self.action);
         match action_rule(self.action, action) {
             Some(rule) => Err(WireError::new(start, WireErrorKind::Forbidden(rule))),
             None => Ok(message),

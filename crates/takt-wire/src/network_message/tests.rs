@@ -356,3 +356,16 @@ fn every_truncation_of_a_message_is_refused_or_read() {
         assert!(NetworkMessage::decode(cut, &PayloadParameters::default()).is_err());
     }
 }
+
+#[test]
+fn a_data_set_message_at_its_offset() {
+    let message = NetworkMessage::data(None, vec![key_frame(None, &[7]), key_frame(None, &[8])]);
+    let bytes = message.encode_to_vec().unwrap();
+    let view = NetworkMessageRef::new_checked(&bytes).unwrap();
+    for (offset, value) in [(1, 7), (7, 8)] {
+        let read = view.data_set_message_at(offset, 0).unwrap();
+        assert_eq!(read.to_owned(), key_frame(None, &[value]));
+    }
+    assert!(view.data_set_message_at(0, 0).is_err());
+    assert!(view.data_set_message_at(13, 0).is_err());
+}

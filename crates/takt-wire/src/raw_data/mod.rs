@@ -89,18 +89,23 @@ impl RawDataLayout {
 
     /// Reads all fields. What follows them must be padding: zeros.
     pub fn decode(&self, bytes: &[u8]) -> Result<Vec<Variant>, RawDataError> {
+        let (values, offset) = self.decode_start(bytes)?;
+        let padding = bytes.get(offset..).unwrap_or_default();
+        match padding.iter().all(|byte| *byte == 0) {
+            true => Ok(values),
+            false => Err(RawDataError::TrailingBytes { offset }),
+        }
+    }
+
+    /// Reads all fields; gives their size in bytes, too. What follows them may be the next DataSetMessage.
+    pub fn decode_start(&self, bytes: &[u8]) -> Result<(Vec<Variant>, usize), RawDataError> {
         let mut decoder = Decoder::new(bytes);
         let mut values = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {
             let value = value::decode(field, &mut decoder).map_err(|kind| kind.at(index))?;
             values.push(value);
         }
-        match decoder.rest().iter().all(|byte| *byte == 0) {
-            true => Ok(values),
-            false => Err(RawDataError::TrailingBytes {
-                offset: decoder.position(),
-            }),
-        }
+        Ok((values, decoder.position()))
     }
 }
 
