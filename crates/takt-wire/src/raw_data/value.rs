@@ -102,7 +102,7 @@ fn encode_matrix(
     let size = raw_type.fixed_size();
     let mut elements = array.elements.iter();
     cells(
-        &actual,
+        actual,
         if size.is_some() { max } else { &[] },
         |present| match present.then(|| elements.next()).flatten() {
             Some(element) => encode_one(raw_type, &element, encoder),
