@@ -151,7 +151,13 @@ impl<'b> Encoder<'b> {
         self.patch(position, &value.to_le_bytes())
     }
 
-    /// Overwrites four bytes that were written before; see [`patch`](Self::patch).
+    /// Overwrites two bytes that were written before; see [`patch`](Self::patch).
+    #[inline]
+    pub fn patch_u16(&mut self, position: usize, value: u16) -> bool {
+        self.patch(position, &value.to_le_bytes())
+    }
+
+    /// Overwrites four bytes that were written before; see [`patch_u32`](Self::patch_u32).
     #[inline]
     pub fn patch_i32(&mut self, position: usize, value: i32) -> bool {
         self.patch_u32(position, value.cast_unsigned())

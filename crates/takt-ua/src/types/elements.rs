@@ -80,7 +80,7 @@ macro_rules! elements {
 
             /// Encodes the elements, without their number.
             #[inline]
-            pub(super) fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+            pub fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
                 match self {
                     $(Self::$name(elements) => <$type>::encode_elements(elements, encoder)),*
                 }
@@ -94,8 +94,9 @@ macro_rules! elements {
                 }
             }
 
-            /// Decodes `count` elements; the caller has checked the number.
-            pub(super) fn decode(
+            /// Decodes `count` elements without their number, which the caller has checked; see
+            /// [`Decoder::array_length`].
+            pub fn decode(
                 element_type: BuiltInType,
                 count: usize,
                 decoder: &mut Decoder<'_>,

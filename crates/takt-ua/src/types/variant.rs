@@ -99,8 +99,8 @@ impl Variant {
         }
     }
 
-    /// Decodes a value whose type is known, as it stands in a Variant or in a structure.
-    pub(crate) fn decode_scalar(
+    /// Decodes a value whose type is known, as it stands in a Variant or in a structure: without an encoding mask.
+    pub fn decode_scalar(
         built_in_type: BuiltInType,
         decoder: &mut Decoder<'_>,
     ) -> Result<Self, DecodeError> {
@@ -140,7 +140,7 @@ impl Variant {
 
     /// Encodes the value without the encoding mask, as it stands in a structure; nothing for an array.
     #[inline]
-    pub(crate) fn encode_scalar(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    pub fn encode_scalar(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         match self {
             Variant::Empty | Variant::Array(_) => Ok(()),
             Variant::Boolean(value) => encoder.bool(*value),

@@ -130,9 +130,9 @@ impl<'a> VariantRef<'a> {
         }
     }
 
-    /// Decodes a value whose type is known, as it stands in a Variant or in an array.
+    /// Decodes a value whose type is known, as it stands in a Variant or in an array: without an encoding mask.
     #[inline]
-    pub(super) fn decode_scalar(
+    pub fn decode_scalar(
         built_in_type: BuiltInType,
         decoder: &mut Decoder<'a>,
     ) -> Result<Self, DecodeError> {

@@ -1,0 +1,325 @@
+//! Putting chunks together again.
+
+use std::time::{Duration, Instant};
+
+use super::ChunkRef;
+use crate::network_message::{NetworkMessageRef, NetworkMessageType};
+use crate::publisher_id::PublisherId;
+
+/// What a [`ChunkReassembler`] spends at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReassemblyLimits {
+    /// Largest payload, in bytes.
+    pub max_payload_size: usize,
+    /// Bytes of all payloads that are not complete. If another one needs them, the oldest is given up.
+    pub max_memory: usize,
+    /// Payloads at a time, including those that were completed lately. If there is another one, the oldest is given up.
+    pub max_payloads: usize,
+    /// Chunks of one payload.
+    pub max_chunks: usize,
+    /// For how long all chunks of a payload are waited for, from the first one on.
+    pub timeout: Duration,
+}
+
+impl Default for ReassemblyLimits {
+    /// 4 MiB a payload, 16 MiB, 64 payloads, 16 384 chunks, 5 s.
+    fn default() -> Self {
+        Self {
+            max_payload_size: 4 << 20,
+            max_memory: 16 << 20,
+            max_payloads: 64,
+            max_chunks: 16_384,
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why a chunk was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReassemblyError {
+    /// The payload is larger than the limit.
+    #[error("a payload of {total_size} bytes, the limit is {limit}")]
+    TooLarge {
+        /// Size of the payload in bytes.
+        total_size: u32,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// The payload has more chunks than the limit.
+    #[error("a payload of {chunks} chunks, the limit is {limit}")]
+    TooManyChunks {
+        /// Number of chunks.
+        chunks: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// The chunk belongs to an older payload of the same DataSetWriter.
+    #[error("a chunk of payload {found}, when payload {current} had begun")]
+    Stale {
+        /// Number of the payload that the chunk belongs to.
+        found: u16,
+        /// Number of the latest payload.
+        current: u16,
+    },
+    /// The chunk does not fit those that came before; the payload is given up.
+    #[error("a chunk at {chunk_offset} that does not fit the others: {what}")]
+    Inconsistent {
+        /// Offset of the chunk in bytes.
+        chunk_offset: u32,
+        /// What does not fit.
+        what: &'static str,
+    },
+}
+
+/// A payload of which all chunks have come. With the headers of the message that carried the last of them,
+/// [`NetworkMessageRef::reassembled_payload`] reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReassembledPayload {
+    /// Number of the payload.
+    pub message_sequence_number: u16,
+    /// The payload.
+    pub bytes: Vec<u8>,
+}
+
+/// Of whom a payload is. There is one at a time.
+#[derive(Debug, PartialEq)]
+struct Source {
+    publisher_id: Option<PublisherId>,
+    writer_group_id: Option<u16>,
+    network_message_type: NetworkMessageType,
+    data_set_writer_id: Option<u16>,
+}
+
+#[derive(Debug)]
+struct Partial {
+    source: Source,
+    message_sequence_number: u16,
+    started: Instant,
+    bytes: Vec<u8>,
+    /// Size of all chunks but the last, known from the first that is not the last.
+    chunk_size: Option<usize>,
+    /// Which chunks are there, by number.
+    received: Vec<bool>,
+    missing: usize,
+    /// The last chunk, as long as its number is not known.
+    last: Option<usize>,
+    complete: bool,
+}
+
+/// Collects the chunks of payloads, in any order, repeated or not, within limits of memory and time.
+///
+/// It has no clock: [`push`](Self::push) takes the time, [`next_timeout`](Self::next_timeout) says when
+/// [`handle_timeout`](Self::handle_timeout) wants to be called.
+#[derive(Debug)]
+pub struct ChunkReassembler {
+    limits: ReassemblyLimits,
+    /// Oldest first.
+    partials: Vec<Partial>,
+}
+
+impl ChunkReassembler {
+    /// Collects within these limits.
+    pub fn new(limits: ReassemblyLimits) -> Self {
+        Self {
+            limits,
+            partials: Vec::new(),
+        }
+    }
+
+    /// Takes a chunk, which came with these headers; gives the payload if it was the last that was missing.
+    pub fn push(
+        &mut self,
+        message: &NetworkMessageRef<'_>,
+        chunk: &ChunkRef<'_>,
+        now: Instant,
+    ) -> Result<Option<ReassembledPayload>, ReassemblyError> {
+        self.handle_timeout(now);
+        let total_size = chunk.total_size as usize;
+        if total_size > self.limits.max_payload_size.min(self.limits.max_memory) {
+            return Err(ReassemblyError::TooLarge {
+                total_size: chunk.total_size,
+                limit: self.limits.max_payload_size.min(self.limits.max_memory),
+            });
+        }
+        let index = self.find_or_begin(message, chunk, now)?;
+        let Some(partial) = self.partials.get_mut(index) else {
+            return Ok(None);
+        };
+        match partial.add(chunk, self.limits.max_chunks) {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                partial.complete = true;
+                partial.received = Vec::new();
+                Ok(Some(ReassembledPayload {
+                    message_sequence_number: partial.message_sequence_number,
+                    bytes: std::mem::take(&mut partial.bytes),
+                }))
+            }
+            Err(error) => {
+                self.partials.remove(index);
+                Err(error)
+            }
+        }
+    }
+
+    /// The index of the payload that a chunk belongs to.
+    fn find_or_begin(
+        &mut self,
+        message: &NetworkMessageRef<'_>,
+        chunk: &ChunkRef<'_>,
+        now: Instant,
+    ) -> Result<usize, ReassemblyError> {
+        let writer_group_id = message.group_header.and_then(|group| group.writer_group_id);
+        let found = self.partials.iter().position(|partial| {
+            let source = &partial.source;
+            source.network_message_type == chunk.network_message_type
+                && source.data_set_writer_id == chunk.data_set_writer_id
+                && source.writer_group_id == writer_group_id
+                && source.publisher_id.as_ref().map(|id| id.as_ref()) == message.publisher_id
+        });
+        if let Some((index, current)) =
+            found.and_then(|index| Some((index, self.partials.get(index)?)))
+        {
+            let (found, current) = (
+                chunk.message_sequence_number,
+                current.message_sequence_number,
+            );
+            if found == current {
+                return Ok(index);
+            }
+            // Numbers wrap; the newer one is less than half of them ahead (7.2.3).
+            if found.wrapping_sub(current) > u16::MAX / 2 {
+                return Err(ReassemblyError::Stale { found, current });
+            }
+            self.partials.remove(index);
+        }
+        let total_size = chunk.total_size as usize;
+        while !self.partials.is_empty()
+            && (self.memory() + total_size > self.limits.max_memory
+                || self.partials.len() >= self.limits.max_payloads.max(1))
+        {
+            self.partials.remove(0);
+        }
+        self.partials.push(Partial {
+            source: Source {
+                publisher_id: message.publisher_id.map(|id| id.to_owned()),
+                writer_group_id,
+                network_message_type: chunk.network_message_type,
+                data_set_writer_id: chunk.data_set_writer_id,
+            },
+            message_sequence_number: chunk.message_sequence_number,
+            started: now,
+            bytes: vec![0; total_size],
+            chunk_size: None,
+            received: Vec::new(),
+            missing: 0,
+            last: None,
+            complete: false,
+        });
+        Ok(self.partials.len() - 1)
+    }
+
+    /// Bytes of the payloads that are not complete.
+    pub fn memory(&self) -> usize {
+        self.partials
+            .iter()
+            .map(|partial| partial.bytes.len())
+            .sum()
+    }
+
+    /// Gives up payloads that have waited for too long.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let timeout = self.limits.timeout;
+        self.partials
+            .retain(|partial| now.saturating_duration_since(partial.started) < timeout);
+    }
+
+    /// When the next payload will have waited for too long.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let started = self.partials.iter().map(|partial| partial.started).min()?;
+        started.checked_add(self.limits.timeout)
+    }
+}
+
+impl Partial {
+    /// Stores a chunk; says whether it was the last one missing.
+    fn add(&mut self, chunk: &ChunkRef<'_>, max_chunks: usize) -> Result<bool, ReassemblyError> {
+        if self.complete {
+            return Ok(false);
+        }
+        let refuse = |what: &'static str| {
+            Err(ReassemblyError::Inconsistent {
+                chunk_offset: chunk.chunk_offset,
+                what,
+            })
+        };
+        let offset = chunk.chunk_offset as usize;
+        if chunk.total_size as usize != self.bytes.len() {
+            return refuse("another TotalSize");
+        }
+        let target = self.bytes.get_mut(offset..);
+        let Some(target) = target.and_then(|rest| rest.get_mut(..chunk.chunk_data.len())) else {
+            return refuse("behind the end");
+        };
+        target.copy_from_slice(chunk.chunk_data);
+        if chunk.is_last() {
+            if self.last.is_some_and(|last| last != offset) {
+                return refuse("another size than the last chunk before");
+            }
+            self.last = Some(offset);
+            if offset == 0 {
+                return Ok(true);
+            }
+        } else {
+            let size = chunk.chunk_data.len();
+            match self.chunk_size {
+                None => self.set_chunk_size(size, max_chunks)?,
+                Some(known) if known != size => return refuse("another size than the others"),
+                Some(_) => {}
+            }
+            if !self.mark(offset) {
+                return refuse("not at a multiple of the chunks' size");
+            }
+        }
+        if self.chunk_size.is_some() {
+            if let Some(last) = self.last
+                && !self.mark(last)
+            {
+                return refuse("not at a multiple of the chunks' size");
+            }
+            return Ok(self.missing == 0);
+        }
+        Ok(false)
+    }
+
+    fn set_chunk_size(&mut self, size: usize, max_chunks: usize) -> Result<(), ReassemblyError> {
+        let chunks = self.bytes.len().div_ceil(size);
+        if chunks > max_chunks {
+            return Err(ReassemblyError::TooManyChunks {
+                chunks,
+                limit: max_chunks,
+            });
+        }
+        self.chunk_size = Some(size);
+        self.received = vec![false; chunks];
+        self.missing = chunks;
+        Ok(())
+    }
+
+    /// Notes that the chunk at an offset is there; says `false` if there is none at that offset.
+    fn mark(&mut self, offset: usize) -> bool {
+        let Some(size) = self.chunk_size.filter(|size| offset.is_multiple_of(*size)) else {
+            return false;
+        };
+        match self.received.get_mut(offset / size) {
+            Some(received) => {
+                if !*received {
+                    *received = true;
+                    self.missing -= 1;
+                }
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Chunks, written and put together.
+
+use std::time::{Duration, Instant};
+
+use takt_ua::Variant;
+
+use super::*;
+use crate::data_set_message::{DataSetContent, DataSetMessage, Fields};
+use crate::network_message::PayloadRef;
+use crate::network_message::{NetworkMessage, NetworkMessageRef, Payload, PayloadParameters};
+use crate::publisher_id::PublisherId;
+
+fn long(publisher: u8, sequence_number: u16) -> NetworkMessage {
+    let values = (0..100_u8).map(Variant::Byte).collect();
+    NetworkMessage::data(
+        Some(PublisherId::Byte(publisher)),
+        vec![DataSetMessage {
+            data_set_writer_id: Some(7),
+            sequence_number: Some(sequence_number),
+            ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(values)))
+        }],
+    )
+}
+
+/// The NetworkMessages that a long one is sent as.
+fn messages(long: &NetworkMessage, size: usize) -> Vec<Vec<u8>> {
+    let chunks = ChunkWriter::new(long, size, 0).unwrap();
+    let expected = chunks.len();
+    let messages: Vec<_> = chunks
+        .map(|chunk| {
+            let message = NetworkMessage {
+                payload: Payload::Chunk(chunk),
+                ..long.clone()
+            };
+            message.encode_to_vec().unwrap()
+        })
+        .collect();
+    assert_eq!(messages.len(), expected);
+    messages
+}
+
+fn push(
+    reassembler: &mut ChunkReassembler,
+    bytes: &[u8],
+    now: Instant,
+) -> Result<Option<NetworkMessage>, ReassemblyError> {
+    let message = NetworkMessageRef::new_checked(bytes).unwrap();
+    let payload = message.payload(&PayloadParameters::default()).unwrap();
+    let PayloadRef::Chunk(chunk) = payload else {
+        panic!("{payload:?}")
+    };
+    let complete = reassembler.push(&message, &chunk, now)?;
+    Ok(complete.map(|complete| {
+        let payload = message.reassembled_payload(&complete.bytes).unwrap();
+        let PayloadRef::DataSetMessages(messages) = payload else {
+            panic!("{payload:?}")
+        };
+        let first = messages.get(0).unwrap().unwrap().to_owned();
+        NetworkMessage::data(message.publisher_id.map(|id| id.to_owned()), vec![first])
+    }))
+}
+
+#[test]
+fn a_chunk_as_bytes() {
+    let message = NetworkMessage {
+        publisher_id: Some(PublisherId::Byte(3)),
+        ..NetworkMessage::new(Payload::Chunk(Chunk {
+            network_message_type: NetworkMessageType::DataSetMessage,
+            data_set_writer_id: Some(7),
+            message_sequence_number: 1,
+            chunk_offset: 2,
+            total_size: 4,
+            chunk_data: vec![8, 9],
+        }))
+    };
+    let bytes = message.encode_to_vec().unwrap();
+    let expected = [
+        0xD1, 0x80, 0x01, 3, 7, 0, 1, 0, 2, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 8, 9,
+    ];
+    assert_eq!(bytes, expected);
+    let decoded = NetworkMessage::decode(&bytes, &PayloadParameters::default());
+    assert_eq!(decoded, Ok(message));
+    for (at, value) in [(8, 3), (12, 3), (16, 0)] {
+        let mut wrong = expected;
+        wrong[at] = value;
+        assert!(NetworkMessage::decode(&wrong, &PayloadParameters::default()).is_err());
+    }
+}
+
+#[test]
+fn chunks_in_any_order_give_the_message() {
+    let (long, now) = (long(1, 5), Instant::now());
+    let sent = messages(&long, 64);
+    assert!(sent.len() > 3);
+    assert!(sent.iter().all(|message| message.len() <= 64));
+    let mut orders = vec![sent.clone(), sent.iter().rev().cloned().collect()];
+    orders.push([sent[1..].to_vec(), vec![sent[1].clone(), sent[0].clone()]].concat());
+    for order in orders {
+        let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+        let (last, before) = order.split_last().unwrap();
+        for bytes in before {
+            assert_eq!(push(&mut reassembler, bytes, now), Ok(None));
+        }
+        assert_eq!(push(&mut reassembler, last, now), Ok(Some(long.clone())));
+        // One that is sent again gives nothing again.
+        assert_eq!(push(&mut reassembler, last, now), Ok(None));
+        assert_eq!(reassembler.memory(), 0);
+    }
+}
+
+#[test]
+fn one_chunk_is_enough_if_it_is_all() {
+    let (long, now) = (long(1, 5), Instant::now());
+    let sent = messages(&long, 4000);
+    let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+    assert_eq!(sent.len(), 1);
+    assert_eq!(push(&mut reassembler, &sent[0], now), Ok(Some(long)));
+}
+
+#[test]
+fn a_newer_payload_replaces_an_older_one() {
+    let now = Instant::now();
+    let (old, new) = (messages(&long(1, 65_535), 64), messages(&long(1, 0), 64));
+    let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+    push(&mut reassembler, &old[0], now).unwrap();
+    push(&mut reassembler, &new[0], now).unwrap();
+    let stale = ReassemblyError::Stale {
+        found: 65_535,
+        current: 0,
+    };
+    assert_eq!(push(&mut reassembler, &old[1], now), Err(stale));
+    let other = messages(&long(2, 65_535), 64);
+    assert_eq!(push(&mut reassembler, &other[0], now), Ok(None));
+    assert_eq!(reassembler.memory(), 2 * 205);
+}
+
+#[test]
+fn memory_and_time_are_bounded() {
+    let now = Instant::now();
+    let limits = ReassemblyLimits {
+        max_payload_size: 205,
+        max_memory: 500,
+        ..ReassemblyLimits::default()
+    };
+    let mut reassembler = ChunkReassembler::new(limits);
+    for publisher in 1..10 {
+        let sent = messages(&long(publisher, 1), 64);
+        push(&mut reassembler, &sent[0], now).unwrap();
+        assert!(reassembler.memory() <= 500);
+    }
+    assert_eq!(reassembler.memory(), 2 * 205);
+    assert_eq!(reassembler.next_timeout(), Some(now + limits.timeout));
+    reassembler.handle_timeout(now + limits.timeout - Duration::from_nanos(1));
+    assert_eq!(reassembler.memory(), 2 * 205);
+    reassembler.handle_timeout(now + limits.timeout);
+    assert_eq!(reassembler.memory(), 0);
+    assert_eq!(reassembler.next_timeout(), None);
+
+    let mut small = ChunkReassembler::new(ReassemblyLimits {
+        max_payload_size: 204,
+        ..limits
+    });
+    let sent = messages(&long(1, 1), 64);
+    assert!(matches!(
+        push(&mut small, &sent[0], now),
+        Err(ReassemblyError::TooLarge {
+            total_size: 205,
+            limit: 204
+        })
+    ));
+    let mut few = ChunkReassembler::new(ReassemblyLimits {
+        max_chunks: 2,
+        ..limits
+    });
+    assert!(matches!(
+        push(&mut few, &sent[0], now),
+        Err(ReassemblyError::TooManyChunks { limit: 2, .. })
+    ));
+    let mut single = ChunkReassembler::new(ReassemblyLimits {
+        max_payloads: 1,
+        ..limits
+    });
+    for publisher in 1..4 {
+        push(&mut single, &messages(&long(publisher, 1), 64)[0], now).unwrap();
+    }
+    assert_eq!(single.memory(), 205);
+}
+
+#[test]
+fn chunks_that_do_not_fit_each_other_are_refused() {
+    let now = Instant::now();
+    let chunk = |chunk_offset, total_size, length| {
+        let message = NetworkMessage::new(Payload::Chunk(Chunk {
+            network_message_type: NetworkMessageType::DataSetMessage,
+            data_set_writer_id: Some(7),
+            message_sequence_number: 1,
+            chunk_offset,
+            total_size,
+            chunk_data: vec![0; length],
+        }));
+        message.encode_to_vec().unwrap()
+    };
+    for (first, second) in [
+        (chunk(0, 10, 4), chunk(4, 11, 4)),
+        (chunk(0, 10, 4), chunk(4, 10, 3)),
+        (chunk(0, 10, 4), chunk(3, 10, 4)),
+        (chunk(8, 10, 2), chunk(7, 10, 3)),
+        (chunk(7, 10, 3), chunk(0, 10, 4)),
+    ] {
+        let mut reassembler = ChunkReassembler::new(ReassemblyLimits::default());
+        assert_eq!(push(&mut reassembler, &first, now), Ok(None));
+        let error = push(&mut reassembler, &second, now).unwrap_err();
+        assert!(
+            matches!(error, ReassemblyError::Inconsistent { .. }),
+            "{error}"
+        );
+        assert_eq!(reassembler.memory(), 0);
+    }
+}
+
+#[test]
+fn what_cannot_be_chunked_is_refused() {
+    let mut two = long(1, 1);
+    let Payload::DataSetMessages(messages) = &mut two.payload else {
+        panic!()
+    };
+    messages.push(messages[0].clone());
+    assert!(ChunkWriter::new(&two, 100, 0).is_err());
+    assert!(ChunkWriter::new(&long(1, 1), 20, 0).is_err());
+}

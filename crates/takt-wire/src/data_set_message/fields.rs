@@ -1,0 +1,164 @@
+//! The fields of DataSetMessages, owned and borrowed.
+
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::{DataValue, DataValueRef, Variant, VariantRef};
+
+use crate::sequence::Sequence;
+
+/// Fields of a key frame, in the order of the metadata (7.2.4.5.5).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fields {
+    /// Values that say their type. A StatusCode in place of the value says that it is bad, a DataValue that it is
+    /// uncertain.
+    Variant(Vec<Variant>),
+    /// Values with StatusCode and timestamps.
+    DataValue(Vec<DataValue>),
+    /// Values that only the metadata can tell apart; see [`RawDataLayout`](crate::RawDataLayout).
+    RawData(Vec<u8>),
+}
+
+/// Fields of a delta frame (7.2.4.5.6).
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeltaFields {
+    /// Values that say their type.
+    Variant(Vec<DeltaField<Variant>>),
+    /// Values with StatusCode and timestamps.
+    DataValue(Vec<DeltaField<DataValue>>),
+}
+
+/// A field that changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeltaField<T> {
+    /// Index of the field in the metadata; each at most once in a message.
+    pub field_index: u16,
+    /// Its value.
+    pub field_value: T,
+}
+
+impl<T> DeltaField<T> {
+    /// The new value of the field with this index.
+    pub fn new(field_index: u16, field_value: impl Into<T>) -> Self {
+        Self {
+            field_index,
+            field_value: field_value.into(),
+        }
+    }
+}
+
+impl<T: Encode> Encode for DeltaField<T> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        encoder.u16(self.field_index)?;
+        self.field_value.encode(encoder)
+    }
+}
+
+impl<'a, T: Decode<'a>> Decode<'a> for DeltaField<T> {
+    const MIN_SIZE: usize = 2 + T::MIN_SIZE;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            field_index: decoder.u16()?,
+            field_value: T::decode(decoder)?,
+        })
+    }
+
+    fn skip(decoder: &mut Decoder<'a>) -> Result<(), DecodeError> {
+        decoder.u16()?;
+        T::skip(decoder)
+    }
+}
+
+/// Borrowed [`Fields`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FieldsRef<'a> {
+    /// Values that say their type.
+    Variant(Sequence<'a, VariantRef<'a>>),
+    /// Values with StatusCode and timestamps.
+    DataValue(Sequence<'a, DataValueRef<'a>>),
+    /// All fields, encoded, with the padding that follows them.
+    RawData(&'a [u8]),
+}
+
+/// Borrowed [`DeltaFields`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DeltaFieldsRef<'a> {
+    /// Values that say their type.
+    Variant(Sequence<'a, DeltaField<VariantRef<'a>>>),
+    /// Values with StatusCode and timestamps.
+    DataValue(Sequence<'a, DeltaField<DataValueRef<'a>>>),
+}
+
+impl FieldsRef<'_> {
+    /// The same, owned.
+    #[allow(
+        clippy::wrong_self_convention,
+        reason = "taking self by reference keeps ToOwned out of the way"
+    )]
+    pub fn to_owned(&self) -> Fields {
+        match self {
+            Self::Variant(fields) => {
+                Fields::Variant(fields.iter().map(|field| field.to_owned()).collect())
+            }
+            Self::DataValue(fields) => {
+                Fields::DataValue(fields.iter().map(|field| field.to_owned()).collect())
+            }
+            Self::RawData(bytes) => Fields::RawData(bytes.to_vec()),
+        }
+    }
+}
+
+impl<'a> DeltaFieldsRef<'a> {
+    /// The same, owned.
+    #[allow(
+        clippy::wrong_self_convention,
+        reason = "taking self by reference keeps ToOwned out of the way"
+    )]
+    pub fn to_owned(&self) -> DeltaFields {
+        match self {
+            Self::Variant(fields) => {
+                let owned = |field: DeltaField<VariantRef<'a>>| DeltaField {
+                    field_index: field.field_index,
+                    field_value: field.field_value.to_owned(),
+                };
+                DeltaFields::Variant(fields.iter().map(owned).collect())
+            }
+            Self::DataValue(fields) => {
+                let owned = |field: DeltaField<DataValueRef<'a>>| DeltaField {
+                    field_index: field.field_index,
+                    field_value: field.field_value.to_owned(),
+                };
+                DeltaFields::DataValue(fields.iter().map(owned).collect())
+            }
+        }
+    }
+
+    /// Whether a FieldIndex is there twice.
+    pub(super) fn has_duplicates(&self) -> bool {
+        match self {
+            Self::Variant(fields) => duplicates(fields.iter().map(|field| field.field_index)),
+            Self::DataValue(fields) => duplicates(fields.iter().map(|field| field.field_index)),
+        }
+    }
+}
+
+/// Whether an index is there twice. Ascending ones, which is what Publishers send, are seen at once.
+pub(super) fn duplicates(indexes: impl Iterator<Item = u16> + Clone) -> bool {
+    let ascending = indexes
+        .clone()
+        .zip(indexes.clone().skip(1))
+        .all(|(first, second)| first < second);
+    if ascending {
+        return false;
+    }
+    let mut seen = [0_u64; 1024];
+    for index in indexes {
+        let (word, bit) = (usize::from(index / 64), 1 << (index % 64));
+        if let Some(word) = seen.get_mut(word) {
+            if *word & bit != 0 {
+                return true;
+            }
+            *word |= bit;
+        }
+    }
+    false
+}

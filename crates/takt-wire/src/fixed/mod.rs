@@ -1,0 +1,281 @@
+//! The fast path: messages whose layout never changes.
+//!
+//! Such a message is built once. Each cycle stores values at offsets that are known, and the result is what the general
+//! encoder would have made. A receiver compares the bytes that never change, and reads values where they are; a message
+//! that does not fit goes to the general decoder. Nothing is allocated after the layout has been made.
+
+mod layout;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::sync::Arc;
+
+use takt_ua::binary::Encoder;
+use takt_ua::{DateTime, StatusCode, Variant};
+
+use crate::network_message::NetworkMessage;
+use crate::raw_data::{RawDataLayout, encode_field};
+use crate::security::SecurityLayout;
+use layout::{FieldKind, FieldPlace, FixedLayout};
+
+pub use layout::FixedMessageError;
+pub use reader::{FixedMessageReader, FixedMessageRef};
+pub use value::{FixedValue, Slot};
+
+/// A message that is built once, and in which each cycle stores values.
+///
+/// ```
+/// use takt_ua::{DateTime, Variant};
+/// use takt_wire::{
+///     DataSetContent, DataSetMessage, Fields, FixedMessage, NetworkMessage, PublisherId,
+/// };
+///
+/// let template = NetworkMessage {
+///     timestamp: Some(DateTime::MIN),
+///     ..NetworkMessage::data(
+///         Some(PublisherId::UInt16(1)),
+///         vec![DataSetMessage {
+///             data_set_writer_id: Some(1),
+///             ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![
+///                 Variant::Double(0.0),
+///             ])))
+///         }],
+///     )
+/// };
+/// let mut message = FixedMessage::new(&template, &[])?;
+/// let temperature = message.slot::<f64>(0, 0).ok_or("no such field")?;
+///
+/// message.set_timestamp(DateTime::now());
+/// message.store(temperature, 21.5);
+/// assert_eq!(message.bytes().len(), 27);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FixedMessage {
+    layout: Arc<FixedLayout>,
+    bytes: Vec<u8>,
+}
+
+impl FixedMessage {
+    /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types and
+    /// arrays of them as Variant or DataValue, or RawData, for which the layout stands at the index of the
+    /// DataSetMessage. With security, nonce and signature have their final lengths.
+    pub fn new(
+        message: &NetworkMessage,
+        raw_data: &[Option<&RawDataLayout>],
+    ) -> Result<Self, FixedMessageError> {
+        let (layout, bytes) = FixedLayout::new(message, raw_data)?;
+        Ok(Self {
+            layout: Arc::new(layout),
+            bytes,
+        })
+    }
+
+    /// The message as it is now; not encrypted, not signed.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What is to be encrypted and signed, in a copy: what is stored here stays readable.
+    #[inline]
+    pub fn security_layout(&self) -> &SecurityLayout {
+        &self.layout.security
+    }
+
+    /// A reader of messages of this layout.
+    pub fn reader(&self) -> FixedMessageReader {
+        FixedMessageReader::of(self.layout.clone(), self.bytes.clone())
+    }
+
+    /// Where a field of a type with a fixed size is; `None` if it has another type, or is an array.
+    pub fn slot<T: FixedValue>(&self, data_set_message: usize, field: usize) -> Option<Slot<T>> {
+        self.layout.slot(data_set_message, field)
+    }
+
+    /// Stores a value.
+    #[inline]
+    pub fn store<T: FixedValue>(&mut self, slot: Slot<T>, value: T) {
+        put(&mut self.bytes, Some(slot.offset), value);
+    }
+
+    /// Stores a field of any type, encoded as it stands in the message: an array without its length, as RawData the
+    /// whole field with its padding. Says `false`, and changes nothing, if it has another length.
+    #[inline]
+    pub fn store_encoded(&mut self, data_set_message: usize, field: usize, value: &[u8]) -> bool {
+        let place = self.layout.field(data_set_message, field);
+        let target = place.and_then(|place| self.bytes.get_mut(place.value.clone()));
+        match target {
+            Some(target) if target.len() == value.len() => {
+                target.copy_from_slice(value);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Stores a field of any type. Says `false` if the value does not fit the layout: it is of another type, or an array
+    /// of another length. Then the message has to go through the general encoder, and the field is undefined until it
+    /// is stored again.
+    pub fn store_variant(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        value: &Variant,
+    ) -> bool {
+        let Some(place) = self.layout.field(data_set_message, field) else {
+            return false;
+        };
+        match self.bytes.get_mut(place.value.clone()) {
+            Some(target) => store_variant(place, value, target),
+            None => false,
+        }
+    }
+
+    /// Sets the SequenceNumber of the GroupHeader; says `false` if there is none.
+    #[inline]
+    pub fn set_sequence_number(&mut self, number: u16) -> bool {
+        put(&mut self.bytes, self.layout.sequence_number, number)
+    }
+
+    /// Sets the Timestamp of the NetworkMessage; says `false` if there is none.
+    #[inline]
+    pub fn set_timestamp(&mut self, timestamp: DateTime) -> bool {
+        put(&mut self.bytes, self.layout.timestamp, timestamp)
+    }
+
+    /// Sets the PicoSeconds of the NetworkMessage, in units of 10 ps; says `false` if there are none.
+    #[inline]
+    pub fn set_pico_seconds(&mut self, pico_seconds: u16) -> bool {
+        put(&mut self.bytes, self.layout.pico_seconds, pico_seconds)
+    }
+
+    /// Sets the SecurityTokenId; says `false` if there is none.
+    #[inline]
+    pub fn set_security_token_id(&mut self, id: u32) -> bool {
+        put(&mut self.bytes, self.layout.security_token_id, id)
+    }
+
+    /// Sets the MessageNonce; says `false` if it has another length.
+    #[inline]
+    pub fn set_message_nonce(&mut self, nonce: &[u8]) -> bool {
+        let range = self.layout.security.message_nonce.clone();
+        match self.bytes.get_mut(range) {
+            Some(target) if target.len() == nonce.len() => {
+                target.copy_from_slice(nonce);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the SequenceNumber of a DataSetMessage; says `false` if there is none.
+    #[inline]
+    pub fn set_data_set_sequence_number(&mut self, data_set_message: usize, number: u16) -> bool {
+        let places = self.layout.data_set_messages.get(data_set_message);
+        let offset = places.and_then(|places| places.sequence_number);
+        put(&mut self.bytes, offset, number)
+    }
+
+    /// Sets the Timestamp of a DataSetMessage; says `false` if there is none.
+    #[inline]
+    pub fn set_data_set_timestamp(&mut self, data_set_message: usize, timestamp: DateTime) -> bool {
+        let places = self.layout.data_set_messages.get(data_set_message);
+        let offset = places.and_then(|places| places.timestamp);
+        put(&mut self.bytes, offset, timestamp)
+    }
+
+    /// Sets the PicoSeconds of a DataSetMessage; says `false` if there are none.
+    #[inline]
+    pub fn set_data_set_pico_seconds(&mut self, data_set_message: usize, value: u16) -> bool {
+        let places = self.layout.data_set_messages.get(data_set_message);
+        let offset = places.and_then(|places| places.pico_seconds);
+        put(&mut self.bytes, offset, value)
+    }
+
+    /// Sets the Status of a DataSetMessage, of which the upper 16 bits are carried; says `false` if there is none.
+    #[inline]
+    pub fn set_status(&mut self, data_set_message: usize, status: StatusCode) -> bool {
+        let places = self.layout.data_set_messages.get(data_set_message);
+        let offset = places.and_then(|places| places.status);
+        put(&mut self.bytes, offset, (status.0 >> 16) as u16)
+    }
+
+    /// Sets the StatusCode of a DataValue; says `false` if the field has none.
+    #[inline]
+    pub fn set_field_status(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        status: StatusCode,
+    ) -> bool {
+        let place = self.layout.field(data_set_message, field);
+        let offset = place.and_then(|place| place.status);
+        put(&mut self.bytes, offset, status)
+    }
+
+    /// Sets the SourceTimestamp of a DataValue; says `false` if the field has none.
+    #[inline]
+    pub fn set_field_source_timestamp(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        timestamp: DateTime,
+    ) -> bool {
+        let place = self.layout.field(data_set_message, field);
+        let offset = place.and_then(|place| place.source_timestamp);
+        put(&mut self.bytes, offset, timestamp)
+    }
+
+    /// Sets the ServerTimestamp of a DataValue; says `false` if the field has none.
+    #[inline]
+    pub fn set_field_server_timestamp(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        timestamp: DateTime,
+    ) -> bool {
+        let place = self.layout.field(data_set_message, field);
+        let offset = place.and_then(|place| place.server_timestamp);
+        put(&mut self.bytes, offset, timestamp)
+    }
+}
+
+#[inline]
+fn put<T: FixedValue>(bytes: &mut [u8], offset: Option<usize>, value: T) -> bool {
+    match offset.and_then(|offset| bytes.get_mut(offset..offset + T::SIZE)) {
+        Some(target) => {
+            value.store(target);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Stores a value if it fits its place.
+fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool {
+    match (&place.kind, value) {
+        (FieldKind::Raw(field), value) => {
+            encode_field(field, value, &mut Encoder::fixed(target)).is_ok()
+        }
+        (FieldKind::Array(built_in_type), Variant::Array(array)) => {
+            let size = built_in_type.encoded_size().unwrap_or(0);
+            let fits = array.element_type() == *built_in_type
+                && array.dimensions.len() < 2
+                && array.len() * size == target.len();
+            fits && array.elements.encode(&mut Encoder::fixed(target)).is_ok()
+        }
+        (FieldKind::Scalar(built_in_type), value) => {
+            let fits = !value.is_array() && value.built_in_type() == Some(*built_in_type);
+            fits && value.encode_scalar(&mut Encoder::fixed(target)).is_ok()
+        }
+        _ => false,
+    }
+}
+
+/// The StatusCode of the upper 16 bits.
+fn upper_status(upper: u16) -> StatusCode {
+    StatusCode(u32::from(upper) << 16)
+}

@@ -1,0 +1,230 @@
+//! Reading messages of a fixed layout.
+
+use std::sync::Arc;
+
+use takt_ua::binary::Decoder;
+use takt_ua::{Array, ArrayRef, DateTime, Elements, StatusCode, Variant};
+
+use super::layout::{FieldKind, FixedLayout, FixedMessageError};
+use super::{FixedValue, Slot, upper_status};
+use crate::network_message::NetworkMessage;
+use crate::raw_data::{Rank, RawDataLayout, RawType, decode_field};
+
+/// Recognizes messages of one layout by the bytes that never change.
+///
+/// A message that is encrypted has to be decrypted before.
+#[derive(Debug, Clone)]
+pub struct FixedMessageReader {
+    layout: Arc<FixedLayout>,
+    template: Vec<u8>,
+}
+
+/// A message of a fixed layout; values are read where they are.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedMessageRef<'a> {
+    layout: &'a FixedLayout,
+    bytes: &'a [u8],
+}
+
+impl FixedMessageReader {
+    /// Reads messages like this one; see [`FixedMessage::new`](super::FixedMessage::new).
+    pub fn new(
+        message: &NetworkMessage,
+        raw_data: &[Option<&RawDataLayout>],
+    ) -> Result<Self, FixedMessageError> {
+        let (layout, bytes) = FixedLayout::new(message, raw_data)?;
+        Ok(Self::of(Arc::new(layout), bytes))
+    }
+
+    pub(super) fn of(layout: Arc<FixedLayout>, template: Vec<u8>) -> Self {
+        Self { layout, template }
+    }
+
+    /// Where a field of a type with a fixed size is; `None` if it has another type, or is an array.
+    pub fn slot<T: FixedValue>(&self, data_set_message: usize, field: usize) -> Option<Slot<T>> {
+        self.layout.slot(data_set_message, field)
+    }
+
+    /// The message, if it has the layout; else it is for the general decoder. Zeros may follow it, with which short
+    /// Ethernet frames are padded, unless it is signed.
+    #[inline]
+    pub fn read<'a>(&'a self, bytes: &'a [u8]) -> Option<FixedMessageRef<'a>> {
+        let (bytes, padding) = bytes.split_at_checked(self.template.len())?;
+        let signed = !self.layout.security.signature.is_empty();
+        if !padding.is_empty() && (signed || padding.iter().any(|byte| *byte != 0)) {
+            return None;
+        }
+        same(bytes, &self.template, &self.layout.constant).then_some(FixedMessageRef {
+            layout: &self.layout,
+            bytes,
+        })
+    }
+}
+
+/// Whether all bytes are the same that are marked as constant. Without a branch for each, so that the compiler makes
+/// wide instructions of it.
+#[inline]
+fn same(bytes: &[u8], template: &[u8], constant: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let (template_words, template_rest) = template.as_chunks::<8>();
+    let (constant_words, constant_rest) = constant.as_chunks::<8>();
+    let mut different = 0_u64;
+    for ((word, template), constant) in words.iter().zip(template_words).zip(constant_words) {
+        let difference = u64::from_ne_bytes(*word) ^ u64::from_ne_bytes(*template);
+        different |= difference & u64::from_ne_bytes(*constant);
+    }
+    for ((byte, template), constant) in rest.iter().zip(template_rest).zip(constant_rest) {
+        different |= u64::from((byte ^ template) & constant);
+    }
+    different == 0
+}
+
+impl FixedLayout {
+    pub(super) fn slot<T: FixedValue>(
+        &self,
+        data_set_message: usize,
+        field: usize,
+    ) -> Option<Slot<T>> {
+        let place = self.field(data_set_message, field)?;
+        let built_in_type = match &place.kind {
+            FieldKind::Scalar(built_in_type) => *built_in_type,
+            FieldKind::Raw(field) => match (&field.raw_type, &field.rank) {
+                (RawType::Fixed(built_in_type), Rank::Scalar) => *built_in_type,
+                _ => return None,
+            },
+            FieldKind::Array(_) => return None,
+        };
+        (built_in_type == T::BUILT_IN_TYPE).then(|| Slot::new(place.value.start))
+    }
+}
+
+impl<'a> FixedMessageRef<'a> {
+    #[inline]
+    fn load<T: FixedValue>(&self, offset: usize) -> Option<T> {
+        self.bytes.get(offset..offset + T::SIZE).map(T::load)
+    }
+
+    /// Reads a value; the default value for a slot of another layout that lies outside of this one.
+    #[inline]
+    pub fn get<T: FixedValue + Default>(&self, slot: Slot<T>) -> T {
+        self.load(slot.offset).unwrap_or_default()
+    }
+
+    /// A field as it stands in the message: an array without its length, as RawData the whole field.
+    #[inline]
+    pub fn encoded(&self, data_set_message: usize, field: usize) -> Option<&'a [u8]> {
+        let place = self.layout.field(data_set_message, field)?;
+        self.bytes.get(place.value.clone())
+    }
+
+    /// An array, if the field is one that is encoded as Variant or DataValue.
+    #[inline]
+    pub fn array(&self, data_set_message: usize, field: usize) -> Option<ArrayRef<'a>> {
+        let place = self.layout.field(data_set_message, field)?;
+        match place.kind {
+            FieldKind::Array(element_type) => {
+                let bytes = self.bytes.get(place.value.clone())?;
+                ArrayRef::from_encoded(element_type, bytes)
+            }
+            _ => None,
+        }
+    }
+
+    /// A field of any type, owned. `None` if there is no such field, or if RawData has a length that cannot be.
+    pub fn variant(&self, data_set_message: usize, field: usize) -> Option<Variant> {
+        let place = self.layout.field(data_set_message, field)?;
+        let bytes = self.bytes.get(place.value.clone())?;
+        let mut decoder = Decoder::new(bytes);
+        match &place.kind {
+            FieldKind::Scalar(built_in_type) => {
+                Variant::decode_scalar(*built_in_type, &mut decoder).ok()
+            }
+            FieldKind::Array(element_type) => {
+                let count = bytes.len() / element_type.encoded_size()?;
+                let elements = Elements::decode(*element_type, count, &mut decoder).ok()?;
+                Some(Array::new(elements).into())
+            }
+            FieldKind::Raw(field) => decode_field(field, &mut decoder).ok(),
+        }
+    }
+
+    /// SequenceNumber of the GroupHeader.
+    #[inline]
+    pub fn sequence_number(&self) -> Option<u16> {
+        self.load(self.layout.sequence_number?)
+    }
+
+    /// Timestamp of the NetworkMessage.
+    #[inline]
+    pub fn timestamp(&self) -> Option<DateTime> {
+        self.load(self.layout.timestamp?)
+    }
+
+    /// PicoSeconds of the NetworkMessage, in units of 10 ps.
+    #[inline]
+    pub fn pico_seconds(&self) -> Option<u16> {
+        self.load(self.layout.pico_seconds?)
+    }
+
+    /// SequenceNumber of a DataSetMessage.
+    #[inline]
+    pub fn data_set_sequence_number(&self, data_set_message: usize) -> Option<u16> {
+        let places = self.layout.data_set_messages.get(data_set_message)?;
+        self.load(places.sequence_number?)
+    }
+
+    /// Timestamp of a DataSetMessage.
+    #[inline]
+    pub fn data_set_timestamp(&self, data_set_message: usize) -> Option<DateTime> {
+        let places = self.layout.data_set_messages.get(data_set_message)?;
+        self.load(places.timestamp?)
+    }
+
+    /// PicoSeconds of a DataSetMessage, in units of 10 ps.
+    #[inline]
+    pub fn data_set_pico_seconds(&self, data_set_message: usize) -> Option<u16> {
+        let places = self.layout.data_set_messages.get(data_set_message)?;
+        self.load(places.pico_seconds?)
+    }
+
+    /// Status of a DataSetMessage; the lower 16 bits are 0.
+    #[inline]
+    pub fn status(&self, data_set_message: usize) -> Option<StatusCode> {
+        let places = self.layout.data_set_messages.get(data_set_message)?;
+        self.load(places.status?).map(upper_status)
+    }
+
+    /// StatusCode of a DataValue.
+    #[inline]
+    pub fn field_status(&self, data_set_message: usize, field: usize) -> Option<StatusCode> {
+        self.load(self.layout.field(data_set_message, field)?.status?)
+    }
+
+    /// SourceTimestamp of a DataValue.
+    #[inline]
+    pub fn field_source_timestamp(
+        &self,
+        data_set_message: usize,
+        field: usize,
+    ) -> Option<DateTime> {
+        self.load(
+            self.layout
+                .field(data_set_message, field)?
+                .source_timestamp?,
+        )
+    }
+
+    /// ServerTimestamp of a DataValue.
+    #[inline]
+    pub fn field_server_timestamp(
+        &self,
+        data_set_message: usize,
+        field: usize,
+    ) -> Option<DateTime> {
+        self.load(
+            self.layout
+                .field(data_set_message, field)?
+                .server_timestamp?,
+        )
+    }
+}

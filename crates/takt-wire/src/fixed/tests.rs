@@ -1,0 +1,273 @@
+//! Fixed messages beside the general codec.
+
+use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
+use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
+
+use super::*;
+use crate::data_set_message::{DataSetContent, DataSetMessage, Fields};
+use crate::group_header::GroupHeader;
+use crate::network_message::Payload;
+use crate::publisher_id::PublisherId;
+use crate::security::SecurityHeader;
+
+fn message(
+    fields: Fields,
+    sequence_number: u16,
+    time: DateTime,
+    status: StatusCode,
+) -> NetworkMessage {
+    NetworkMessage {
+        group_header: Some(GroupHeader {
+            writer_group_id: Some(7),
+            sequence_number: Some(sequence_number),
+            ..GroupHeader::default()
+        }),
+        timestamp: Some(time),
+        pico_seconds: Some(sequence_number),
+        ..NetworkMessage::data(
+            Some(PublisherId::UInt16(1)),
+            vec![DataSetMessage {
+                data_set_writer_id: Some(3),
+                sequence_number: Some(sequence_number),
+                timestamp: Some(time),
+                pico_seconds: Some(sequence_number),
+                status: Some(status),
+                minor_version: Some(9),
+                ..DataSetMessage::new(DataSetContent::KeyFrame(fields))
+            }],
+        )
+    }
+}
+
+fn template(fields: Fields) -> NetworkMessage {
+    message(fields, 0, DateTime::MIN, StatusCode::Good)
+}
+
+fn set_headers(fixed: &mut FixedMessage) {
+    assert!(fixed.set_sequence_number(5));
+    assert!(fixed.set_timestamp(DateTime(77)));
+    assert!(fixed.set_pico_seconds(5));
+    assert!(fixed.set_data_set_sequence_number(0, 5));
+    assert!(fixed.set_data_set_timestamp(0, DateTime(77)));
+    assert!(fixed.set_data_set_pico_seconds(0, 5));
+    assert!(fixed.set_status(0, StatusCode::BadTimeout));
+}
+
+fn general(fields: Fields) -> Vec<u8> {
+    let message = message(fields, 5, DateTime(77), StatusCode::BadTimeout);
+    message.encode_to_vec().unwrap()
+}
+
+#[test]
+fn variants_are_stored_as_the_general_encoder_writes_them() {
+    let fields = |a: u32, b: f64, c: Vec<i16>| Fields::Variant(vec![a.into(), b.into(), c.into()]);
+    let mut fixed = FixedMessage::new(&template(fields(0, 0.0, vec![0, 0])), &[]).unwrap();
+    let reader = fixed.reader();
+    set_headers(&mut fixed);
+    let (a, b) = (
+        fixed.slot::<u32>(0, 0).unwrap(),
+        fixed.slot::<f64>(0, 1).unwrap(),
+    );
+    fixed.store(a, 0x0102_0304);
+    fixed.store(b, 1.5);
+    assert!(fixed.store_variant(0, 2, &vec![-1_i16, 2].into()));
+    let expected = general(fields(0x0102_0304, 1.5, vec![-1, 2]));
+    assert_eq!(fixed.bytes(), expected);
+
+    let read = reader.read(&expected).unwrap();
+    assert_eq!((read.get(a), read.get(b)), (0x0102_0304, 1.5));
+    assert_eq!(read.variant(0, 0), Some(Variant::UInt32(0x0102_0304)));
+    assert_eq!(read.variant(0, 2), Some(vec![-1_i16, 2].into()));
+    let array = read.array(0, 2).unwrap();
+    assert_eq!(array.i16s().unwrap().collect::<Vec<_>>(), [-1, 2]);
+    assert_eq!(read.sequence_number(), Some(5));
+    assert_eq!(read.timestamp(), Some(DateTime(77)));
+    assert_eq!(read.pico_seconds(), Some(5));
+    assert_eq!(read.data_set_sequence_number(0), Some(5));
+    assert_eq!(read.data_set_timestamp(0), Some(DateTime(77)));
+    assert_eq!(read.data_set_pico_seconds(0), Some(5));
+    assert_eq!(read.status(0), Some(StatusCode::BadTimeout));
+
+    // Other types, other lengths, other fields.
+    assert!(fixed.slot::<i32>(0, 0).is_none());
+    assert!(fixed.slot::<i16>(0, 2).is_none());
+    assert!(fixed.slot::<u32>(1, 0).is_none());
+    assert!(!fixed.store_variant(0, 0, &Variant::Int32(1)));
+    assert!(!fixed.store_variant(0, 2, &vec![1_i16].into()));
+    assert!(!fixed.store_encoded(0, 2, &[0; 3]));
+    assert!(!fixed.set_status(1, StatusCode::Good));
+    assert_eq!(fixed.bytes(), expected);
+}
+
+#[test]
+fn data_values_with_their_members() {
+    let fields = |value: u8, status: StatusCode, time: i64| {
+        Fields::DataValue(vec![DataValue {
+            source_picoseconds: Some(3),
+            ..DataValue::good(value)
+                .with_status(status)
+                .with_source_timestamp(DateTime(time))
+                .with_server_timestamp(DateTime(time + 1))
+        }])
+    };
+    let template = template(fields(0, StatusCode::Good, 0));
+    let mut fixed = FixedMessage::new(&template, &[]).unwrap();
+    set_headers(&mut fixed);
+    let slot = fixed.slot::<u8>(0, 0).unwrap();
+    fixed.store(slot, 9);
+    assert!(fixed.set_field_status(0, 0, StatusCode::BadOutOfRange));
+    assert!(fixed.set_field_source_timestamp(0, 0, DateTime(70)));
+    assert!(fixed.set_field_server_timestamp(0, 0, DateTime(71)));
+    let expected = general(fields(9, StatusCode::BadOutOfRange, 70));
+    assert_eq!(fixed.bytes(), expected);
+    let reader = fixed.reader();
+    let read = reader.read(&expected).unwrap();
+    assert_eq!(read.get(slot), 9);
+    assert_eq!(read.field_status(0, 0), Some(StatusCode::BadOutOfRange));
+    assert_eq!(read.field_source_timestamp(0, 0), Some(DateTime(70)));
+    assert_eq!(read.field_server_timestamp(0, 0), Some(DateTime(71)));
+}
+
+#[test]
+fn raw_data_of_any_type() {
+    let field = |built_in_type: BuiltInType| FieldMetaData {
+        built_in_type: built_in_type as u8,
+        value_rank: -1,
+        ..FieldMetaData::default()
+    };
+    let mut text = field(BuiltInType::String);
+    text.max_string_length = 5;
+    let mut array = field(BuiltInType::UInt16);
+    (array.value_rank, array.array_dimensions) = (1, vec![3]);
+    let layout = RawDataLayout::new(&DataSetMetaDataType {
+        fields: vec![field(BuiltInType::Guid), text, array],
+        ..DataSetMetaDataType::default()
+    })
+    .unwrap();
+    let guid = takt_ua::Guid {
+        data1: 1,
+        data2: 2,
+        data3: 3,
+        data4: [4; 8],
+    };
+    let raw = |values: &[Variant]| Fields::RawData(layout.encode_to_vec(values).unwrap());
+    let start = [
+        takt_ua::Guid::NULL.into(),
+        "".into(),
+        Vec::<u16>::new().into(),
+    ];
+    let values: [Variant; 3] = [guid.into(), "abc".into(), vec![1_u16, 2].into()];
+    let mut fixed = FixedMessage::new(&template(raw(&start)), &[Some(&layout)]).unwrap();
+    set_headers(&mut fixed);
+    let slot = fixed.slot::<takt_ua::Guid>(0, 0).unwrap();
+    fixed.store(slot, guid);
+    assert!(fixed.store_variant(0, 1, &values[1]));
+    assert!(fixed.store_variant(0, 2, &values[2]));
+    let expected = general(raw(&values));
+    assert_eq!(fixed.bytes(), expected);
+    let reader = fixed.reader();
+    let read = reader.read(&expected).unwrap();
+    for (index, value) in values.iter().enumerate() {
+        assert_eq!(read.variant(0, index).as_ref(), Some(value));
+    }
+    assert_eq!(read.encoded(0, 1), Some(&b"\x03\0\0\0abc\0\0"[..]));
+    assert!(!fixed.store_variant(0, 1, &"abcdef".into()));
+    assert!(FixedMessage::new(&template(raw(&start)), &[]).is_err());
+}
+
+#[test]
+fn what_differs_where_it_must_not_is_not_read() {
+    let template = template(Fields::Variant(vec![Variant::UInt16(0)]));
+    let fixed = FixedMessage::new(&template, &[]).unwrap();
+    let reader = FixedMessageReader::new(&template, &[]).unwrap();
+    let bytes = fixed.bytes();
+    let varying: usize = 2 + 8 + 2 + 2 + 8 + 2 + 2 + 2;
+    let mut read = 0;
+    for index in 0..bytes.len() {
+        let mut changed = bytes.to_vec();
+        changed[index] ^= 0x40;
+        read += usize::from(reader.read(&changed).is_some());
+    }
+    assert_eq!(read, varying);
+    assert!(reader.read(&bytes[1..]).is_none());
+    assert!(reader.read(&[bytes, &[0, 0]].concat()).is_some());
+    assert!(reader.read(&[bytes, &[0, 1]].concat()).is_none());
+}
+
+#[test]
+fn security_has_its_places() {
+    let message = NetworkMessage {
+        security_header: Some(SecurityHeader {
+            signed: true,
+            encrypted: true,
+            security_token_id: 1,
+            message_nonce: vec![0; 8],
+            ..SecurityHeader::default()
+        }),
+        signature: vec![0; 32],
+        ..template(Fields::Variant(vec![Variant::UInt16(0)]))
+    };
+    let mut fixed = FixedMessage::new(&message, &[]).unwrap();
+    assert!(fixed.set_security_token_id(2));
+    assert!(fixed.set_message_nonce(&[1, 2, 3, 4, 5, 6, 7, 8]));
+    assert!(!fixed.set_message_nonce(&[1]));
+    let layout = fixed.security_layout().clone();
+    assert_eq!(layout.signature.len(), 32);
+    assert_eq!(
+        fixed.bytes()[layout.message_nonce],
+        [1, 2, 3, 4, 5, 6, 7, 8]
+    );
+    let mut sent = fixed.bytes().to_vec();
+    sent[layout.signature].fill(0xAA);
+    assert!(fixed.reader().read(&sent).is_some());
+    assert!(fixed.reader().read(&[&sent[..], &[0]].concat()).is_none());
+}
+
+#[test]
+fn what_is_not_fixed_is_refused() {
+    let text = template(Fields::Variant(vec!["text".into()]));
+    assert!(FixedMessage::new(&text, &[]).is_err());
+    let empty = template(Fields::Variant(vec![Variant::Empty]));
+    assert!(FixedMessage::new(&empty, &[]).is_err());
+    let none = template(Fields::DataValue(vec![DataValue::default()]));
+    assert!(FixedMessage::new(&none, &[]).is_err());
+    let mut event = template(Fields::Variant(vec![]));
+    let Payload::DataSetMessages(messages) = &mut event.payload else {
+        panic!()
+    };
+    messages[0].content = DataSetContent::KeepAlive;
+    assert!(FixedMessage::new(&event, &[]).is_err());
+    let mut small = template(Fields::Variant(vec![Variant::UInt16(0)]));
+    let Payload::DataSetMessages(messages) = &mut small.payload else {
+        panic!()
+    };
+    messages[0].configured_size = 2;
+    assert!(FixedMessage::new(&small, &[]).is_err());
+}
+
+#[test]
+fn several_padded_data_set_messages_without_ids() {
+    let field = |value: u16| DataSetMessage {
+        sequence_number: Some(value),
+        configured_size: 12,
+        ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![
+            value.into(),
+        ])))
+    };
+    let message = |first, second| NetworkMessage::data(None, vec![field(first), field(second)]);
+    let mut fixed = FixedMessage::new(&message(0, 0), &[]).unwrap();
+    let slots: Vec<_> = (0..2)
+        .map(|index| fixed.slot::<u16>(index, 0).unwrap())
+        .collect();
+    for (index, value) in [7, 8].into_iter().enumerate() {
+        fixed.store(slots[index], value);
+        assert!(fixed.set_data_set_sequence_number(index, value));
+    }
+    assert_eq!(fixed.bytes(), message(7, 8).encode_to_vec().unwrap());
+    assert!(fixed.store_encoded(1, 0, &[9, 0]));
+    let reader = fixed.reader();
+    let read = reader.read(fixed.bytes()).unwrap();
+    assert_eq!((read.get(slots[0]), read.get(slots[1])), (7, 9));
+    assert_eq!(read.data_set_sequence_number(1), Some(8));
+    assert_eq!(slots[1].offset(), 1 + 12 + 6);
+}

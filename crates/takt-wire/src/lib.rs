@@ -1,0 +1,89 @@
+//! PubSub messages of OPC 10000-14, sans-io: bytes in, plain data out, and back. The message mapping is UADP
+//! (7.2.4); clauses are cited by their numbers in version 1.05.
+//!
+//! * [`NetworkMessage`] and [`DataSetMessage`] are messages as plain data, with the standard's names for header
+//!   fields; [`NetworkMessageRef`] and [`DataSetMessageRef`] are views of received bytes. A view is made by
+//!   `new_checked`, after which nothing that it offers can fail; what is wrong with a message is said by a
+//!   [`WireError`], with the offset at which it was seen.
+//! * Discovery announcements and probes ([`DiscoveryAnnouncement`], [`DiscoveryProbe`]), Actions ([`Action`]).
+//! * [`RawDataLayout`]: RawData fields, which only the metadata can tell apart.
+//! * [`ChunkWriter`] and [`ChunkReassembler`]: messages that are longer than a datagram.
+//! * [`SecurityLayout`]: which bytes of a message are signed, which encrypted. The crate knows no cryptography.
+//! * [`FixedMessage`] and [`FixedMessageReader`]: the fast path for messages whose layout never changes. Values are
+//!   stored at, and read from, offsets that are known beforehand; nothing is allocated.
+//!
+//! ```
+//! use takt_ua::Variant;
+//! use takt_wire::{
+//!     DataSetContent, DataSetMessage, Fields, NetworkMessage, NetworkMessageRef, PayloadParameters,
+//!     PayloadRef, PublisherId,
+//! };
+//!
+//! let message = NetworkMessage::data(
+//!     Some(PublisherId::UInt16(1)),
+//!     vec![DataSetMessage {
+//!         data_set_writer_id: Some(7),
+//!         ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![Variant::Double(21.5)])))
+//!     }],
+//! );
+//! let bytes = message.encode_to_vec()?;
+//!
+//! let received = NetworkMessageRef::new_checked(&bytes)?;
+//! if received.data_set_writer_ids().any(|id| id == 7) {
+//!     if let PayloadRef::DataSetMessages(messages) = received.payload(&PayloadParameters::default())? {
+//!         for message in messages.iter().flatten() {
+//!             println!("{message:?}");
+//!         }
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! There is no socket and no clock here: whoever sends and receives passes bytes and times in. Values are those of
+//! `takt-ua`; publishers and subscribers are in `takt-pubsub`.
+//!
+//! What comes from the network is hostile: every length is checked against what is really there, nothing is
+//! allocated for a count that only claims to be large, and what the standard reserves or forbids is refused, on
+//! sending too.
+
+mod action_header;
+mod chunk;
+mod data_set_message;
+mod discovery;
+mod error;
+mod fixed;
+mod group_header;
+mod header_layout;
+mod mark;
+mod network_message;
+mod publisher_id;
+mod raw_data;
+mod security;
+mod sequence;
+
+pub use action_header::{ActionHeader, ActionHeaderRef};
+pub use chunk::{
+    Chunk, ChunkReassembler, ChunkRef, ChunkWriter, ReassembledPayload, ReassemblyError,
+    ReassemblyLimits,
+};
+pub use data_set_message::{
+    Action, ActionFields, ActionFieldsRef, ActionRef, DataSetContent, DataSetContentRef,
+    DataSetMessage, DataSetMessageRef, DeltaField, DeltaFields, DeltaFieldsRef, Fields, FieldsRef,
+};
+pub use discovery::{
+    AnnouncementContent, ApplicationInformation, DiscoveryAnnouncement, DiscoveryProbe,
+};
+pub use error::{WireEncodeError, WireError, WireErrorKind};
+pub use fixed::{
+    FixedMessage, FixedMessageError, FixedMessageReader, FixedMessageRef, FixedValue, Slot,
+};
+pub use group_header::GroupHeader;
+pub use header_layout::{HeaderLayout, HeaderLayoutViolation};
+pub use network_message::{
+    DataSetMessagesRef, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload,
+    PayloadParameters, PayloadRef,
+};
+pub use publisher_id::{PublisherId, PublisherIdRef};
+pub use raw_data::{RawDataError, RawDataLayout};
+pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};
+pub use sequence::{Sequence, SequenceIter};

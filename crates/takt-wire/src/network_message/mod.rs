@@ -1,0 +1,192 @@
+//! NetworkMessages (OPC 10000-14, 7.2.4.4).
+
+mod encode;
+mod payload;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use takt_ua::{DateTime, Guid, Variant};
+
+use crate::action_header::ActionHeader;
+use crate::chunk::Chunk;
+use crate::data_set_message::DataSetMessage;
+use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
+use crate::group_header::GroupHeader;
+use crate::publisher_id::PublisherId;
+use crate::security::SecurityHeader;
+
+pub use payload::{DataSetMessagesRef, PayloadParameters, PayloadRef};
+pub use view::NetworkMessageRef;
+
+/// What is sent as one: headers, and DataSetMessages or something else as payload. Which flags the headers need
+/// follows from which fields there are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkMessage {
+    /// Who sends the message.
+    pub publisher_id: Option<PublisherId>,
+    /// The DataSetClass that all of its DataSetMessages have.
+    pub data_set_class_id: Option<Guid>,
+    /// What the message says of its WriterGroup.
+    pub group_header: Option<GroupHeader>,
+    /// When the message was made.
+    pub timestamp: Option<DateTime>,
+    /// What to add to the timestamp, in units of 10 ps, at most 9999.
+    pub pico_seconds: Option<u16>,
+    /// Fields for filtering that stay readable when the payload is encrypted; only with one DataSetMessage.
+    pub promoted_fields: Option<Vec<Variant>>,
+    /// How the message is protected.
+    pub security_header: Option<SecurityHeader>,
+    /// What the message says of its Action requests or responses.
+    pub action_header: Option<ActionHeader>,
+    /// What the message is for.
+    pub payload: Payload,
+    /// The signature, or as many bytes as it will have; empty if the message is not signed.
+    pub signature: Vec<u8>,
+}
+
+/// What a NetworkMessage is for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Payload {
+    /// Data, events, or Actions: at least one DataSetMessage (7.2.4.5).
+    DataSetMessages(Vec<DataSetMessage>),
+    /// A part of a payload that is too long for one message (7.2.4.4.4).
+    Chunk(Chunk),
+    /// A Subscriber asks Publishers (7.2.4.6.12).
+    DiscoveryProbe(DiscoveryProbe),
+    /// A Publisher tells of itself (7.2.4.6.3).
+    DiscoveryAnnouncement(Box<DiscoveryAnnouncement>),
+}
+
+/// Type of a NetworkMessage: bits 2 to 4 of ExtendedFlags2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NetworkMessageType {
+    /// Data, events, or Actions.
+    DataSetMessage,
+    /// A Subscriber asks Publishers.
+    DiscoveryProbe,
+    /// A Publisher tells of itself.
+    DiscoveryAnnouncement,
+}
+
+impl NetworkMessage {
+    /// A message without header fields.
+    pub fn new(payload: Payload) -> Self {
+        Self {
+            publisher_id: None,
+            data_set_class_id: None,
+            group_header: None,
+            timestamp: None,
+            pico_seconds: None,
+            promoted_fields: None,
+            security_header: None,
+            action_header: None,
+            payload,
+            signature: Vec::new(),
+        }
+    }
+
+    /// A message with DataSetMessages.
+    pub fn data(publisher_id: Option<PublisherId>, data_set_messages: Vec<DataSetMessage>) -> Self {
+        Self {
+            publisher_id,
+            ..Self::new(Payload::DataSetMessages(data_set_messages))
+        }
+    }
+
+    /// A discovery message with the header that 7.2.4.6.3 and 7.2.4.6.12.1 ask for: it has a SecurityHeader even if
+    /// it is not protected. (Version 1.04 knew none; both are read.)
+    pub fn discovery(publisher_id: PublisherId, payload: Payload) -> Self {
+        Self {
+            publisher_id: Some(publisher_id),
+            security_header: Some(SecurityHeader::default()),
+            ..Self::new(payload)
+        }
+    }
+
+    /// Type of the message.
+    pub fn network_message_type(&self) -> NetworkMessageType {
+        match &self.payload {
+            Payload::DataSetMessages(_) => NetworkMessageType::DataSetMessage,
+            Payload::Chunk(chunk) => chunk.network_message_type,
+            Payload::DiscoveryProbe(_) => NetworkMessageType::DiscoveryProbe,
+            Payload::DiscoveryAnnouncement(_) => NetworkMessageType::DiscoveryAnnouncement,
+        }
+    }
+}
+
+impl NetworkMessageType {
+    fn bits(self) -> u8 {
+        match self {
+            Self::DataSetMessage => 0,
+            Self::DiscoveryProbe => 1 << 2,
+            Self::DiscoveryAnnouncement => 2 << 2,
+        }
+    }
+
+    fn from_bits(flags2: u8) -> Option<Self> {
+        Some(match flags2 & flags::MESSAGE_TYPE {
+            0 => Self::DataSetMessage,
+            0x04 => Self::DiscoveryProbe,
+            0x08 => Self::DiscoveryAnnouncement,
+            _ => return None,
+        })
+    }
+}
+
+/// Bits of UADPFlags, ExtendedFlags1 and ExtendedFlags2, Table 154.
+mod flags {
+    pub(super) const VERSION: u8 = 0x0F;
+    pub(super) const PUBLISHER_ID: u8 = 0x10;
+    pub(super) const GROUP_HEADER: u8 = 0x20;
+    pub(super) const PAYLOAD_HEADER: u8 = 0x40;
+    pub(super) const EXTENDED_FLAGS1: u8 = 0x80;
+
+    pub(super) const PUBLISHER_ID_TYPE: u8 = 0x07;
+    pub(super) const DATA_SET_CLASS_ID: u8 = 0x08;
+    pub(super) const SECURITY_HEADER: u8 = 0x10;
+    pub(super) const TIMESTAMP: u8 = 0x20;
+    pub(super) const PICO_SECONDS: u8 = 0x40;
+    pub(super) const EXTENDED_FLAGS2: u8 = 0x80;
+
+    pub(super) const CHUNK: u8 = 0x01;
+    pub(super) const PROMOTED_FIELDS: u8 = 0x02;
+    pub(super) const MESSAGE_TYPE: u8 = 0x1C;
+    pub(super) const ACTION_HEADER: u8 = 0x20;
+    pub(super) const RESERVED2: u8 = 0xC0;
+}
+
+/// What the standard forbids, in words.
+mod rules {
+    pub(super) const PUBLISHER_ID_TYPE: &str =
+        "a PublisherId type without a PublisherId (7.2.4.4.2)";
+    pub(super) const PICO_SECONDS: &str = "PicoSeconds without a Timestamp (7.2.4.4.2)";
+    pub(super) const NO_DATA_SET_MESSAGE: &str = "a payload without a DataSetMessage (7.2.4.5.2)";
+    pub(super) const SOME_WRITER_IDS: &str =
+        "DataSetWriterIds for some DataSetMessages only (7.2.4.5.2)";
+    pub(super) const PROMOTED_FIELDS: &str =
+        "PromotedFields with more than one DataSetMessage (7.2.4.4.2)";
+    pub(super) const DISCOVERY_HEADER: &str = "a discovery message with other headers than PublisherId and security (7.2.4.6.3 and 7.2.4.6.12.1)";
+    pub(super) const DISCOVERY_PUBLISHER_ID: &str =
+        "a discovery message without a PublisherId (7.2.4.6.3 and 7.2.4.6.12.1)";
+    pub(super) const PROBE_CHUNK: &str = "a probe in chunks (7.2.4.6.12.1)";
+    pub(super) const ACTION_HEADER: &str =
+        "Actions and an ActionHeader, one without the other (7.2.4.4.2)";
+    pub(super) const ACTION_KIND: &str =
+        "Action requests and responses in one NetworkMessage (7.2.4.4.2)";
+    pub(super) const SIGNATURE: &str =
+        "a signature that the SecurityHeader does not name (7.2.4.4.2)";
+    pub(super) const ENCRYPTED_SIGNATURE: &str =
+        "signed, but without room for a signature (7.2.4.4.2)";
+}
+
+/// Checks that Actions come with an ActionHeader of their kind, and nothing else does. `action` says of a
+/// DataSetMessage whether it is a request; `None` if it is no Action.
+fn action_rule(header: Option<bool>, action: Option<bool>) -> Option<&'static str> {
+    match (header, action) {
+        (None, None) => None,
+        (Some(header), Some(action)) if header == action => None,
+        (Some(_), Some(_)) => Some(rules::ACTION_KIND),
+        _ => Some(rules::ACTION_HEADER),
+    }
+}

@@ -1,0 +1,120 @@
+//! RawData fields: values without types and, where the metadata says how long they can become, at fixed offsets
+//! (OPC 10000-14, 7.2.4.5.11).
+
+mod error;
+mod layout;
+mod recode;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use takt_ua::Variant;
+use takt_ua::binary::{Decoder, EncodeError, Encoder};
+use takt_ua::structures::DataSetMetaDataType;
+
+pub use error::RawDataError;
+pub(crate) use layout::{Rank, RawField, RawType};
+pub(crate) use value::{decode as decode_field, encode as encode_field};
+
+/// How the fields of a DataSet are laid out as RawData. It is made from the metadata once, and then encodes and
+/// decodes any number of messages.
+///
+/// What the standard forbids as RawData is refused when it is made: NodeId, ExpandedNodeId, QualifiedName,
+/// LocalizedText, XmlElement, DiagnosticInfo, DataValue, abstract types, structures with subtyped values, and
+/// structures that contain themselves.
+#[derive(Debug, Clone)]
+pub struct RawDataLayout {
+    pub(crate) fields: Vec<RawField>,
+}
+
+impl RawDataLayout {
+    /// The layout of the DataSet that the metadata describes.
+    pub fn new(meta_data: &DataSetMetaDataType) -> Result<Self, RawDataError> {
+        resolve::Resolver::new(meta_data).layout()
+    }
+
+    /// Number of fields.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Size of all fields in bytes, if it is always the same.
+    pub fn fixed_size(&self) -> Option<usize> {
+        self.fields
+            .iter()
+            .try_fold(0_usize, |sum, field| sum.checked_add(field.fixed_size()?))
+    }
+
+    /// Offset and size in bytes of a field within the fields, if they are always the same.
+    pub fn fixed_position(&self, index: usize) -> Option<std::ops::Range<usize>> {
+        let before = self.fields.get(..index)?;
+        let start = before
+            .iter()
+            .try_fold(0_usize, |sum, field| sum.checked_add(field.fixed_size()?))?;
+        let size = self.fields.get(index)?.fixed_size()?;
+        Some(start..start.checked_add(size)?)
+    }
+
+    /// Appends all fields. A structure is an ExtensionObject with a binary body, of the encoding that the metadata
+    /// names; a matrix has its dimensions.
+    pub fn encode(
+        &self,
+        values: &[Variant],
+        encoder: &mut Encoder<'_>,
+    ) -> Result<(), RawDataError> {
+        if values.len() != self.fields.len() {
+            return Err(RawDataError::FieldCount {
+                expected: self.fields.len(),
+                found: values.len(),
+            });
+        }
+        for (index, (field, value)) in self.fields.iter().zip(values).enumerate() {
+            value::encode(field, value, encoder).map_err(|kind| kind.at(index))?;
+        }
+        Ok(())
+    }
+
+    /// All fields in a `Vec` of their own.
+    pub fn encode_to_vec(&self, values: &[Variant]) -> Result<Vec<u8>, RawDataError> {
+        let mut bytes = Vec::new();
+        self.encode(values, &mut Encoder::growing(&mut bytes, usize::MAX))?;
+        Ok(bytes)
+    }
+
+    /// Reads all fields. What follows them must be padding: zeros.
+    pub fn decode(&self, bytes: &[u8]) -> Result<Vec<Variant>, RawDataError> {
+        let (values, offset) = self.decode_start(bytes)?;
+        let padding = bytes.get(offset..).unwrap_or_default();
+        match padding.iter().all(|byte| *byte == 0) {
+            true => Ok(values),
+            false => Err(RawDataError::TrailingBytes { offset }),
+        }
+    }
+
+    /// Reads all fields; gives their size in bytes, too. What follows them may be the next DataSetMessage.
+    pub fn decode_start(&self, bytes: &[u8]) -> Result<(Vec<Variant>, usize), RawDataError> {
+        let mut decoder = Decoder::new(bytes);
+        let mut values = Vec::with_capacity(self.fields.len());
+        for (index, field) in self.fields.iter().enumerate() {
+            let value = value::decode(field, &mut decoder).map_err(|kind| kind.at(index))?;
+            values.push(value);
+        }
+        Ok((values, decoder.position()))
+    }
+}
+
+/// Writes zeros.
+fn zeros(mut count: usize, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+    while count > 0 {
+        let part = count.min(64);
+        encoder.bytes([0; 64].get(..part).unwrap_or_default())?;
+        count -= part;
+    }
+    Ok(())
+}

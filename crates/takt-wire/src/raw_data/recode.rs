@@ -1,0 +1,186 @@
+//! Structures between their normal binary encoding and RawData, which differ in padding.
+
+use takt_ua::binary::{Decoder, Encoder};
+
+use super::error::Problem;
+use super::layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
+use super::zeros;
+
+/// On which side the padding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// Padding is written.
+    ToRaw,
+    /// Padding is read.
+    FromRaw,
+}
+
+/// A pair of coders, and what becomes of padding.
+struct Recoder<'r, 'd, 'e> {
+    decoder: &'r mut Decoder<'d>,
+    encoder: &'r mut Encoder<'e>,
+    direction: Direction,
+}
+
+/// Copies a structure.
+pub(super) fn structure(
+    raw: &RawStructure,
+    decoder: &mut Decoder<'_>,
+    encoder: &mut Encoder<'_>,
+    direction: Direction,
+) -> Result<(), Problem> {
+    let mut recoder = Recoder {
+        decoder,
+        encoder,
+        direction,
+    };
+    recoder.structure(raw)
+}
+
+/// Bytes that a text of this length is padded with; null is padded as a whole.
+pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, Problem> {
+    let length = length.unwrap_or(0);
+    match max {
+        0 => Ok(0),
+        _ => max
+            .checked_sub(length)
+            .ok_or(Problem::Invalid("longer than MaxStringLength")),
+    }
+}
+
+/// Reads the lengths of a matrix (OPC 10000-6, 5.2.5), none of which is above its maximum, and whose cells can all be
+/// there.
+pub(super) fn lengths(
+    rank: usize,
+    max: &[usize],
+    min_size: usize,
+    decoder: &mut Decoder<'_>,
+) -> Result<Vec<usize>, Problem> {
+    if decoder.array_length(4)? != Some(rank) {
+        return Err(Problem::Invalid("not a matrix of the ValueRank"));
+    }
+    let mut lengths = Vec::with_capacity(rank);
+    for _ in 0..rank {
+        let length = usize::try_from(decoder.i32()?);
+        lengths.push(length.map_err(|_| Problem::Invalid("a negative dimension"))?);
+    }
+    if lengths.iter().zip(max).any(|(length, max)| length > max) {
+        return Err(Problem::Invalid("longer than ArrayDimensions"));
+    }
+    let size = lengths
+        .iter()
+        .try_fold(min_size, |size, length| size.checked_mul(*length));
+    match size {
+        Some(size) if size <= decoder.remaining() => Ok(lengths),
+        _ => Err(Problem::Invalid("a matrix with cells that are not there")),
+    }
+}
+
+impl Recoder<'_, '_, '_> {
+    /// Writes, or reads, padding.
+    fn padding(&mut self, count: usize) -> Result<(), Problem> {
+        match self.direction {
+            Direction::ToRaw => zeros(count, self.encoder)?,
+            Direction::FromRaw => {
+                self.decoder.bytes(count)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, count: usize) -> Result<(), Problem> {
+        let bytes = self.decoder.bytes(count)?;
+        Ok(self.encoder.bytes(bytes)?)
+    }
+
+    fn structure(&mut self, raw: &RawStructure) -> Result<(), Problem> {
+        match raw.kind {
+            StructureKind::Plain => raw.fields.iter().try_for_each(|field| self.field(field)),
+            StructureKind::OptionalFields => {
+                let mask = self.decoder.u32()?;
+                self.encoder.u32(mask)?;
+                let mut bits = mask;
+                for field in &raw.fields {
+                    let present = !field.is_optional || bits & 1 != 0;
+                    if field.is_optional {
+                        bits >>= 1;
+                    }
+                    match present {
+                        true => self.field(field)?,
+                        false => self.padding(field.fixed_size().unwrap_or(0))?,
+                    }
+                }
+                match bits {
+                    0 => Ok(()),
+                    _ => Err(Problem::Invalid("an optional field that there is not")),
+                }
+            }
+            StructureKind::Union => {
+                let switch = self.decoder.u32()?;
+                self.encoder.u32(switch)?;
+                let mut size = 0;
+                if let Some(index) = (switch as usize).checked_sub(1) {
+                    let field = raw.fields.get(index);
+                    let field =
+                        field.ok_or(Problem::Invalid("a field of a Union that there is not"))?;
+                    self.field(field)?;
+                    size = field.fixed_size().unwrap_or(0);
+                }
+                self.padding(raw.union_size().saturating_sub(size))
+            }
+        }
+    }
+
+    fn field(&mut self, field: &RawField) -> Result<(), Problem> {
+        let raw_type = &field.raw_type;
+        let size = raw_type.fixed_size();
+        match &field.rank {
+            Rank::Scalar => self.one(raw_type),
+            Rank::Array(max) => {
+                let count = self.decoder.array_length(raw_type.min_size())?;
+                self.encoder.array_length(count)?;
+                let count = count.unwrap_or(0);
+                if *max > 0 && count > *max {
+                    return Err(Problem::Invalid("longer than ArrayDimensions"));
+                }
+                match (raw_type, size) {
+                    (RawType::Fixed(_), Some(size)) => self.copy(count * size)?,
+                    _ => (0..count).try_for_each(|_| self.one(raw_type))?,
+                }
+                self.padding(max.saturating_sub(count) * size.unwrap_or(0))
+            }
+            Rank::Matrix { rank, max } => {
+                let actual = lengths(*rank, max, raw_type.min_size(), self.decoder)?;
+                self.encoder.array_length(Some(*rank))?;
+                for length in &actual {
+                    self.encoder.array_length(Some(*length))?;
+                }
+                cells(
+                    &actual,
+                    if size.is_some() { max } else { &[] },
+                    |present| match present {
+                        true => self.one(raw_type),
+                        false => self.padding(size.unwrap_or(0)),
+                    },
+                )
+            }
+        }
+    }
+
+    fn one(&mut self, raw_type: &RawType) -> Result<(), Problem> {
+        match raw_type {
+            RawType::Fixed(_) => self.copy(raw_type.min_size()),
+            RawType::String(max) => {
+                let text = self.decoder.string()?;
+                self.encoder.string(text)?;
+                self.padding(text_padding(text.map(str::len), *max)?)
+            }
+            RawType::ByteString(max) => {
+                let bytes = self.decoder.byte_string()?;
+                self.encoder.byte_string(bytes)?;
+                self.padding(text_padding(bytes.map(<[u8]>::len), *max)?)
+            }
+            RawType::Structure(raw) => self.structure(raw),
+        }
+    }
+}
