@@ -138,7 +138,10 @@ fn a_dead_provider_is_noticed_within_a_second_and_recognised_when_it_returns() {
         let read = client.read(&setpoint).unwrap();
         read.status_code() == StatusCode::Good
     });
-    assert_eq!(available(&mut consumer, &name), Some(true));
+    // It can be asked from its first moment on, and says to the registry that it is there in the next.
+    eventually("available again", SOON, || {
+        available(&mut consumer, &name) == Some(true)
+    });
     assert_eq!(crate::node_ids(&mut consumer, &name), before);
     // The port is another one: the registry forwards to where the Provider is now.
     assert!(client.call_method(&object, &start, Vec::new()).is_ok());
