@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use takt_ua::binary::Encoder;
+use takt_layout::Service;
+use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::structures::CallMethodResult;
-use takt_ua::{DataValue, DateTime, StatusCode, ids};
+use takt_ua::views::RequestHeaderRef;
+use takt_ua::{DataValue, DateTime, NodeIdRef, StatusCode, ids};
 
-use super::body::Message;
+use super::body::{self, Body};
 use super::{Fault, Request, call, fault_message, read, write};
 use crate::connection::Connection;
 use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
@@ -237,15 +239,34 @@ impl Deferred {
         if self.session.is_closed() {
             return Err(Fault(StatusCode::BadSessionClosed));
         }
-        let Message {
-            type_id,
-            header,
-            body,
-            ..
-        } = Message::parse(&self.message, self.server.limits.encoding)?;
+        let (message, limits) = (&self.message[..], self.server.limits.encoding);
+        if takt_layout::is_layout(message) {
+            let laid_out = takt_layout::Request::parse(message, limits)?;
+            let type_id = match laid_out.service() {
+                Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
+                Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
+                Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
+            };
+            let header = body::header(&laid_out);
+            return self.respond_to(type_id, &header, Body::LaidOut(&laid_out), response);
+        }
+        let mut body = Decoder::with_limits(message, limits);
+        let type_id = NodeIdRef::decode(&mut body)?;
+        let header = RequestHeaderRef::decode(&mut body)?;
+        let type_id = type_id.standard_id().unwrap_or_default();
+        self.respond_to(type_id, &header, Body::Encoded(body), response)
+    }
+
+    fn respond_to(
+        &self,
+        type_id: u32,
+        header: &RequestHeaderRef<'_>,
+        body: Body<'_>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), Fault> {
         let request = Request {
             server: &self.server,
-            header: &header,
+            header,
             now: DateTime::now(),
             request_id: 0,
             message: &self.message,

@@ -28,13 +28,14 @@ pub(crate) use read::shared_cell;
 
 use std::sync::Arc;
 
-use takt_ua::binary::{DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_layout::Service;
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure, ids};
 
-use self::body::{Body, Message};
+use self::body::Body;
 use crate::caller::Transport;
 use crate::connection::{Connection, Outcome};
 use crate::server::Server;
@@ -116,26 +117,31 @@ fn dispatch(
     response: &mut Encoder<'_>,
     request_handle: &mut u32,
 ) -> Handled {
-    let Message {
-        type_id,
-        header,
-        body,
-        structure,
-    } = Message::parse(message, server.limits.encoding)?;
-    if matches!(body, Body::LaidOut(_)) && connection.peer.transport != Transport::SharedMemory {
-        return Err(Fault(StatusCode::BadDecodingError));
+    if takt_layout::is_layout(message) {
+        return dispatch_layout(
+            server,
+            connection,
+            request_id,
+            message,
+            response,
+            request_handle,
+        );
     }
+    let mut body = Decoder::with_limits(message, server.limits.encoding);
+    let type_id = NodeIdRef::decode(&mut body)?;
+    let structure = body.clone();
+    let header = RequestHeaderRef::decode(&mut body)?;
     *request_handle = header.request_handle;
-    let now = DateTime::now();
     let request = Request {
         server,
         header: &header,
-        now,
+        now: DateTime::now(),
         request_id,
         message,
     };
+    let body = Body::Encoded(body);
 
-    match type_id {
+    match type_id.standard_id().unwrap_or_default() {
         ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
             read::handle(&request, connection, session, body, response)
@@ -153,6 +159,37 @@ fn dispatch(
             subscriptions::publish(&request, connection, session, structure)
         }
         other => dispatch_other(&request, other, connection, structure, response),
+    }
+}
+
+/// Requests in the fixed layout, which is for shared memory.
+fn dispatch_layout(
+    server: &Arc<Server>,
+    connection: &mut Connection,
+    request_id: u32,
+    message: &[u8],
+    response: &mut Encoder<'_>,
+    request_handle: &mut u32,
+) -> Handled {
+    if connection.peer.transport != Transport::SharedMemory {
+        return Err(Fault(StatusCode::BadDecodingError));
+    }
+    let laid_out = takt_layout::Request::parse(message, server.limits.encoding)?;
+    let header = body::header(&laid_out);
+    *request_handle = header.request_handle;
+    let request = Request {
+        server,
+        header: &header,
+        now: DateTime::now(),
+        request_id,
+        message,
+    };
+    let (connection, session) = session_of(&request, connection)?;
+    let body = Body::LaidOut(&laid_out);
+    match laid_out.service() {
+        Service::Read => read::handle(&request, connection, session, body, response),
+        Service::Write => write::handle(&request, connection, session, body, response),
+        Service::Call => call::handle(&request, connection, session, body, response),
     }
 }
 

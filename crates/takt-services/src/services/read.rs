@@ -11,7 +11,7 @@ use takt_ua::views::ReadValueIdRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, ids};
 
 use super::attributes::{self, VALUE};
-use super::body::{Body, Items};
+use super::body::Body;
 use super::data_value::{EncodedResults, LaidOutResults, Results};
 use super::deferred::{self, RemoteResults};
 use super::read_item::Read;
@@ -51,44 +51,41 @@ pub(crate) fn handle(
     Ok(Outcome::Complete)
 }
 
-/// The parameters, checked, and the items.
+/// The parameters of a request in the binary DataEncoding; its items follow.
 #[inline]
-fn parameters<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(Parameters, Items<'a>), Fault> {
-    let (parameters, items) = match body {
-        Body::Encoded(mut body) => {
-            let parameters = Parameters {
-                max_age: body.f64()?,
-                timestamps: TimestampsToReturn(body.i32()?),
-                count: body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0),
-            };
-            (parameters, Items::Encoded(body))
-        }
-        Body::LaidOut(body) => {
-            let head = body.head();
-            let parameters = Parameters {
-                max_age: head.max_age,
-                timestamps: head.timestamps_to_return,
-                count: body.count(),
-            };
-            (parameters, Items::LaidOut(body.items()))
-        }
-    };
-    check_count(
-        parameters.count,
-        request.server.limits.operations.max_nodes_per_read,
-    )?;
-    if parameters.max_age.is_nan() || parameters.max_age < 0.0 {
-        return Err(Fault(StatusCode::BadMaxAgeInvalid));
+fn encoded_parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Parameters, Fault> {
+    Parameters {
+        max_age: body.f64()?,
+        timestamps: TimestampsToReturn(body.i32()?),
+        count: body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0),
     }
-    check_timestamps(parameters.timestamps)?;
-    Ok((parameters, items))
+    .checked(request)
 }
 
+/// The parameters of a request in the fixed layout.
 #[inline]
-fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
-    match items {
-        Items::Encoded(items) => Ok(ReadValueIdRef::decode(items)?),
-        Items::LaidOut(items) => Ok(items.read()?),
+fn laid_out_parameters(
+    request: &Request<'_>,
+    body: &takt_layout::Request<'_>,
+) -> Result<Parameters, Fault> {
+    Parameters {
+        max_age: body.head().max_age,
+        timestamps: body.head().timestamps_to_return,
+        count: body.count(),
+    }
+    .checked(request)
+}
+
+impl Parameters {
+    #[inline]
+    fn checked(self, request: &Request<'_>) -> Result<Self, Fault> {
+        let limits = &request.server.limits.operations;
+        check_count(self.count, limits.max_nodes_per_read)?;
+        if self.max_age.is_nan() || self.max_age < 0.0 {
+            return Err(Fault(StatusCode::BadMaxAgeInvalid));
+        }
+        check_timestamps(self.timestamps)?;
+        Ok(self)
     }
 }
 
@@ -100,44 +97,41 @@ pub(crate) fn respond(
     response: &mut Encoder<'_>,
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
-    let (parameters, items) = parameters(request, body)?;
-    let (timestamps, now) = (parameters.timestamps, request.now);
-    match &items {
-        Items::Encoded(_) => {
+    let now = request.now;
+    match body {
+        Body::Encoded(mut body) => {
+            let parameters = encoded_parameters(request, &mut body)?;
             request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
             response.array_length(Some(parameters.count))?;
             let results = EncodedResults {
                 response,
-                timestamps,
+                timestamps: parameters.timestamps,
                 now,
             };
-            let results = read(request, parameters, items, results, remote)?;
-            results.response.array_length(None)?;
+            let next = || Ok(ReadValueIdRef::decode(&mut body)?);
+            let results = read(request, parameters, next, results, remote)?;
+            Ok(results.response.array_length(None)?)
         }
-        Items::LaidOut(_) => {
-            let handle = request.header.request_handle;
+        Body::LaidOut(body) => {
+            let parameters = laid_out_parameters(request, body)?;
+            let (count, handle) = (parameters.count, request.header.request_handle);
             let results = LaidOutResults {
-                response: ResponseWriter::begin(
-                    response,
-                    Service::Read,
-                    parameters.count,
-                    handle,
-                    now,
-                )?,
-                timestamps,
+                response: ResponseWriter::begin(response, Service::Read, count, handle, now)?,
+                timestamps: parameters.timestamps,
                 now,
             };
-            read(request, parameters, items, results, remote)?;
+            let mut items = body.items();
+            let next = || Ok(items.read()?);
+            read(request, parameters, next, results, remote).map(drop)
         }
     }
-    Ok(())
 }
 
 #[inline]
-fn read<R: Results>(
+fn read<'a, R: Results>(
     request: &Request<'_>,
     parameters: Parameters,
-    mut items: Items<'_>,
+    mut next: impl FnMut() -> Result<ReadValueIdRef<'a>, Fault>,
     results: R,
     remote: Option<&RemoteResults>,
 ) -> Result<R, Fault> {
@@ -149,7 +143,7 @@ fn read<R: Results>(
         results,
     };
     for index in 0..parameters.count {
-        let item = next(&mut items)?;
+        let item = next()?;
         match remote.and_then(|remote| remote.read(index)) {
             Some(value) => read.results.data_value(value)?,
             None => read.item(&item)?,
@@ -161,11 +155,29 @@ fn read<R: Results>(
 /// The items that remote sources have to be asked for. The first pass of two, made only if there are such sources.
 #[inline(never)]
 fn remote_reads(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
-    let (parameters, mut items) = parameters(request, body)?;
+    match body {
+        Body::Encoded(mut body) => {
+            let parameters = encoded_parameters(request, &mut body)?;
+            let next = || Ok(ReadValueIdRef::decode(&mut body)?);
+            remote_items(request, parameters, next)
+        }
+        Body::LaidOut(body) => {
+            let parameters = laid_out_parameters(request, body)?;
+            let mut items = body.items();
+            remote_items(request, parameters, || Ok(items.read()?))
+        }
+    }
+}
+
+fn remote_items<'a>(
+    request: &Request<'_>,
+    parameters: Parameters,
+    mut next: impl FnMut() -> Result<ReadValueIdRef<'a>, Fault>,
+) -> Result<deferred::Operations, Fault> {
     let view = request.server.space.view();
     let mut operations = deferred::Operations::default();
     for index in 0..parameters.count {
-        let item = next(&mut items)?;
+        let item = next()?;
         if item.attribute_id != VALUE || !item.data_encoding.is_null() {
             continue;
         }

@@ -38,6 +38,7 @@ pub(crate) fn handle(
 }
 
 /// Checks the number of items, and that all of them can be decoded.
+#[inline]
 fn items<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(usize, Items<'a>), Fault> {
     let limits = &request.server.limits;
     let most = limits.operations.max_nodes_per_write;
@@ -72,23 +73,25 @@ pub(crate) fn respond(
     remote: Option<&RemoteResults>,
 ) -> Result<(), Fault> {
     let (count, items) = items(request, body)?;
-    match &items {
-        Items::Encoded(_) => {
+    match items {
+        Items::Encoded(mut items) => {
             request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
             response.array_length(Some(count))?;
             // Room for the response first: once a value is written, the client should hear of it.
             if response.available() < count.saturating_mul(4).saturating_add(4) {
                 return Err(Fault(StatusCode::BadResponseTooLarge));
             }
-            write_all(request, count, items, remote, |status| {
+            let next = || Ok(Item::decode(&mut items)?);
+            write_all(request, count, next, remote, |status| {
                 Ok(status.encode(response)?)
             })?;
             response.array_length(None)?;
         }
-        Items::LaidOut(_) => {
+        Items::LaidOut(mut items) => {
+            let next = || Ok(Item::laid_out(&items.write()?));
             let (handle, now) = (request.header.request_handle, request.now);
             let mut response = ResponseWriter::begin(response, Service::Write, count, handle, now)?;
-            write_all(request, count, items, remote, |status| {
+            write_all(request, count, next, remote, |status| {
                 response.status(status);
                 Ok(())
             })?;
@@ -98,16 +101,16 @@ pub(crate) fn respond(
 }
 
 #[inline]
-fn write_all(
+fn write_all<'a>(
     request: &Request<'_>,
     count: usize,
-    mut items: Items<'_>,
+    mut next: impl FnMut() -> Result<Item<'a>, Fault>,
     remote: Option<&RemoteResults>,
     mut respond: impl FnMut(StatusCode) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let view = request.server.space.view();
     for index in 0..count {
-        let item = Item::next(&mut items)?;
+        let item = next()?;
         respond(match remote.and_then(|remote| remote.write(index)) {
             Some(status) => status,
             None => write(&view, &item, request.now)
@@ -203,14 +206,17 @@ impl<'a> Decode<'a> for Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    #[inline]
     fn next(items: &mut Items<'a>) -> Result<Self, Fault> {
-        let item = match items {
-            Items::Encoded(items) => return Ok(Self::decode(items)?),
-            Items::LaidOut(items) => items.write()?,
-        };
+        match items {
+            Items::Encoded(items) => Ok(Self::decode(items)?),
+            Items::LaidOut(items) => Ok(Self::laid_out(&items.write()?)),
+        }
+    }
+
+    #[inline]
+    fn laid_out(item: &takt_layout::WriteItem<'a>) -> Self {
         let (value, encoded) = item.value.unwrap_or((VariantRef::Empty, &[0]));
-        Ok(Self {
+        Self {
             node_id: item.node_id,
             attribute_id: item.attribute_id,
             index_range: item.index_range,
@@ -221,7 +227,7 @@ impl<'a> Item<'a> {
             has_server_timestamp: item.times.server_timestamp.is_some()
                 || item.times.server_picoseconds.is_some(),
             has_picoseconds: item.times.source_picoseconds.is_some(),
-        })
+        }
     }
 
     fn data_value(&self) -> DataValue {
