@@ -14,10 +14,13 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::thread::futex;
+use rustix::time::Timespec;
 
 use crate::shared_bytes::SharedBytes;
 
@@ -136,6 +139,14 @@ impl Segment {
         self.mapping.words()
     }
 
+    /// Wakes whoever [waits](SegmentView::wait) for the word at `index`, in this process or another.
+    pub fn wake(&self, index: usize) {
+        if let Some(half) = self.words().get(index).map(lower_half) {
+            // It fails for no word of ours.
+            let _ = futex::wake(half, futex::Flags::empty(), u32::MAX >> 1);
+        }
+    }
+
     /// Its size in bytes.
     #[must_use]
     #[inline]
@@ -201,6 +212,16 @@ impl SegmentView {
         self.mapping.words()
     }
 
+    /// Sleeps until the process that made the memory [wakes](Segment::wake) us, as long as the lower half of the word at `index` is
+    /// what was seen there last (futex, FUTEX_WAIT); or until the time is over, or a signal comes. Why it came back it does not say:
+    /// look again.
+    pub fn wait(&self, index: usize, seen: u32, timeout: Duration) {
+        let timeout = Timespec::try_from(timeout).ok();
+        if let Some(half) = self.mapping.words().get(index).map(lower_half) {
+            let _ = futex::wait(half, futex::Flags::empty(), seen, timeout.as_ref());
+        }
+    }
+
     /// Loads the word at `offset`, a multiple of 8, with acquire ordering; `None` outside.
     #[must_use]
     #[inline]
@@ -211,6 +232,14 @@ impl SegmentView {
         let word = self.mapping.words().get(offset / 8)?;
         Some(word.load(Ordering::Acquire))
     }
+}
+
+/// The lower half of a word, which is what a futex is.
+fn lower_half(word: &AtomicU64) -> &AtomicU32 {
+    let halves: *const AtomicU32 = std::ptr::from_ref(word).cast();
+    let lower = if cfg!(target_endian = "little") { 0 } else { 1 };
+    // SAFETY: within the word, aligned, and alive as long as it; whoever stores to it does so by atomics, and the kernel loads it.
+    unsafe { &*halves.add(lower) }
 }
 
 const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
@@ -238,6 +267,32 @@ mod tests {
 
     fn copy_of(segment: &Segment) -> OwnedFd {
         segment.fd().try_clone_to_owned().unwrap()
+    }
+
+    #[test]
+    fn a_reader_sleeps_until_it_is_woken() {
+        use std::time::{Duration, Instant};
+        const WORD: usize = 3;
+        const LONG: Duration = Duration::from_secs(20);
+        let segment = Segment::create("takt-test", 100).unwrap();
+        let fd = segment.fd().try_clone_to_owned().unwrap();
+        let view = SegmentView::open(&fd, 1 << 20).unwrap();
+        // Another value than was seen: there is nothing to wait for.
+        view.wait(WORD, 1, LONG);
+        let before = Instant::now();
+        view.wait(WORD, 0, Duration::from_millis(20));
+        assert!(before.elapsed() >= Duration::from_millis(20));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while view.load(8 * WORD) == Some(0) {
+                    view.wait(WORD, 0, LONG);
+                }
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            segment.words()[WORD].store(1, Ordering::Release);
+            segment.wake(WORD);
+        });
+        assert!(before.elapsed() < LONG);
     }
 
     #[test]

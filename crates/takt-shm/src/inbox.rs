@@ -5,6 +5,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use takt_rt::segment::SegmentView;
 use takt_rt::shared_bytes::SharedBytes;
@@ -13,7 +14,7 @@ use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::layout::{self, OUTBOX, Place, TAKEN};
 use crate::outbox::SMALL_IN_A_ROW;
-use crate::protocol::{self, Load, Receiver};
+use crate::protocol::{self, Load, Receiver, Sleep};
 
 /// Gets the large segment of a generation, which the other side has passed on.
 pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
@@ -59,10 +60,21 @@ impl Inbox {
         Load::load(&self.view, TAKEN, Ordering::Acquire)
     }
 
-    /// Whether the other side has to be rung; to be asked after sending.
+    /// How the other side has to be rung; to be asked after sending.
     #[inline]
-    pub(crate) fn must_ring(&self) -> bool {
-        protocol::must_ring(&self.view)
+    pub(crate) fn sleep_of(&self) -> Sleep {
+        protocol::sleep_of(&self.view)
+    }
+
+    /// The other side's rings so far; see [`Sleep::Rings`].
+    #[inline]
+    pub(crate) fn rings(&self) -> u32 {
+        protocol::rings(&self.view)
+    }
+
+    /// Sleeps until the other side rings, if it has not since `rings` were seen, or until the time is over.
+    pub(crate) fn sleep_on(&self, rings: u32, timeout: Duration) {
+        self.view.wait(layout::RINGS, rings, timeout);
     }
 
     /// Whether the other side waits for us to take messages.

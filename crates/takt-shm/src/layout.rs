@@ -8,8 +8,9 @@
 //!     72  place u64 [4]      where message n is, at n mod 4  side looks at until a message
 //!    104  taken u64          messages taken from the other   is there
 //!                            side's outbox
-//!    112  asleep u64         not 0: ring after sending
+//!    112  asleep u64         how to ring after sending: 0 not at all, 1 by the doorbell, 2 by the futex `rings`
 //!    120  backlog u64        not 0: ring after taking
+//!    128  rings u64          grows with each ring of the second kind; its lower half is the futex
 //!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body
 //! ```
 //!
@@ -44,6 +45,7 @@ const PLACES: usize = 9;
 pub(crate) const TAKEN: usize = 13;
 pub(crate) const ASLEEP: usize = 14;
 pub(crate) const BACKLOG: usize = 15;
+pub(crate) const RINGS: usize = 16;
 
 /// In a place: the message has a segment of its own, whose generation is in the lower half.
 const LARGE: u64 = 1 << 32;
@@ -117,8 +119,8 @@ mod tests {
     #[test]
     fn the_layout_is_the_documented_one() {
         assert_eq!(
-            (SENT * 8, TAKEN * 8, ASLEEP * 8, BACKLOG * 8),
-            (64, 104, 112, 120)
+            (SENT * 8, TAKEN * 8, ASLEEP * 8, BACKLOG * 8, RINGS * 8),
+            (64, 104, 112, 120, 128)
         );
         assert_eq!((place_word(0) * 8, place_word(7) * 8), (72, 96));
         assert_eq!((slot(0).start, slot(3).end), (4096, OUTBOX));

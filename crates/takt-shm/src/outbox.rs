@@ -14,7 +14,7 @@ use takt_ua::binary::{EncodeError, Encoder};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::layout::{self, OUTBOX, Place, QUEUE, SLOT, SLOT_BODY};
-use crate::protocol::{self, Sender};
+use crate::protocol::{self, Sender, Sleep};
 
 /// After so many messages that fit a slot, a large segment is given back.
 pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
@@ -111,8 +111,15 @@ impl Outbox {
 
     /// Asks to be rung after each message, or not; to be followed by a look.
     #[inline]
-    pub(crate) fn set_asleep(&self, asleep: bool) {
+    pub(crate) fn set_asleep(&self, asleep: Sleep) {
         protocol::set_asleep(&self.segment, asleep);
+    }
+
+    /// Rings the other side where it [sleeps on the rings](Sleep::Rings).
+    #[inline]
+    pub(crate) fn ring(&self) {
+        protocol::count_ring(&self.segment);
+        self.segment.wake(layout::RINGS);
     }
 
     /// Asks to be rung when a message is taken, or not; to be followed by a look.

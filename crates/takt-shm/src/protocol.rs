@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::layout::{ASLEEP, BACKLOG, Place, QUEUE, SENT, TAKEN, place_word};
+use crate::layout::{ASLEEP, BACKLOG, Place, QUEUE, RINGS, SENT, TAKEN, place_word};
 
 /// Words that can be loaded; one outside is 0.
 pub(crate) trait Load {
@@ -159,19 +159,54 @@ impl Receiver {
     }
 }
 
+/// How a side that waits for messages is woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sleep {
+    /// It is awake.
+    Awake,
+    /// Its doorbell has to be rung, which stays rung until it is heard.
+    Doorbell,
+    /// The other side counts its rings, and wakes whoever sleeps on the number.
+    Rings,
+}
+
 /// Asks to be rung after each message, or not; whoever asks has to look once more before he sleeps.
 #[inline]
-pub(crate) fn set_asleep(ours: &impl Store, asleep: bool) {
-    ours.store(ASLEEP, asleep.into(), Ordering::SeqCst);
+pub(crate) fn set_asleep(ours: &impl Store, asleep: Sleep) {
+    let asleep = match asleep {
+        Sleep::Awake => 0,
+        Sleep::Doorbell => 1,
+        Sleep::Rings => 2,
+    };
+    ours.store(ASLEEP, asleep, Ordering::SeqCst);
     ours.fence();
 }
 
-/// Whether the other side has to be rung; to be asked after sending.
+/// How the other side has to be rung; to be asked after sending.
 #[inline]
-pub(crate) fn must_ring(theirs: &impl Load) -> bool {
+pub(crate) fn sleep_of(theirs: &impl Load) -> Sleep {
     // After the message, before looking whether somebody sleeps; who falls asleep does the reverse.
     theirs.fence();
-    theirs.load(ASLEEP, Ordering::Acquire) != 0
+    match theirs.load(ASLEEP, Ordering::Acquire) {
+        0 => Sleep::Awake,
+        2 => Sleep::Rings,
+        // What no version of ours says: a bell does no harm.
+        _ => Sleep::Doorbell,
+    }
+}
+
+/// Counts a ring; who sleeps on the number is to be woken then.
+#[inline]
+pub(crate) fn count_ring(ours: &impl Store) {
+    // We alone store it.
+    let rings = ours.load(RINGS, Ordering::Relaxed);
+    ours.store(RINGS, rings.wrapping_add(1), Ordering::Release);
+}
+
+/// The number of rings to sleep on; to be asked before looking, and after [`set_asleep`].
+#[inline]
+pub(crate) fn rings(theirs: &impl Load) -> u32 {
+    theirs.load(RINGS, Ordering::Acquire) as u32
 }
 
 /// Asks to be told when messages are taken, or not; whoever asks has to look once more whether some are.

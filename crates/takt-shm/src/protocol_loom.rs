@@ -3,7 +3,7 @@
 //! again, and whoever sleeps has been rung, or had nothing to wake up for.
 //!
 //! The protocol is generic over its memory, so that these are tests as any others: `cargo test -p takt-shm loom`. Without any one of its
-//! fences but that of the backlog (which `must_ring` repeats), or with `sent` stored relaxed, one of them fails.
+//! fences but that of the backlog (which `sleep_of` repeats), or with `sent` stored relaxed, one of them fails.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
 
-use crate::layout::{BACKLOG, Place, QUEUE};
+use crate::layout::{Place, QUEUE, RINGS};
 use crate::protocol::*;
 
 /// The word of a server's state that says that it sleeps.
@@ -69,8 +69,8 @@ struct Memory {
 impl Memory {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            client: Words::new(BACKLOG + 1),
-            server: Words::new(BACKLOG + 1),
+            client: Words::new(RINGS + 1),
+            server: Words::new(RINGS + 1),
             slots: Words::new(2 * QUEUE),
             map: Words::new(1),
             state: Words::new(1),
@@ -179,9 +179,9 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
         let other = Arc::clone(&memory);
         let sending = thread::spawn(move || {
             assert!(other.send(&mut Sender::new(1), 1));
-            must_ring(&other.server)
+            sleep_of(&other.server) == Sleep::Doorbell
         });
-        set_asleep(&memory.server, true);
+        set_asleep(&memory.server, Sleep::Doorbell);
         let seen = Receiver::default().is_ready(&memory.client);
         let rung = sending.join().unwrap();
         assert!(seen || rung, "it sleeps for ever");
@@ -189,6 +189,27 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
 }
 
 /// The client finds its mark and leaves it, while the server takes it away.
+/// Who sleeps on the rings does so only as long as their number is what he saw: the kernel compares it, and wakes him if it is changed later.
+#[test]
+fn loom_who_sleeps_on_rings_sees_the_message_or_another_number() {
+    model(|| {
+        let memory = Memory::new();
+        let other = Arc::clone(&memory);
+        let sender = thread::spawn(move || {
+            let mut sender = Sender::new(1);
+            assert!(other.send(&mut sender, 1));
+            if sleep_of(&other.server) == Sleep::Rings {
+                count_ring(&other.client);
+            }
+        });
+        set_asleep(&memory.server, Sleep::Rings);
+        let seen = rings(&memory.client);
+        let saw = Receiver::default().is_ready(&memory.client);
+        sender.join().unwrap();
+        assert!(saw || rings(&memory.client) != seen);
+    });
+}
+
 #[test]
 fn loom_a_request_while_its_mark_is_taken_away() {
     model(|| {
@@ -278,7 +299,7 @@ fn loom_a_response_that_waits_for_room_is_not_forgotten() {
         let other = Arc::clone(&memory);
         let client = thread::spawn(move || {
             let (mut receiver, mut requests) = (Receiver::default(), Sender::new(1));
-            set_asleep(&other.client, true);
+            set_asleep(&other.client, Sleep::Doorbell);
             let _ = receiver.next(&other.server).unwrap();
             if !has_backlog(&other.server) {
                 return false;
@@ -292,7 +313,7 @@ fn loom_a_response_that_waits_for_room_is_not_forgotten() {
         set_backlog(&memory.server, true);
         responses.free_taken(memory.client.load(crate::layout::TAKEN, Ordering::Acquire));
         let sent = responses.free_slot().is_some();
-        let rang = !sent && must_ring(&memory.client);
+        let rang = !sent && sleep_of(&memory.client) == Sleep::Doorbell;
         let told = client.join().unwrap();
         assert!(sent || rang || told, "the response waits for ever");
         if told {

@@ -8,10 +8,13 @@ use takt_ua::StatusCode;
 use super::ShmClient;
 use crate::error::ShmError;
 use crate::inbox::Message;
+use crate::protocol::Sleep;
 use crate::socket::Post;
 
 /// Looks at the shared memory between two looks at the clock. One of each takes about 30 ns.
 const LOOKS_PER_CLOCK: u32 = 32;
+/// How long to sleep where the server's death is not heard.
+const NAP: Duration = Duration::from_millis(50);
 /// Looks at the clock between two looks whether the server is still there, which is a system call; about 1 ms.
 const CLOCKS_PER_CALL: u32 = 1024;
 
@@ -65,12 +68,45 @@ impl ShmClient {
         }
     }
 
+    /// Sleeps on the server's rings for a while, which is the shortest way to be woken, and then where its death is heard too.
     fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<Message, ShmError> {
         // Before looking: what comes after that, the server rings for.
-        self.outbox.set_asleep(true);
-        let result = self.sleep_until(id, deadline);
-        self.outbox.set_asleep(false);
-        result
+        self.outbox.set_asleep(Sleep::Rings);
+        let mut result = self.nap(id, deadline);
+        if let Ok(None) = result {
+            self.outbox.set_asleep(Sleep::Doorbell);
+            result = self.sleep_until(id, deadline).map(Some);
+        }
+        self.outbox.set_asleep(Sleep::Awake);
+        match result? {
+            Some(message) => Ok(message),
+            None => Err(ShmError::Timeout),
+        }
+    }
+
+    /// Nothing if no response came in that time.
+    fn nap(
+        &mut self,
+        id: Option<u32>,
+        deadline: Option<Instant>,
+    ) -> Result<Option<Message>, ShmError> {
+        let start = Instant::now();
+        let mut left = NAP;
+        if let Some(deadline) = deadline {
+            left = left.min(deadline.saturating_duration_since(start));
+        }
+        let end = start + left;
+        loop {
+            let rings = self.inbox.rings();
+            if let Some(message) = self.look(id)? {
+                return Ok(Some(message));
+            }
+            if left.is_zero() {
+                return Ok(None);
+            }
+            self.inbox.sleep_on(rings, left);
+            left = end.saturating_duration_since(Instant::now());
+        }
     }
 
     fn sleep_until(

@@ -12,6 +12,7 @@ use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::inbox::Inbox;
 use crate::outbox::{Full, Once, Outbox};
 use crate::post::PostBox;
+use crate::protocol::Sleep;
 
 /// Responses that a client does not take: more than these, and it is too slow or broken.
 const MAX_BACKLOG: usize = 256;
@@ -124,7 +125,7 @@ impl<C> Channel<C> {
             },
         );
         match sent {
-            Ok(Once::Sent) => ring(&self.inbox, line.client),
+            Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.client),
             Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
             // Not even a ServiceFault had room.
             Ok(Once::Nothing) => {
@@ -179,7 +180,7 @@ impl<C> Channel<C> {
         self.outbox.free_taken(self.inbox.taken());
         match self.send(&response, line) {
             Ok(Ok(())) => {
-                ring(&self.inbox, line.client);
+                ring(&self.inbox, &self.outbox, line.client);
                 Ok(())
             }
             Ok(Err(Full)) => self.keep(response, line),
@@ -212,7 +213,7 @@ impl<C> Channel<C> {
         // It may have taken some before it could see that we wait for it; if not, it is told to look.
         self.send_backlog(line)?;
         if !self.backlog.is_empty() {
-            ring(&self.inbox, line.client);
+            ring(&self.inbox, &self.outbox, line.client);
         }
         Ok(())
     }
@@ -223,7 +224,7 @@ impl<C> Channel<C> {
         self.outbox.free_taken(self.inbox.taken());
         while let Some(response) = self.backlog.pop_front() {
             match self.send(&response, line) {
-                Ok(Ok(())) => ring(&self.inbox, line.client),
+                Ok(Ok(())) => ring(&self.inbox, &self.outbox, line.client),
                 Ok(Err(Full)) => {
                     self.backlog.push_front(response);
                     return Ok(false);
@@ -282,8 +283,10 @@ fn header(request_id: u32) -> MessageHeader {
 
 /// Wakes the client if it sleeps; to be called after sending.
 #[inline]
-fn ring(inbox: &Inbox, client: &Waker) {
-    if inbox.must_ring() {
-        client.wake();
+fn ring(inbox: &Inbox, outbox: &Outbox, client: &Waker) {
+    match inbox.sleep_of() {
+        Sleep::Awake => {}
+        Sleep::Doorbell => client.wake(),
+        Sleep::Rings => outbox.ring(),
     }
 }
