@@ -235,6 +235,16 @@ impl Client {
         self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
     }
 
+    /// Whether the other side has closed the connection, or died.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        let Some((transport, _)) = &self.connected else {
+            return false;
+        };
+        let mut descriptors = [PollFd::new(transport, PollFlags::RDHUP)];
+        let ended = poll(&mut descriptors, Some(&Timespec::default()));
+        ended.is_ok_and(|count| count > 0)
+    }
+
     fn deadline(&self) -> Instant {
         Instant::now() + self.options.timeout
     }

@@ -123,6 +123,13 @@ impl Registration {
             // A first registration over TCP ends without a connection: the next one is made in the Provider's name.
             let is_settled = self.registered.load(Ordering::Relaxed) && client.is_connected();
             client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
+            if client.is_hung_up() {
+                // Before looking for its successor, which may take a while.
+                self.registered.store(false, Ordering::Relaxed);
+                tracing::warn!(registry = %self.registry, "the registry has ended");
+                epoch = 0;
+                client.close();
+            }
             match stop.receiver.try_recv() {
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return,
