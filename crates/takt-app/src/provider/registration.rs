@@ -126,7 +126,7 @@ impl Registration {
             if client.is_hung_up() {
                 // Before looking for its successor, which may take a while.
                 self.registered.store(false, Ordering::Relaxed);
-                tracing::warn!(registry = %self.registry, "the registry has ended");
+                tracing::info!(registry = %self.registry, "the registry has ended");
                 epoch = 0;
                 client.close();
             }
