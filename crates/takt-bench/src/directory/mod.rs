@@ -70,8 +70,8 @@ pub fn run(
             run::PROVIDERS_OF_A_PROCESS
         ),
         "Discovered: a Consumer has found the Variables of all Providers; read: it has read one of each as well.".to_owned(),
-        "Bytes are those of the messages of services; in the SR-Server architecture Providers say each 250 ms that they are \
-         still there."
+        "Bytes are those of the messages of services; in the SR-Server architecture Providers ask every 10 s whether the registry \
+         answers."
             .to_owned(),
         "Memory is what the processes have to themselves plus their share of what they have in common (PSS).".to_owned(),
     ] {
