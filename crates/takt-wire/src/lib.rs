@@ -59,7 +59,6 @@ mod network_message;
 mod publisher_id;
 mod raw_data;
 mod security;
-mod sequence;
 
 pub use action_header::{ActionHeader, ActionHeaderRef};
 pub use chunk::{
@@ -86,4 +85,3 @@ pub use network_message::{
 pub use publisher_id::{PublisherId, PublisherIdRef};
 pub use raw_data::{RawDataError, RawDataLayout};
 pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};
-pub use sequence::{Sequence, SequenceIter};

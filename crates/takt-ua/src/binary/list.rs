@@ -78,6 +78,28 @@ pub struct ListRef<'a, T> {
 }
 
 impl<'a, T: Decode<'a>> ListRef<'a, T> {
+    /// Takes `count` elements, where their number stands somewhere else than before them.
+    ///
+    /// # Errors
+    /// They cannot be decoded.
+    #[inline]
+    pub fn take(decoder: &mut Decoder<'a>, count: usize) -> Result<Self, DecodeError> {
+        let start = decoder.rest();
+        T::skip_elements(decoder, count)?;
+        let length = start.len() - decoder.remaining();
+        Ok(Self {
+            count,
+            bytes: start.get(..length).unwrap_or_default(),
+            element: PhantomData,
+        })
+    }
+
+    /// One of the elements; those before it are decoded, too.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<T> {
+        self.iter().nth(index)
+    }
+
     /// Number of elements; 0 for the null array.
     #[inline]
     pub fn len(&self) -> usize {
@@ -133,14 +155,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ListRef<'a, T> {
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let count = decoder.array_length(T::MIN_SIZE)?.unwrap_or(0);
-        let start = decoder.rest();
-        T::skip_elements(decoder, count)?;
-        let length = start.len() - decoder.remaining();
-        Ok(Self {
-            count,
-            bytes: start.get(..length).unwrap_or_default(),
-            element: PhantomData,
-        })
+        Self::take(decoder, count)
     }
 }
 
@@ -210,3 +225,20 @@ impl<'a, T: Decode<'a>> Iterator for ListIter<'a, T> {
 }
 
 impl<'a, T: Decode<'a>> ExactSizeIterator for ListIter<'a, T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_may_be_counted_elsewhere() {
+        let bytes = [1, 0, 2, 0, 3, 0, 9];
+        let mut decoder = Decoder::new(&bytes);
+        let list: ListRef<'_, u16> = ListRef::take(&mut decoder, 3).unwrap();
+        assert_eq!(decoder.remaining(), 1);
+        assert_eq!(list.iter().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(list.get(2), Some(3));
+        assert_eq!(list.get(3), None);
+        assert!(ListRef::<u16>::take(&mut Decoder::new(&bytes), 4).is_err());
+    }
+}

@@ -1,9 +1,7 @@
 //! The fields of DataSetMessages, owned and borrowed.
 
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, ListRef};
 use takt_ua::{DataValue, DataValueRef, Variant, VariantRef};
-
-use crate::sequence::Sequence;
 
 /// Fields of a key frame, in the order of the metadata (7.2.4.5.5).
 #[derive(Debug, Clone, PartialEq)]
@@ -72,9 +70,9 @@ impl<'a, T: Decode<'a>> Decode<'a> for DeltaField<T> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FieldsRef<'a> {
     /// Values that say their type.
-    Variant(Sequence<'a, VariantRef<'a>>),
+    Variant(ListRef<'a, VariantRef<'a>>),
     /// Values with StatusCode and timestamps.
-    DataValue(Sequence<'a, DataValueRef<'a>>),
+    DataValue(ListRef<'a, DataValueRef<'a>>),
     /// All fields, encoded, with the padding that follows them.
     RawData(&'a [u8]),
 }
@@ -83,9 +81,9 @@ pub enum FieldsRef<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeltaFieldsRef<'a> {
     /// Values that say their type.
-    Variant(Sequence<'a, DeltaField<VariantRef<'a>>>),
+    Variant(ListRef<'a, DeltaField<VariantRef<'a>>>),
     /// Values with StatusCode and timestamps.
-    DataValue(Sequence<'a, DeltaField<DataValueRef<'a>>>),
+    DataValue(ListRef<'a, DeltaField<DataValueRef<'a>>>),
 }
 
 impl FieldsRef<'_> {

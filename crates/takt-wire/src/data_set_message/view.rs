@@ -1,6 +1,6 @@
 //! Reading DataSetMessages.
 
-use takt_ua::binary::{Decode, Decoder};
+use takt_ua::binary::{Decode, Decoder, ListRef};
 use takt_ua::enumerations::ActionState;
 use takt_ua::{DateTime, StatusCode, VariantRef};
 
@@ -8,7 +8,6 @@ use super::{
     Action, ActionFields, DataSetContent, DataSetMessage, DeltaFieldsRef, FieldsRef, flags, rules,
 };
 use crate::error::{WireError, WireErrorKind, padding};
-use crate::sequence::Sequence;
 
 /// A borrowed [`DataSetMessage`], checked as a whole: nothing that it offers can fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +42,7 @@ pub enum DataSetContentRef<'a> {
     /// The fields that changed.
     DeltaFrame(DeltaFieldsRef<'a>),
     /// The fields of an event.
-    Event(Sequence<'a, VariantRef<'a>>),
+    Event(ListRef<'a, VariantRef<'a>>),
     /// Nothing happened.
     KeepAlive,
     /// A Requestor wants something to be done.
@@ -69,7 +68,7 @@ pub struct ActionRef<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ActionFieldsRef<'a> {
     /// Values that say their type.
-    Variant(Sequence<'a, VariantRef<'a>>),
+    Variant(ListRef<'a, VariantRef<'a>>),
     /// Values that only the metadata can tell apart.
     RawData {
         /// Number of fields.
@@ -225,9 +224,9 @@ fn padded_size(size: usize, padding: usize) -> u16 {
     }
 }
 
-fn counted<'a, T: Decode<'a>>(decoder: &mut Decoder<'a>) -> Result<Sequence<'a, T>, WireError> {
+fn counted<'a, T: Decode<'a>>(decoder: &mut Decoder<'a>) -> Result<ListRef<'a, T>, WireError> {
     let count = usize::from(decoder.u16()?);
-    Ok(Sequence::take(decoder, count)?)
+    Ok(ListRef::take(decoder, count)?)
 }
 
 /// Takes the rest.
@@ -273,7 +272,7 @@ fn action<'a>(encoding: u8, decoder: &mut Decoder<'a>) -> Result<ActionRef<'a>, 
     })
 }
 
-fn variants<'a>(fields: &Sequence<'a, VariantRef<'a>>) -> Vec<takt_ua::Variant> {
+fn variants<'a>(fields: &ListRef<'a, VariantRef<'a>>) -> Vec<takt_ua::Variant> {
     fields.iter().map(|field| field.to_owned()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Reading the headers of NetworkMessages.
 
-use takt_ua::binary::{Decode, Decoder};
+use takt_ua::binary::{Decode, Decoder, ListRef};
 use takt_ua::{DateTime, Guid, VariantRef};
 
 use super::{NetworkMessageType, flags, rules};
@@ -9,7 +9,6 @@ use crate::error::{WireError, WireErrorKind};
 use crate::group_header::GroupHeader;
 use crate::publisher_id::PublisherIdRef;
 use crate::security::{SecurityHeaderRef, SecurityLayout};
-use crate::sequence::Sequence;
 
 /// The headers of a received message, checked; the payload is behind [`payload`](Self::payload), because it may have
 /// to be decrypted first.
@@ -34,7 +33,7 @@ pub struct NetworkMessageRef<'a> {
     /// What to add to the timestamp, in units of 10 ps.
     pub pico_seconds: Option<u16>,
     /// Fields for filtering.
-    pub promoted_fields: Option<Sequence<'a, VariantRef<'a>>>,
+    pub promoted_fields: Option<ListRef<'a, VariantRef<'a>>>,
     /// How the message is protected.
     pub security_header: Option<SecurityHeaderRef<'a>>,
     /// What the message says of its Action requests or responses.
@@ -267,7 +266,7 @@ impl<'a> PayloadHeader<'a> {
 fn promoted_fields<'a>(
     bytes: &'a [u8],
     decoder: &mut Decoder<'a>,
-) -> Result<Sequence<'a, VariantRef<'a>>, WireError> {
+) -> Result<ListRef<'a, VariantRef<'a>>, WireError> {
     let size = usize::from(decoder.u16()?);
     let start = decoder.position();
     decoder.bytes(size)?;
@@ -278,7 +277,7 @@ fn promoted_fields<'a>(
         VariantRef::skip(&mut counter)?;
         count += 1;
     }
-    Ok(Sequence::take(&mut fields, count)?)
+    Ok(ListRef::take(&mut fields, count)?)
 }
 
 /// Reads a part of a message; positions count from the start of the message.
