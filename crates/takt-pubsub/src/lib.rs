@@ -1,0 +1,8 @@
+//! Publishers and subscribers of OPC 10000-14: PublishedDataSets, WriterGroups and DataSetWriters, ReaderGroups and
+//! DataSetReaders, with their parameters, states and security.
+//!
+//! A configuration is what the standard says it is, a [`PubSubConfiguration2DataType`]; there is no second model.
+//!
+//! Sans-io: time and messages go in, messages and events come out. What sends and receives them is `takt-link`.
+//!
+//! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
