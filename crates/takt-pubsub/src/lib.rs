@@ -6,3 +6,15 @@
 //! Sans-io: time and messages go in, messages and events come out. What sends and receives them is `takt-link`.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
+
+mod error;
+pub mod publisher;
+mod sequence;
+mod settings;
+mod state;
+pub mod subscriber;
+mod time;
+
+pub use error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
+pub use sequence::{Order, SequenceNumbers};
+pub use time::Now;

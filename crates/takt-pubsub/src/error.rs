@@ -1,0 +1,125 @@
+//! What can be wrong with a configuration, and with messages.
+
+use takt_ua::StatusCode;
+use takt_wire::{FixedMessageError, RawDataError, ReassemblyError, WireEncodeError, WireError};
+
+/// A part of a configuration cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{component}: {problem}")]
+pub struct ConfigurationError {
+    /// The component, named from the outside in: connection, group, writer or reader, field.
+    pub component: String,
+    /// What is wrong with it.
+    pub problem: ConfigurationProblem,
+}
+
+/// What is wrong with a component.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ConfigurationProblem {
+    /// A parameter has a value that it may not have.
+    #[error("{parameter}: {what}")]
+    Parameter {
+        /// Name in the standard.
+        parameter: &'static str,
+        /// What it should be.
+        what: String,
+    },
+    /// A DataSetWriter names a PublishedDataSet that is not there.
+    #[error("there is no PublishedDataSet '{0}'")]
+    UnknownDataSet(String),
+    /// Nobody has the values of a field, or wants them.
+    #[error("the field has no {0}")]
+    Unbound(&'static str),
+    /// Its metadata cannot be RawData.
+    #[error(transparent)]
+    RawData(#[from] RawDataError),
+    /// It should have a fixed layout, and cannot.
+    #[error(transparent)]
+    Fixed(#[from] FixedMessageError),
+}
+
+impl ConfigurationProblem {
+    pub(crate) fn parameter(parameter: &'static str, what: impl Into<String>) -> Self {
+        Self::Parameter {
+            parameter,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn at(self, component: &str) -> ConfigurationError {
+        ConfigurationError {
+            component: component.to_owned(),
+            problem: self,
+        }
+    }
+}
+
+impl ConfigurationError {
+    /// The same, said of a part of `component`.
+    pub(crate) fn within(self, component: &str) -> Self {
+        Self {
+            component: format!("{component}/{}", self.component),
+            ..self
+        }
+    }
+}
+
+/// A message was not made, or not sent.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// It cannot be encoded.
+    #[error(transparent)]
+    Encode(#[from] WireEncodeError),
+    /// Fields cannot be RawData: a value has another type, or is longer than the metadata says.
+    #[error(transparent)]
+    RawData(#[from] RawDataError),
+    /// There was no room for it.
+    #[error("the way to the wire does not take the message")]
+    Output(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A message was not accepted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReceiveError {
+    /// It is no message of OPC 10000-14.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// Its chunks do not fit together.
+    #[error(transparent)]
+    Reassembly(#[from] ReassemblyError),
+    /// Its RawData fields are not what the metadata says.
+    #[error(transparent)]
+    RawData(#[from] RawDataError),
+    /// It has other metadata than the reader knows.
+    #[error(
+        "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader {expected}"
+    )]
+    MetaDataVersion {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// What the reader knows.
+        expected: u32,
+        /// What the message says.
+        found: u32,
+    },
+    /// It has more fields than the metadata, or one with an index beyond it.
+    #[error("DataSetReader '{reader}': field {index}, of {count} that the metadata has")]
+    Field {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Index of the field.
+        index: usize,
+        /// Number of fields in the metadata.
+        count: usize,
+    },
+    /// A value could not be written to its target.
+    #[error("DataSetReader '{reader}', field {index}: {status}")]
+    Target {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Index of the field.
+        index: usize,
+        /// What the target says.
+        status: StatusCode,
+    },
+}

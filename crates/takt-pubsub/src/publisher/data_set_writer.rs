@@ -1,0 +1,343 @@
+//! DataSetWriters: what of a DataSet is sent in a publishing interval (OPC 10000-14, 6.2.4 and 6.3.1.3).
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
+use takt_ua::structures::{
+    ConfigurationVersionDataType, DataSetWriterDataType, FieldMetaData, PublishedDataItemsDataType,
+    PublishedDataSetDataType, UadpDataSetWriterMessageDataType,
+};
+use takt_ua::{DataValue, StatusCode, Variant};
+use takt_wire::RawDataLayout;
+
+use super::change::Deadband;
+use super::source::{DataSource, FieldSource, PublishedField, substituted};
+use crate::error::{ConfigurationError, ConfigurationProblem};
+use crate::settings::decode_settings;
+use crate::state::Condition;
+use crate::time::Now;
+
+/// Events that wait to be sent; more are refused.
+const MAX_EVENTS: usize = 1000;
+
+/// How the fields of a DataSetMessage are represented (6.2.4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldEncoding {
+    Variant,
+    RawData,
+    /// With these members of the DataValue: bits of a DataSetFieldContentMask.
+    DataValue(u32),
+}
+
+impl FieldEncoding {
+    pub(crate) fn of_mask(mask: u32) -> Self {
+        const MEMBERS: u32 = 0x1F;
+        if mask & DataSetFieldContentMask::RawData != 0 {
+            Self::RawData
+        } else if mask & MEMBERS != 0 {
+            Self::DataValue(mask & MEMBERS)
+        } else {
+            Self::Variant
+        }
+    }
+}
+
+/// A field, and where it comes from.
+#[derive(Debug)]
+pub(crate) struct WriterField {
+    pub(crate) meta_data: FieldMetaData,
+    pub(crate) source: FieldSource,
+    pub(crate) substitute: Variant,
+    deadband: Deadband,
+}
+
+/// What a DataSetWriter sends in one interval.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) sequence_number: u16,
+    pub(crate) kind: SampleKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SampleKind {
+    /// All values of the writer.
+    KeyFrame,
+    /// Those with these indexes.
+    DeltaFrame(Vec<u16>),
+    Event(Vec<Variant>),
+    KeepAlive,
+}
+
+/// Makes DataSetMessages of one PublishedDataSet. Without one it sends heartbeats: key frames without fields.
+#[derive(Debug)]
+pub struct DataSetWriter {
+    name: String,
+    pub(crate) enabled: bool,
+    pub(crate) condition: Condition,
+    pub(crate) data_set_writer_id: u16,
+    pub(crate) encoding: FieldEncoding,
+    pub(crate) message: UadpDataSetWriterMessageDataType,
+    pub(crate) version: ConfigurationVersionDataType,
+    pub(crate) data_set_class_id: takt_ua::Guid,
+    pub(crate) fields: Vec<WriterField>,
+    pub(crate) raw_data: Option<RawDataLayout>,
+    /// What RawData fields are if there is no value.
+    pub(crate) raw_defaults: Vec<Variant>,
+    key_frame_count: u32,
+    intervals_since_key_frame: u32,
+    sequence_number: u16,
+    last_sent: Option<Instant>,
+    /// As they are now.
+    pub(crate) values: Vec<DataValue>,
+    /// As they were sent last.
+    sent: Vec<DataValue>,
+    events: VecDeque<Vec<Variant>>,
+}
+
+impl DataSetWriter {
+    pub(super) fn new(
+        configuration: &DataSetWriterDataType,
+        data_sets: &[PublishedDataSetDataType],
+        source: &mut dyn DataSource,
+    ) -> Result<Self, ConfigurationError> {
+        let name = configuration.name.to_string();
+        let data_set_name = configuration.data_set_name.as_option().unwrap_or("");
+        let at = |problem: ConfigurationProblem| problem.at(&name);
+        if configuration.data_set_writer_id == 0 {
+            let what = "0 is no identifier";
+            return Err(at(ConfigurationProblem::parameter("DataSetWriterId", what)));
+        }
+        let data_set = data_sets
+            .iter()
+            .find(|data_set| data_set.name.as_option() == Some(data_set_name));
+        if data_set.is_none() && !data_set_name.is_empty() {
+            let unknown = ConfigurationProblem::UnknownDataSet(data_set_name.to_owned());
+            return Err(at(unknown));
+        }
+        let fields = match data_set {
+            Some(data_set) => fields_of(data_set, source).map_err(|error| error.within(&name))?,
+            None => Vec::new(),
+        };
+        let encoding = FieldEncoding::of_mask(configuration.data_set_field_content_mask);
+        let meta_data = data_set.map(|data_set| &data_set.data_set_meta_data);
+        let raw_data = match (encoding, meta_data) {
+            (FieldEncoding::RawData, Some(meta_data)) => {
+                Some(RawDataLayout::new(meta_data).map_err(|error| at(error.into()))?)
+            }
+            _ => None,
+        };
+        if encoding == FieldEncoding::RawData && configuration.key_frame_count > 1 {
+            let what =
+                "more than 1 with RawData fields, which delta frames cannot have (7.2.4.5.11)";
+            return Err(at(ConfigurationProblem::parameter("KeyFrameCount", what)));
+        }
+        let version = meta_data.map(|meta_data| meta_data.configuration_version.clone());
+        Ok(Self {
+            enabled: configuration.enabled,
+            condition: Condition::Ready,
+            data_set_writer_id: configuration.data_set_writer_id,
+            encoding,
+            message: decode_settings(&configuration.message_settings).map_err(at)?,
+            version: version.unwrap_or_default(),
+            data_set_class_id: meta_data.map(|it| it.data_set_class_id).unwrap_or_default(),
+            raw_defaults: raw_data.as_ref().map(raw_defaults).unwrap_or_default(),
+            raw_data,
+            key_frame_count: configuration.key_frame_count,
+            intervals_since_key_frame: 0,
+            sequence_number: 0,
+            last_sent: None,
+            values: Vec::with_capacity(fields.len()),
+            sent: Vec::new(),
+            events: VecDeque::new(),
+            fields,
+            name,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its identifier, unique within the Publisher.
+    pub fn data_set_writer_id(&self) -> u16 {
+        self.data_set_writer_id
+    }
+
+    /// Whether it takes part, given the state of its WriterGroup.
+    pub(super) fn is_operational(&self, group: PubSubState) -> bool {
+        self.state(group) == PubSubState::Operational
+    }
+
+    pub(super) fn state(&self, group: PubSubState) -> PubSubState {
+        crate::state::state(self.enabled, group, self.condition)
+    }
+
+    /// Whether every interval has a key frame.
+    pub(super) fn only_key_frames(&self) -> bool {
+        self.key_frame_count == 1
+    }
+
+    /// Puts an event into the queue; `false` if that is full, or if the event has another number of fields.
+    pub(super) fn queue_event(&mut self, fields: Vec<Variant>) -> bool {
+        let fits = fields.len() == self.fields.len() && self.events.len() < MAX_EVENTS;
+        if fits {
+            self.events.push_back(fields);
+        }
+        fits
+    }
+
+    /// What is to be sent now; `None` for nothing. May be called again in the same interval as long as it gives events.
+    pub(super) fn sample(&mut self, now: Now, keep_alive_time: Duration) -> Option<Sample> {
+        let kind = match self.key_frame_count {
+            0 => self.events.pop_front().map(SampleKind::Event),
+            _ => self.sample_cyclic(),
+        };
+        let kind = kind.or_else(|| {
+            let due = self.last_sent.is_none_or(|sent| {
+                let quiet = now.instant.saturating_duration_since(sent);
+                quiet >= keep_alive_time
+            });
+            (due && !keep_alive_time.is_zero()).then_some(SampleKind::KeepAlive)
+        })?;
+        let keep_alive = kind == SampleKind::KeepAlive;
+        self.last_sent = Some(now.instant);
+        Some(Sample {
+            // A keep-alive has the number of the next message, which it does not use.
+            sequence_number: if keep_alive {
+                self.sequence_number
+            } else {
+                self.next_sequence_number()
+            },
+            kind,
+        })
+    }
+
+    /// Whether more events wait.
+    pub(super) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// The number of a message that is sent.
+    pub(super) fn next_sequence_number(&mut self) -> u16 {
+        let number = self.sequence_number;
+        self.sequence_number = number.wrapping_add(1);
+        number
+    }
+
+    /// A key frame was sent without [`sample`](Self::sample).
+    pub(super) fn note_sent(&mut self, now: Now) {
+        self.last_sent = Some(now.instant);
+    }
+
+    fn sample_cyclic(&mut self) -> Option<SampleKind> {
+        self.values.clear();
+        for field in &self.fields {
+            let value = substituted(field.source.read(), &field.substitute);
+            self.values.push(value);
+        }
+        let key_frame = self.sent.len() != self.values.len()
+            || self.intervals_since_key_frame + 1 >= self.key_frame_count;
+        if key_frame {
+            self.intervals_since_key_frame = 0;
+            if !self.only_key_frames() {
+                self.sent.clone_from(&self.values);
+            }
+            return Some(SampleKind::KeyFrame);
+        }
+        self.intervals_since_key_frame += 1;
+        let mut changed = Vec::new();
+        for (index, (field, (value, sent))) in self
+            .fields
+            .iter()
+            .zip(self.values.iter().zip(&mut self.sent))
+            .enumerate()
+        {
+            if field.deadband.is_change(sent, value) {
+                sent.clone_from(value);
+                changed.push(index as u16);
+            }
+        }
+        (!changed.is_empty()).then_some(SampleKind::DeltaFrame(changed))
+    }
+
+    /// Quality of the DataSet as a whole: that of its worst field.
+    pub(super) fn status(&self) -> StatusCode {
+        let worst = |worst: StatusCode, value: &DataValue| {
+            let status = value.status_code();
+            if severity(status) > severity(worst) {
+                status
+            } else {
+                worst
+            }
+        };
+        match self.values.iter().fold(StatusCode::Good, worst) {
+            status if status.is_bad() => StatusCode::Bad,
+            status if status.is_uncertain() => StatusCode::Uncertain,
+            _ => StatusCode::Good,
+        }
+    }
+}
+
+/// Zeros, decoded: numbers that are 0, strings and arrays that are empty (OPC 10000-6, 5.1.2).
+fn raw_defaults(layout: &RawDataLayout) -> Vec<Variant> {
+    // Without a fixed size every string and array is a length.
+    const LENGTHS: usize = 64 << 10;
+    let zeros = vec![0; layout.fixed_size().unwrap_or(LENGTHS)];
+    let decoded = layout.decode_start(&zeros);
+    decoded.map(|(values, _)| values).unwrap_or_default()
+}
+
+fn severity(status: StatusCode) -> u32 {
+    status.0 >> 30
+}
+
+/// The fields of a DataSet: its Variables, then its extension fields, or whatever the source knows by name.
+fn fields_of(
+    data_set: &PublishedDataSetDataType,
+    source: &mut dyn DataSource,
+) -> Result<Vec<WriterField>, ConfigurationError> {
+    let items: Option<PublishedDataItemsDataType> = data_set.data_set_source.decode_as().ok();
+    let variables = items.map(|items| items.published_data).unwrap_or_default();
+    let meta_data = &data_set.data_set_meta_data.fields;
+    if variables.len() > meta_data.len() || meta_data.len() > usize::from(u16::MAX) {
+        let what = format!(
+            "{} fields for {} Variables",
+            meta_data.len(),
+            variables.len()
+        );
+        let problem = ConfigurationProblem::parameter("DataSetMetaData", what);
+        return Err(problem.at(data_set.name.as_option().unwrap_or("")));
+    }
+    let mut fields = Vec::with_capacity(meta_data.len());
+    for (index, meta_data) in meta_data.iter().enumerate() {
+        let variable = variables.get(index);
+        let field = PublishedField {
+            data_set,
+            meta_data,
+            variable,
+        };
+        let found = source.source(field).or_else(|| extension_field(field));
+        let Some(source) = found else {
+            let name = meta_data.name.as_option().unwrap_or("");
+            return Err(ConfigurationProblem::Unbound("source").at(name));
+        };
+        fields.push(WriterField {
+            meta_data: meta_data.clone(),
+            source,
+            substitute: variable
+                .map(|it| it.substitute_value.clone())
+                .unwrap_or_default(),
+            deadband: variable.map(Deadband::of_variable).unwrap_or_default(),
+        });
+    }
+    Ok(fields)
+}
+
+fn extension_field(field: PublishedField<'_>) -> Option<FieldSource> {
+    let name = field.meta_data.name.as_option()?;
+    let mut extensions = field.data_set.extension_fields.iter();
+    let found = extensions.find(|extension| extension.key.name.as_option() == Some(name))?;
+    Some(FieldSource::Constant(DataValue::good(found.value.clone())))
+}

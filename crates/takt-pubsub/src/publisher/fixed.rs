@@ -1,0 +1,182 @@
+//! The fast path: what always has the same layout is built once, and each interval only stores values.
+
+use takt_cell::Cell;
+use takt_ua::binary::Encode;
+use takt_ua::enumerations::DataSetFieldContentMask;
+use takt_ua::{DataValue, StatusCode, Variant};
+use takt_wire::{FixedMessage, NetworkMessage};
+
+use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
+use crate::time::Now;
+
+/// A NetworkMessage that is built once. All of its fields come from cells.
+#[derive(Debug)]
+pub(super) struct FixedNetworkMessage {
+    pub(super) message: FixedMessage,
+    fields: Vec<FixedField>,
+    /// For the value of one field.
+    scratch: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct FixedField {
+    /// Index of the writer within the WriterGroup, and of the field within the writer.
+    writer: usize,
+    field: usize,
+    /// Index of the DataSetMessage.
+    data_set_message: usize,
+    encoding: FieldEncoding,
+    /// First byte of a Variant that fits.
+    encoding_mask: u8,
+    /// Bytes before the value itself: the encoding mask, and the length of an array.
+    head: usize,
+}
+
+impl FixedNetworkMessage {
+    /// `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
+    pub(super) fn new(
+        message: &NetworkMessage,
+        writers: &[DataSetWriter],
+        indexes: &[usize],
+    ) -> Option<Self> {
+        let members = || {
+            indexes
+                .iter()
+                .filter_map(|index| Some((*index, writers.get(*index)?)))
+        };
+        let layouts: Vec<_> = members()
+            .map(|(_, writer)| writer.raw_data.as_ref())
+            .collect();
+        let message = FixedMessage::new(message, &layouts).ok()?;
+        let mut fields = Vec::new();
+        let mut longest = 0;
+        for (data_set_message, (writer_index, writer)) in members().enumerate() {
+            if !writer.only_key_frames() || writer.message.configured_size != 0 {
+                return None;
+            }
+            for (index, field) in writer.fields.iter().enumerate() {
+                let cell = field.source.cell()?;
+                let value = writer.values.get(index)?.value.as_ref()?;
+                if !field.substitute.is_empty() {
+                    return None;
+                }
+                longest = longest.max(cell.capacity());
+                fields.push(FixedField {
+                    writer: writer_index,
+                    field: index,
+                    data_set_message,
+                    encoding: writer.encoding,
+                    encoding_mask: value.encode_to_vec().first().copied()?,
+                    head: head_of(value, writer.encoding)?,
+                });
+            }
+        }
+        Some(Self {
+            message,
+            fields,
+            scratch: vec![0; longest],
+        })
+    }
+
+    /// Stores the values of all cells. `false` if one of them does not fit the layout now: it is Bad, or longer, or of
+    /// another type. Then the general encoder makes the message.
+    #[inline]
+    pub(super) fn store(&mut self, writers: &[DataSetWriter], now: Now) -> bool {
+        for place in &self.fields {
+            let source = writers
+                .get(place.writer)
+                .and_then(|writer| writer.fields.get(place.field));
+            let Some(cell) = source.and_then(|field| field.source.cell()) else {
+                return false;
+            };
+            if !place.store(cell, &mut self.message, &mut self.scratch, now) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// `None` if a value of this type is not stored as it stands in the cell: a text, or an array that is RawData, which is padded.
+fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
+    let built_in_type = value.built_in_type()?;
+    built_in_type.encoded_size()?;
+    match (value, encoding) {
+        (Variant::Array(_), FieldEncoding::RawData) => None,
+        (Variant::Array(array), _) => (array.dimensions.len() < 2).then_some(5),
+        (Variant::Empty, _) => None,
+        _ => Some(1),
+    }
+}
+
+impl FixedField {
+    #[inline]
+    fn store(&self, cell: &Cell, message: &mut FixedMessage, scratch: &mut [u8], now: Now) -> bool {
+        let Ok(reading) = cell.read_into(scratch) else {
+            return false;
+        };
+        let value = scratch.get(self.head..reading.length).unwrap_or_default();
+        let status = reading.status;
+        // Of a status that is not Good the general encoder makes another layout, except where there is a place for it.
+        let fits = match self.encoding {
+            FieldEncoding::DataValue(_) => !status.is_bad(),
+            FieldEncoding::Variant | FieldEncoding::RawData => status.is_good(),
+        };
+        if !fits || scratch.first() != Some(&self.encoding_mask) {
+            return false;
+        }
+        let (index, field) = (self.data_set_message, self.field);
+        if !message.store_encoded(index, field, value) {
+            return false;
+        }
+        let FieldEncoding::DataValue(members) = self.encoding else {
+            return true;
+        };
+        let has = |bit: u32| members & bit != 0;
+        let source_timestamp = match reading.source_timestamp.is_null() {
+            true => now.date_time,
+            false => reading.source_timestamp,
+        };
+        let server_timestamp = reading.server_timestamp.unwrap_or(now.date_time);
+        use DataSetFieldContentMask as Mask;
+        (if has(Mask::StatusCode) {
+            message.set_field_status(index, field, status)
+        } else {
+            status.is_good()
+        }) && (!has(Mask::SourceTimestamp)
+            || message.set_field_source_timestamp(index, field, source_timestamp))
+            && (!has(Mask::ServerTimestamp)
+                || message.set_field_server_timestamp(index, field, server_timestamp))
+    }
+}
+
+impl DataSetWriter {
+    /// A sample from which the layout of key frames can be seen: as if every field had a value that is Good.
+    pub(super) fn typical_sample(&mut self) -> Option<Sample> {
+        let values: Option<Vec<DataValue>> = self
+            .fields
+            .iter()
+            .map(|field| {
+                let cell = field.source.cell()?;
+                let value = cell.get().ok()?.value.or_else(|| zero(cell))?;
+                Some(DataValue::good(value).with_status(StatusCode::Good))
+            })
+            .collect();
+        self.values = values?;
+        Some(Sample {
+            sequence_number: 0,
+            kind: SampleKind::KeyFrame,
+        })
+    }
+}
+
+/// The zero of a cell that has not been set yet, if it takes one value of a type with a fixed size.
+fn zero(cell: &Cell) -> Option<Variant> {
+    let shape = cell.shape();
+    let built_in_type = shape
+        .data_type()
+        .filter(|_| shape.is_array() == Some(false))?;
+    let zeros = [0_u8; 16];
+    let bytes = zeros.get(..built_in_type.encoded_size()?)?;
+    Variant::decode_scalar(built_in_type, &mut takt_ua::binary::Decoder::new(bytes)).ok()
+}

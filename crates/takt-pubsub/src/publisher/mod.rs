@@ -1,0 +1,17 @@
+//! Publishers: WriterGroups and what is in them.
+
+mod change;
+mod data_set_writer;
+mod fixed;
+mod output;
+mod plan;
+mod source;
+#[cfg(test)]
+mod tests;
+mod uadp;
+mod writer_group;
+
+pub use data_set_writer::DataSetWriter;
+pub use output::Output;
+pub use source::{DataSource, FieldSource, PublishedField};
+pub use writer_group::{PublishedMessages, WriterGroup};

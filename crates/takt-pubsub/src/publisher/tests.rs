@@ -1,0 +1,391 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use takt_cell::Cell;
+use takt_ua::enumerations::{
+    DataSetFieldContentMask, PubSubState, UadpDataSetMessageContentMask,
+    UadpNetworkMessageContentMask,
+};
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetWriterDataType, FieldMetaData, PubSubConnectionDataType,
+    PublishedDataItemsDataType, PublishedDataSetDataType, PublishedVariableDataType,
+    UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
+};
+use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
+use takt_wire::{
+    DataSetContent, DataSetMessage, DeltaFields, Fields, NetworkMessageRef, PayloadParameters,
+    PayloadRef,
+};
+
+use super::*;
+use crate::time::Now;
+
+/// A connection, a group with one writer, and the cells of its fields.
+struct Setup {
+    connection: PubSubConnectionDataType,
+    group: WriterGroupDataType,
+    data_set: PublishedDataSetDataType,
+    cells: HashMap<NodeId, Arc<Cell>>,
+}
+
+fn field(name: &str, value: &Variant) -> FieldMetaData {
+    FieldMetaData {
+        name: name.into(),
+        built_in_type: value.built_in_type().unwrap() as u8,
+        data_type: NodeId::numeric(0, value.built_in_type().unwrap() as u32),
+        value_rank: if value.is_array() { 1 } else { -1 },
+        ..FieldMetaData::default()
+    }
+}
+
+impl Setup {
+    fn new(values: &[Variant]) -> Self {
+        use UadpDataSetMessageContentMask as DataSetMask;
+        use UadpNetworkMessageContentMask as Mask;
+        let ids = || (0..).map(|index| NodeId::numeric(1, index));
+        let variables = ids()
+            .take(values.len())
+            .map(|id| PublishedVariableDataType {
+                published_variable: id,
+                attribute_id: 13,
+                ..PublishedVariableDataType::default()
+            });
+        let items = PublishedDataItemsDataType {
+            published_data: variables.collect(),
+        };
+        let writer = DataSetWriterDataType {
+            name: "Writer".into(),
+            enabled: true,
+            data_set_writer_id: 7,
+            key_frame_count: 1,
+            data_set_name: "Data".into(),
+            message_settings: ExtensionObject::from_structure(&UadpDataSetWriterMessageDataType {
+                data_set_message_content_mask: DataSetMask::SequenceNumber
+                    | DataSetMask::Status
+                    | DataSetMask::Timestamp,
+                ..UadpDataSetWriterMessageDataType::default()
+            }),
+            ..DataSetWriterDataType::default()
+        };
+        Self {
+            connection: PubSubConnectionDataType {
+                publisher_id: Variant::UInt16(4),
+                ..PubSubConnectionDataType::default()
+            },
+            group: WriterGroupDataType {
+                name: "Group".into(),
+                enabled: true,
+                writer_group_id: 3,
+                publishing_interval: 10.0,
+                keep_alive_time: 100.0,
+                message_settings: ExtensionObject::from_structure(
+                    &UadpWriterGroupMessageDataType {
+                        network_message_content_mask: Mask::PublisherId
+                            | Mask::GroupHeader
+                            | Mask::WriterGroupId
+                            | Mask::SequenceNumber
+                            | Mask::PayloadHeader
+                            | Mask::Timestamp,
+                        ..UadpWriterGroupMessageDataType::default()
+                    },
+                ),
+                data_set_writers: vec![writer],
+                ..WriterGroupDataType::default()
+            },
+            data_set: PublishedDataSetDataType {
+                name: "Data".into(),
+                data_set_meta_data: DataSetMetaDataType {
+                    fields: values.iter().map(|value| field("Field", value)).collect(),
+                    ..DataSetMetaDataType::default()
+                },
+                data_set_source: ExtensionObject::from_structure(&items),
+                ..PublishedDataSetDataType::default()
+            },
+            cells: ids()
+                .zip(values)
+                .map(|(id, value)| (id, Arc::new(Cell::of_with_capacity(value, 64))))
+                .collect(),
+        }
+    }
+
+    fn writer(&mut self) -> &mut DataSetWriterDataType {
+        &mut self.group.data_set_writers[0]
+    }
+
+    fn cell(&self, index: u32) -> Arc<Cell> {
+        self.cells[&NodeId::numeric(1, index)].clone()
+    }
+
+    fn build(&mut self) -> WriterGroup {
+        let data_sets = std::slice::from_ref(&self.data_set);
+        WriterGroup::new(&self.connection, &self.group, data_sets, &mut self.cells).unwrap()
+    }
+}
+
+fn now() -> Now {
+    Now {
+        instant: Instant::now(),
+        date_time: DateTime(132_000_000_000_000_000),
+    }
+}
+
+fn publish(group: &mut WriterGroup, now: Now) -> (PublishedMessages, Vec<Vec<u8>>) {
+    let mut output = Vec::new();
+    let published = group
+        .publish(now, PubSubState::Operational, &mut output)
+        .unwrap();
+    assert_eq!(published.network_messages, output.len());
+    (published, output)
+}
+
+fn decode(message: &[u8]) -> Vec<DataSetMessage> {
+    let message = NetworkMessageRef::new_checked(message).unwrap();
+    match message.payload(&PayloadParameters::default()).unwrap() {
+        PayloadRef::DataSetMessages(messages) => messages
+            .iter()
+            .map(|message| message.unwrap().to_owned())
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn only(output: &[Vec<u8>]) -> DataSetMessage {
+    assert_eq!(output.len(), 1);
+    decode(&output[0]).remove(0)
+}
+
+#[test]
+fn the_fast_path_and_the_general_encoder_give_the_same_bytes() {
+    use DataSetFieldContentMask as Mask;
+    let values = [
+        Variant::UInt32(1),
+        Variant::from(vec![1.5_f64, 2.5]),
+        Variant::Boolean(true),
+    ];
+    for mask in [
+        0,
+        Mask::StatusCode | Mask::SourceTimestamp | Mask::ServerTimestamp,
+    ] {
+        let mut setup = Setup::new(&values);
+        setup.writer().data_set_field_content_mask = mask;
+        let mut fast = setup.build();
+        // A callback is never on the fast path.
+        let cells = setup.cells.clone();
+        let mut by_callback = move |field: PublishedField<'_>| {
+            let cell = cells.get(&field.variable?.published_variable)?.clone();
+            let read = move || cell.get().unwrap();
+            Some(FieldSource::Callback(Box::new(read)))
+        };
+        let data_sets = std::slice::from_ref(&setup.data_set);
+        let mut general =
+            WriterGroup::new(&setup.connection, &setup.group, data_sets, &mut by_callback).unwrap();
+        for step in 0..3_u32 {
+            let at = DateTime(132_000_000_000_000_000 + i64::from(step));
+            setup
+                .cell(0)
+                .set(&Variant::UInt32(step * 1000), StatusCode::Good, at)
+                .unwrap();
+            let now = now();
+            let (published, fast_bytes) = publish(&mut fast, now);
+            assert_eq!(published.fixed, 1, "mask {mask}");
+            let (published, bytes) = publish(&mut general, now);
+            assert_eq!(published.fixed, 0);
+            assert_eq!(fast_bytes, bytes, "mask {mask}");
+        }
+    }
+}
+
+#[test]
+fn raw_data_is_on_the_fast_path_too_and_bad_values_leave_it() {
+    let mut setup = Setup::new(&[Variant::UInt32(1), Variant::Int16(-2)]);
+    setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
+    let mut group = setup.build();
+    let (published, output) = publish(&mut group, now());
+    assert_eq!(published.fixed, 1);
+    let raw = |bytes: &[u8]| DataSetContent::KeyFrame(Fields::RawData(bytes.to_vec()));
+    assert_eq!(only(&output).content, raw(&[1, 0, 0, 0, 0xFE, 0xFF]));
+
+    let bad = StatusCode::BadSensorFailure;
+    setup.cell(1).set_status(bad, DateTime::MIN).unwrap();
+    let (published, output) = publish(&mut group, now());
+    assert_eq!(published.fixed, 0);
+    let message = only(&output);
+    assert_eq!(message.content, raw(&[1, 0, 0, 0, 0, 0]));
+    assert_eq!(message.status, Some(StatusCode::Bad));
+    // Both ways count on.
+    assert_eq!(message.sequence_number, Some(1));
+}
+
+#[test]
+fn a_bad_value_is_a_status_code_and_an_uncertain_one_a_data_value() {
+    let mut setup = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
+    let mut group = setup.build();
+    let time = DateTime::now();
+    setup
+        .cell(0)
+        .set_status(StatusCode::BadDeviceFailure, time)
+        .unwrap();
+    setup
+        .cell(1)
+        .set(
+            &Variant::UInt32(5),
+            StatusCode::UncertainSensorNotAccurate,
+            time,
+        )
+        .unwrap();
+    let message = only(&publish(&mut group, now()).1);
+    let DataSetContent::KeyFrame(Fields::Variant(fields)) = message.content else {
+        panic!("{message:?}")
+    };
+    assert_eq!(fields[0], Variant::StatusCode(StatusCode::BadDeviceFailure));
+    let Variant::DataValue(value) = &fields[1] else {
+        panic!("{fields:?}")
+    };
+    assert_eq!(value.value, Some(Variant::UInt32(5)));
+    assert_eq!(value.status, Some(StatusCode::UncertainSensorNotAccurate));
+    assert_eq!(message.status, Some(StatusCode::Bad));
+}
+
+#[test]
+fn between_key_frames_only_changes_are_sent_and_a_keep_alive_if_there_are_none() {
+    let mut setup = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
+    setup.writer().key_frame_count = 20;
+    let mut group = setup.build();
+    let mut time = now();
+    let mut next = |group: &mut WriterGroup| {
+        time.instant += Duration::from_millis(10);
+        publish(group, time).1
+    };
+    let first = only(&next(&mut group));
+    assert!(matches!(first.content, DataSetContent::KeyFrame(_)));
+    assert_eq!(first.sequence_number, Some(0));
+    assert!(next(&mut group).is_empty());
+    let value = Variant::UInt32(9);
+    setup
+        .cell(1)
+        .set(&value, StatusCode::Good, DateTime::now())
+        .unwrap();
+    let delta = only(&next(&mut group));
+    let DataSetContent::DeltaFrame(DeltaFields::Variant(fields)) = &delta.content else {
+        panic!("{delta:?}")
+    };
+    assert_eq!(fields.len(), 1);
+    assert_eq!((fields[0].field_index, &fields[0].field_value), (1, &value));
+    assert_eq!(delta.sequence_number, Some(1));
+    // 100 ms of silence, in intervals of 10 ms.
+    let sent: Vec<_> = (0..10).map(|_| next(&mut group)).collect();
+    assert!(sent.iter().take(9).all(|messages| messages.is_empty()));
+    let keep_alive = only(&sent[9]);
+    assert_eq!(keep_alive.content, DataSetContent::KeepAlive);
+    assert_eq!(keep_alive.sequence_number, Some(2), "of the next message");
+    // Intervals 0, 1, 2 and ten more are over: the twentieth has a key frame again.
+    let sent: Vec<_> = (0..8).flat_map(|_| next(&mut group)).collect();
+    let last = decode(sent.last().unwrap()).remove(0);
+    assert!(matches!(last.content, DataSetContent::KeyFrame(_)));
+    assert_eq!(last.sequence_number, Some(2));
+}
+
+#[test]
+fn a_message_that_is_too_long_is_sent_in_chunks() {
+    let mut setup = Setup::new(&[Variant::from(vec![7_u8; 1000])]);
+    setup.group.max_network_message_size = 300;
+    setup.cells = [(
+        NodeId::numeric(1, 0),
+        Arc::new(Cell::of(&Variant::from(vec![7_u8; 1000]))),
+    )]
+    .into();
+    let mut group = setup.build();
+    let (published, output) = publish(&mut group, now());
+    // The fast path gives way to chunks.
+    assert_eq!(published.fixed, 0);
+    assert!(output.len() >= 4, "{}", output.len());
+    for message in &output {
+        assert!(message.len() <= 300);
+        assert!(NetworkMessageRef::new_checked(message).unwrap().chunk);
+    }
+}
+
+#[test]
+fn events_are_sent_once() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.writer().key_frame_count = 0;
+    let mut group = setup.build();
+    // The keep-alive that says that there is a Publisher.
+    assert_eq!(
+        only(&publish(&mut group, now()).1).content,
+        DataSetContent::KeepAlive
+    );
+    assert!(group.queue_event(7, vec![Variant::UInt32(5)]));
+    assert!(group.queue_event(7, vec![Variant::UInt32(6)]));
+    assert!(
+        !group.queue_event(7, Vec::new()),
+        "another number of fields"
+    );
+    assert!(
+        !group.queue_event(8, vec![Variant::UInt32(5)]),
+        "no such writer"
+    );
+    let time = now();
+    let (_, output) = publish(&mut group, time);
+    let events: Vec<_> = output
+        .iter()
+        .map(|message| decode(message).remove(0))
+        .collect();
+    assert_eq!(events.len(), 2);
+    assert_eq!(
+        events[0].content,
+        DataSetContent::Event(vec![Variant::UInt32(5)])
+    );
+    assert_eq!(
+        events[1].content,
+        DataSetContent::Event(vec![Variant::UInt32(6)])
+    );
+    assert_eq!(events[1].sequence_number, Some(1));
+    assert!(publish(&mut group, time).1.is_empty());
+}
+
+#[test]
+fn who_is_disabled_or_paused_is_silent() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    let mut group = setup.build();
+    let mut output = Vec::new();
+    group
+        .publish(now(), PubSubState::Error, &mut output)
+        .unwrap();
+    assert!(output.is_empty());
+    assert_eq!(group.state(PubSubState::Disabled), PubSubState::Paused);
+    group.set_enabled(false);
+    assert!(publish(&mut group, now()).1.is_empty());
+    assert_eq!(
+        group.writer_state(0, PubSubState::Operational),
+        Some(PubSubState::Paused)
+    );
+    group.set_enabled(true);
+    assert!(group.set_writer_enabled(7, false));
+    assert!(publish(&mut group, now()).1.is_empty());
+    assert!(group.set_writer_enabled(7, true));
+    assert_eq!(publish(&mut group, now()).1.len(), 1);
+}
+
+#[test]
+fn what_the_standard_forbids_is_said_with_the_place() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.writer().data_set_name = "Other".into();
+    let data_sets = std::slice::from_ref(&setup.data_set);
+    let error =
+        WriterGroup::new(&setup.connection, &setup.group, data_sets, &mut setup.cells).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Group/Writer: there is no PublishedDataSet 'Other'"
+    );
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.cells.clear();
+    let data_sets = std::slice::from_ref(&setup.data_set);
+    let error =
+        WriterGroup::new(&setup.connection, &setup.group, data_sets, &mut setup.cells).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Group/Writer/Field: the field has no source"
+    );
+}

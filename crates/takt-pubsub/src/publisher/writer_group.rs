@@ -1,0 +1,371 @@
+//! WriterGroups: what is sent together, and when (OPC 10000-14, 6.2.6 and 6.3.1.1).
+
+use std::time::Duration;
+
+use takt_ua::Variant;
+use takt_ua::enumerations::{PubSubState, UadpNetworkMessageContentMask};
+use takt_ua::structures::{
+    PubSubConnectionDataType, PublishedDataSetDataType, UadpWriterGroupMessageDataType,
+    WriterGroupDataType,
+};
+use takt_wire::{ChunkWriter, DataSetMessage, Payload, PublisherId};
+
+use super::data_set_writer::DataSetWriter;
+use super::output::Output;
+use super::plan::Plan;
+use super::source::DataSource;
+use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
+use crate::settings::decode_settings;
+use crate::state::Condition;
+use crate::time::Now;
+
+/// What one call of [`WriterGroup::publish`] has sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PublishedMessages {
+    /// NetworkMessages, chunks included.
+    pub network_messages: usize,
+    /// How many of them took the fast path.
+    pub fixed: usize,
+}
+
+/// Makes the NetworkMessages of its DataSetWriters, each publishing interval.
+///
+/// It has no clock and no socket: [`publish`](Self::publish) is called every [`publishing_interval`](Self::publishing_interval),
+/// with the time and where the messages go. Where all fields of a message come from cells and have a fixed size, and every
+/// interval has a key frame, a message is built once and then only stored into; that allocates nothing.
+#[derive(Debug)]
+pub struct WriterGroup {
+    name: String,
+    enabled: bool,
+    condition: Condition,
+    pub(super) publisher_id: PublisherId,
+    pub(super) configuration: WriterGroupDataType,
+    pub(super) message: UadpWriterGroupMessageDataType,
+    pub(super) writers: Vec<DataSetWriter>,
+    /// Indexes of writers that share a NetworkMessage.
+    pub(super) plans: Vec<Plan>,
+    pub(super) sequence_number: u16,
+}
+
+impl WriterGroup {
+    /// A WriterGroup of a connection, with the DataSets that its writers name.
+    ///
+    /// # Errors
+    /// A parameter has a value that the standard forbids, or `source` does not know a field.
+    pub fn new(
+        connection: &PubSubConnectionDataType,
+        configuration: &WriterGroupDataType,
+        data_sets: &[PublishedDataSetDataType],
+        source: &mut dyn DataSource,
+    ) -> Result<Self, ConfigurationError> {
+        let name = configuration.name.to_string();
+        let at = |problem: ConfigurationProblem| problem.at(&name);
+        let parameter = |name, what| at(ConfigurationProblem::parameter(name, what));
+        let publisher_id =
+            PublisherId::from_variant(&connection.publisher_id).ok_or_else(|| {
+                let what = "neither Byte, UInt16, UInt32, UInt64 nor String (6.2.7.1)";
+                parameter("PublisherId", what)
+            })?;
+        if configuration.writer_group_id == 0 {
+            return Err(parameter("WriterGroupId", "0 is no identifier"));
+        }
+        let interval = configuration.publishing_interval;
+        if !(interval.is_finite() && interval > 0.0) {
+            let what = "not a positive number of milliseconds";
+            return Err(parameter("PublishingInterval", what));
+        }
+        let keep_alive = configuration.keep_alive_time;
+        if !keep_alive.is_finite() || keep_alive < 0.0 {
+            return Err(parameter("KeepAliveTime", "not a number of milliseconds"));
+        }
+        let writers = configuration.data_set_writers.iter();
+        let writers: Vec<_> = writers
+            .map(|writer| DataSetWriter::new(writer, data_sets, source))
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.within(&name))?;
+        let mut group = Self {
+            enabled: configuration.enabled,
+            condition: Condition::Ready,
+            publisher_id,
+            message: decode_settings(&configuration.message_settings).map_err(at)?,
+            configuration: WriterGroupDataType {
+                data_set_writers: Vec::new(),
+                ..configuration.clone()
+            },
+            plans: Vec::new(),
+            sequence_number: 0,
+            writers,
+            name,
+        };
+        group.make_plans();
+        group.build_fixed();
+        Ok(group)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How often [`publish`](Self::publish) is to be called.
+    pub fn publishing_interval(&self) -> Duration {
+        milliseconds(self.configuration.publishing_interval)
+    }
+
+    /// Its parameters, without the writers.
+    pub fn configuration(&self) -> &WriterGroupDataType {
+        &self.configuration
+    }
+
+    /// Its writers.
+    pub fn writers(&self) -> &[DataSetWriter] {
+        &self.writers
+    }
+
+    /// Its state, given that of the connection.
+    pub fn state(&self, connection: PubSubState) -> PubSubState {
+        crate::state::state(self.enabled, connection, self.condition)
+    }
+
+    /// The state of one of its writers, given that of the connection.
+    pub fn writer_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
+        let group = self.state(connection);
+        Some(self.writers.get(index)?.state(group))
+    }
+
+    /// Enables or disables the group (6.2.1).
+    pub fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+    }
+
+    /// Enables or disables a writer; says `false` if there is none with this DataSetWriterId.
+    pub fn set_writer_enabled(&mut self, data_set_writer_id: u16, enabled: bool) -> bool {
+        let mut writers = self.writers.iter_mut();
+        let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
+        match found {
+            Some(writer) => {
+                writer.enabled = enabled;
+                self.build_fixed();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Puts an event into the queue of a writer whose KeyFrameCount is 0: it is sent with the next interval. Says `false` if there is
+    /// no such writer, if the event has another number of fields than the metadata, or if 1000 events wait already.
+    pub fn queue_event(&mut self, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
+        let mut writers = self.writers.iter_mut();
+        let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
+        found.is_some_and(|writer| writer.queue_event(fields))
+    }
+
+    /// Sends what is to be sent in one publishing interval; `connection` is the state of the connection.
+    ///
+    /// # Errors
+    /// The first one; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be made are in state
+    /// Error until one can.
+    pub fn publish<O: Output>(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        output: &mut O,
+    ) -> Result<PublishedMessages, PublishError> {
+        let mut published = PublishedMessages::default();
+        let state = self.state(connection);
+        if state != PubSubState::Operational {
+            return Ok(published);
+        }
+        let mut outcome = Ok(());
+        for index in 0..self.plans.len() {
+            let sent = match self.publish_fixed(index, now, output) {
+                Ok(true) => {
+                    published.network_messages += 1;
+                    published.fixed += 1;
+                    continue;
+                }
+                Ok(false) => self.publish_general(index, now, state, output),
+                Err(error) => Err(error),
+            };
+            match sent {
+                Ok(count) => published.network_messages += count,
+                Err(error) if outcome.is_ok() => outcome = Err(error),
+                Err(_) => {}
+            }
+        }
+        outcome.map(|()| published)
+    }
+
+    /// The fast path: says `false` if the message has to be made by the general encoder this time.
+    #[inline]
+    fn publish_fixed<O: Output>(
+        &mut self,
+        plan: usize,
+        now: Now,
+        output: &mut O,
+    ) -> Result<bool, PublishError> {
+        let limit = self.limit(output);
+        let Some(plan) = self.plans.get_mut(plan) else {
+            return Ok(false);
+        };
+        let Some(fixed) = &mut plan.fixed else {
+            return Ok(false);
+        };
+        if fixed.message.bytes().len() > limit || !fixed.store(&self.writers, now) {
+            return Ok(false);
+        }
+        let message = &mut fixed.message;
+        message.set_timestamp(now.date_time);
+        message.set_sequence_number(self.sequence_number);
+        self.sequence_number = self.sequence_number.wrapping_add(1);
+        for (data_set_message, index) in plan.writers.iter().enumerate() {
+            if let Some(writer) = self.writers.get_mut(*index) {
+                let number = writer.next_sequence_number();
+                message.set_data_set_sequence_number(data_set_message, number);
+                message.set_data_set_timestamp(data_set_message, now.date_time);
+                writer.note_sent(now);
+                writer.condition = Condition::Ready;
+            }
+        }
+        send(output, message.bytes())?;
+        Ok(true)
+    }
+
+    fn publish_general<O: Output>(
+        &mut self,
+        plan: usize,
+        now: Now,
+        state: PubSubState,
+        output: &mut O,
+    ) -> Result<usize, PublishError> {
+        let Some(plan) = self.plans.get(plan) else {
+            return Ok(0);
+        };
+        let (number, members) = (plan.network_message_number, plan.writers.clone());
+        let keep_alive_time = milliseconds(self.configuration.keep_alive_time);
+        let with_id = self.has(UadpNetworkMessageContentMask::PayloadHeader);
+        let mut outcome = Ok(0);
+        loop {
+            let mut messages = Vec::new();
+            let mut more = false;
+            for index in &members {
+                let Some(writer) = self.writers.get_mut(*index) else {
+                    continue;
+                };
+                // One in Error tries again each time.
+                let tries = writer.condition == Condition::Failed && writer.enabled;
+                if !tries && !writer.is_operational(state) {
+                    continue;
+                }
+                let Some(sample) = writer.sample(now, keep_alive_time) else {
+                    continue;
+                };
+                more |= writer.has_events();
+                match writer.uadp_message(sample, now, with_id) {
+                    Ok(message) => {
+                        writer.condition = Condition::Ready;
+                        messages.push((*index, message));
+                    }
+                    Err(error) => {
+                        writer.condition = Condition::Failed;
+                        outcome = Err(error.into());
+                    }
+                }
+            }
+            if !messages.is_empty() {
+                let sent = self.send_together(number, now, messages, output);
+                outcome = match (outcome, sent) {
+                    (Ok(before), Ok(sent)) => Ok(before + sent),
+                    (Err(error), _) | (_, Err(error)) => Err(error),
+                };
+            }
+            if !more || outcome.is_err() {
+                return outcome;
+            }
+        }
+    }
+
+    /// One NetworkMessage if that is not too long, else one for each DataSetMessage, and those in chunks.
+    fn send_together<O: Output>(
+        &mut self,
+        number: u16,
+        now: Now,
+        messages: Vec<(usize, DataSetMessage)>,
+        output: &mut O,
+    ) -> Result<usize, PublishError> {
+        let limit = self.limit(output);
+        let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
+        let first = indexes.first().copied();
+        let message = self.network_message(number, now, first, messages);
+        let encoded = match message.encode_to_vec() {
+            Ok(encoded) => encoded,
+            Err(error) => {
+                self.fail(&indexes);
+                return Err(error.into());
+            }
+        };
+        if encoded.len() <= limit {
+            self.sequence_number = self.sequence_number.wrapping_add(1);
+            send(output, &encoded)?;
+            return Ok(1);
+        }
+        let Payload::DataSetMessages(messages) = message.payload else {
+            return Ok(0);
+        };
+        if messages.len() > 1 {
+            let mut count = 0;
+            for (index, message) in indexes.into_iter().zip(messages) {
+                count += self.send_together(number, now, vec![(index, message)], output)?;
+            }
+            return Ok(count);
+        }
+        let message = self.network_message(number, now, first, messages);
+        let unnumbered = self.sequence_number;
+        let chunks = match ChunkWriter::new(&message, limit, unnumbered) {
+            Ok(chunks) => chunks,
+            Err(error) => {
+                self.fail(&indexes);
+                return Err(error.into());
+            }
+        };
+        let mut count = 0;
+        for chunk in chunks {
+            let mut part = self.network_message(number, now, first, Vec::new());
+            part.payload = Payload::Chunk(chunk);
+            let encoded = part.encode_to_vec()?;
+            self.sequence_number = self.sequence_number.wrapping_add(1);
+            send(output, &encoded)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The longest NetworkMessage, in bytes.
+    fn limit<O: Output>(&self, output: &O) -> usize {
+        match self.configuration.max_network_message_size {
+            0 => output.max_message_size(),
+            configured => output.max_message_size().min(configured as usize),
+        }
+    }
+
+    fn fail(&mut self, writers: &[usize]) {
+        for index in writers {
+            if let Some(writer) = self.writers.get_mut(*index) {
+                writer.condition = Condition::Failed;
+            }
+        }
+    }
+}
+
+fn send<O: Output>(output: &mut O, message: &[u8]) -> Result<(), PublishError> {
+    let failed = |error: O::Error| PublishError::Output(Box::new(error));
+    let room = output.reserve(message.len()).map_err(failed)?;
+    if let Some(room) = room.get_mut(..message.len()) {
+        room.copy_from_slice(message);
+    }
+    output.commit().map_err(failed)
+}
+
+pub(super) fn milliseconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
+}

@@ -1,0 +1,107 @@
+//! Sequence numbers of received messages (OPC 10000-14, 7.2.3).
+
+use std::time::{Duration, Instant};
+
+/// What a sequence number says of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The next message, after as many that are missing.
+    New {
+        /// How many are missing.
+        missing: u16,
+    },
+    /// One that was there before, or one that newer ones have overtaken: it is discarded.
+    Old,
+    /// The Publisher has begun to count anew.
+    Restarted,
+}
+
+/// The latest sequence number of one sender.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SequenceNumbers {
+    latest: Option<(u16, Instant)>,
+}
+
+impl SequenceNumbers {
+    /// Says what a number means, and remembers it. What was received longer than `forget_after` ago is forgotten: the
+    /// Publisher may have begun anew.
+    pub fn check(&mut self, number: u16, now: Instant, forget_after: Duration) -> Order {
+        let order = match self.latest {
+            Some((latest, at)) if now.saturating_duration_since(at) <= forget_after => {
+                order(latest, number)
+            }
+            _ => Order::New { missing: 0 },
+        };
+        if order != Order::Old {
+            self.latest = Some((number, now));
+        }
+        order
+    }
+
+    /// A keep-alive names the number that comes next: how many messages are missing before it, and whether it is no
+    /// older than what has been received.
+    pub fn check_next(&mut self, next: u16, now: Instant) -> Order {
+        let Some((latest, _)) = self.latest else {
+            return Order::New { missing: 0 };
+        };
+        let order = order(latest, next);
+        match order {
+            // The number itself was not used yet.
+            Order::New { .. } => self.latest = Some((next.wrapping_sub(1), now)),
+            Order::Old => {}
+            Order::Restarted => self.latest = None,
+        }
+        order
+    }
+}
+
+/// Numbers wrap: a quarter of them ahead is newer, a quarter behind is older, anything else is neither.
+fn order(latest: u16, number: u16) -> Order {
+    match number.wrapping_sub(latest).wrapping_sub(1) {
+        missing @ 0..16_384 => Order::New { missing },
+        49_162.. => Order::Old,
+        _ => Order::Restarted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_as_7_2_3_says() {
+        assert_eq!(order(7, 8), Order::New { missing: 0 });
+        assert_eq!(order(7, 10), Order::New { missing: 2 });
+        assert_eq!(order(65_535, 0), Order::New { missing: 0 });
+        assert_eq!(order(7, 7), Order::Old);
+        assert_eq!(order(7, 6), Order::Old);
+        assert_eq!(order(0, 16_384), Order::New { missing: 16_383 });
+        assert_eq!(order(0, 16_385), Order::Restarted);
+        assert_eq!(order(0, 49_162), Order::Restarted);
+        assert_eq!(order(0, 49_163), Order::Old);
+    }
+
+    #[test]
+    fn a_publisher_that_was_away_may_begin_anew() {
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        let mut numbers = SequenceNumbers::default();
+        assert_eq!(numbers.check(500, start, second), Order::New { missing: 0 });
+        assert_eq!(numbers.check(0, start + second, second), Order::Old);
+        let later = start + second * 2;
+        assert_eq!(numbers.check(0, later, second), Order::New { missing: 0 });
+    }
+
+    #[test]
+    fn a_keep_alive_uses_no_number() {
+        let now = Instant::now();
+        let second = Duration::from_secs(1);
+        let mut numbers = SequenceNumbers::default();
+        numbers.check(4, now, second);
+        assert_eq!(numbers.check_next(5, now), Order::New { missing: 0 });
+        assert_eq!(numbers.check_next(5, now), Order::New { missing: 0 });
+        assert_eq!(numbers.check(5, now, second), Order::New { missing: 0 });
+        assert_eq!(numbers.check_next(8, now), Order::New { missing: 2 });
+        assert_eq!(numbers.check_next(3, now), Order::Old);
+    }
+}

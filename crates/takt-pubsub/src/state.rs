@@ -1,0 +1,59 @@
+//! States of PubSub components (OPC 10000-14, 6.2.1).
+
+use takt_ua::enumerations::PubSubState;
+
+/// How a component is by itself, whatever its parent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Condition {
+    /// It waits for something: keys, or the first message.
+    #[default]
+    Preparing,
+    /// It works.
+    Ready,
+    /// It does not work, until it does again.
+    Failed,
+}
+
+/// The state that follows from the parent's and from what the component is by itself (Table 2). The root's parent is
+/// Operational.
+///
+/// Below a parent that is in Error or PreOperational, what the standard's table leaves open, nothing is more than PreOperational:
+/// no message comes or goes.
+pub(crate) fn state(enabled: bool, parent: PubSubState, condition: Condition) -> PubSubState {
+    if !enabled {
+        return PubSubState::Disabled;
+    }
+    match (parent, condition) {
+        (PubSubState::Disabled | PubSubState::Paused, _) => PubSubState::Paused,
+        (_, Condition::Failed) => PubSubState::Error,
+        (PubSubState::Operational, Condition::Ready) => PubSubState::Operational,
+        _ => PubSubState::PreOperational,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Condition::{Failed, Preparing, Ready};
+    use PubSubState as State;
+
+    #[test]
+    fn a_component_is_at_most_what_its_parent_is() {
+        for condition in [Preparing, Ready, Failed] {
+            assert_eq!(state(false, State::Operational, condition), State::Disabled);
+            assert_eq!(state(true, State::Disabled, condition), State::Paused);
+            assert_eq!(state(true, State::Paused, condition), State::Paused);
+        }
+        assert_eq!(state(true, State::Operational, Ready), State::Operational);
+        assert_eq!(
+            state(true, State::Operational, Preparing),
+            State::PreOperational
+        );
+        assert_eq!(state(true, State::Operational, Failed), State::Error);
+        assert_eq!(state(true, State::Error, Ready), State::PreOperational);
+        assert_eq!(
+            state(true, State::PreOperational, Ready),
+            State::PreOperational
+        );
+    }
+}
