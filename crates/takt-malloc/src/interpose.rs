@@ -21,6 +21,14 @@ unsafe extern "C" {
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
     fn __libc_realloc(pointer: *mut c_void, size: usize) -> *mut c_void;
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+    fn gettid() -> c_int;
+    fn getpid() -> c_int;
+}
+
+/// Whether this is the thread that the process began with. Two system calls, which are all that glibc's functions do.
+pub(crate) fn on_main_thread() -> bool {
+    // SAFETY: neither has any condition.
+    unsafe { gettid() == getpid() }
 }
 
 // SAFETY: replaces malloc by a function with its contract; see the module's comment.

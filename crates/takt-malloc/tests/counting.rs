@@ -27,3 +27,18 @@ fn aligned_allocations_count() {
     assert!(counted >= 1);
     assert!(std::ptr::from_ref(&*page).addr().is_multiple_of(4096));
 }
+
+/// One allocation that the optimizer keeps.
+fn allocate() {
+    std::hint::black_box(vec![1_u8; 100]);
+}
+
+#[test]
+fn other_threads_count() {
+    let (other, counted) = takt_malloc::count(|| {
+        let thread = std::thread::spawn(|| (0..100).for_each(|_| allocate()));
+        thread.join().is_ok()
+    });
+    assert!(other);
+    assert!(counted >= 100, "{counted}");
+}

@@ -1,5 +1,7 @@
 //! Parameters of a mapping, which configurations hold in ExtensionObjects.
 
+use std::time::Duration;
+
 use takt_ua::{ExtensionObject, Structure};
 
 use crate::error::ConfigurationProblem;
@@ -14,4 +16,9 @@ pub(crate) fn decode_settings<T: Structure + Default>(
     settings
         .decode_as()
         .map_err(|error| ConfigurationProblem::parameter("MessageSettings", error.to_string()))
+}
+
+/// A Duration of OPC UA, in milliseconds; what is none is zero.
+pub(crate) fn milliseconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
 }

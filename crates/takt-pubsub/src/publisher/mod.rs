@@ -6,8 +6,6 @@ mod fixed;
 mod output;
 mod plan;
 mod source;
-#[cfg(test)]
-mod tests;
 mod uadp;
 mod writer_group;
 

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::plan::Plan;
 use super::source::DataSource;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
-use crate::settings::decode_settings;
+use crate::settings::{decode_settings, milliseconds};
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -364,8 +364,4 @@ fn send<O: Output>(output: &mut O, message: &[u8]) -> Result<(), PublishError> {
         room.copy_from_slice(message);
     }
     output.commit().map_err(failed)
-}
-
-pub(super) fn milliseconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
 }

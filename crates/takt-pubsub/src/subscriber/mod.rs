@@ -1,1 +1,12 @@
-//! Subscribers.
+//! Subscribers: ReaderGroups and what is in them.
+
+mod connection;
+mod data_set_reader;
+mod fixed;
+mod received;
+mod target;
+
+pub use connection::{Reception, Subscriber};
+pub use data_set_reader::{DataSetReader, ReaderStatistics};
+pub use received::{DataSetKind, Observer, ReceivedDataSet};
+pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

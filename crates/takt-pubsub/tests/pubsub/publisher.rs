@@ -1,134 +1,17 @@
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use takt_cell::Cell;
-use takt_ua::enumerations::{
-    DataSetFieldContentMask, PubSubState, UadpDataSetMessageContentMask,
-    UadpNetworkMessageContentMask,
-};
-use takt_ua::structures::{
-    DataSetMetaDataType, DataSetWriterDataType, FieldMetaData, PubSubConnectionDataType,
-    PublishedDataItemsDataType, PublishedDataSetDataType, PublishedVariableDataType,
-    UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
-};
-use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
+use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
+use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 use takt_wire::{
     DataSetContent, DataSetMessage, DeltaFields, Fields, NetworkMessageRef, PayloadParameters,
     PayloadRef,
 };
 
-use super::*;
-use crate::time::Now;
-
-/// A connection, a group with one writer, and the cells of its fields.
-struct Setup {
-    connection: PubSubConnectionDataType,
-    group: WriterGroupDataType,
-    data_set: PublishedDataSetDataType,
-    cells: HashMap<NodeId, Arc<Cell>>,
-}
-
-fn field(name: &str, value: &Variant) -> FieldMetaData {
-    FieldMetaData {
-        name: name.into(),
-        built_in_type: value.built_in_type().unwrap() as u8,
-        data_type: NodeId::numeric(0, value.built_in_type().unwrap() as u32),
-        value_rank: if value.is_array() { 1 } else { -1 },
-        ..FieldMetaData::default()
-    }
-}
-
-impl Setup {
-    fn new(values: &[Variant]) -> Self {
-        use UadpDataSetMessageContentMask as DataSetMask;
-        use UadpNetworkMessageContentMask as Mask;
-        let ids = || (0..).map(|index| NodeId::numeric(1, index));
-        let variables = ids()
-            .take(values.len())
-            .map(|id| PublishedVariableDataType {
-                published_variable: id,
-                attribute_id: 13,
-                ..PublishedVariableDataType::default()
-            });
-        let items = PublishedDataItemsDataType {
-            published_data: variables.collect(),
-        };
-        let writer = DataSetWriterDataType {
-            name: "Writer".into(),
-            enabled: true,
-            data_set_writer_id: 7,
-            key_frame_count: 1,
-            data_set_name: "Data".into(),
-            message_settings: ExtensionObject::from_structure(&UadpDataSetWriterMessageDataType {
-                data_set_message_content_mask: DataSetMask::SequenceNumber
-                    | DataSetMask::Status
-                    | DataSetMask::Timestamp,
-                ..UadpDataSetWriterMessageDataType::default()
-            }),
-            ..DataSetWriterDataType::default()
-        };
-        Self {
-            connection: PubSubConnectionDataType {
-                publisher_id: Variant::UInt16(4),
-                ..PubSubConnectionDataType::default()
-            },
-            group: WriterGroupDataType {
-                name: "Group".into(),
-                enabled: true,
-                writer_group_id: 3,
-                publishing_interval: 10.0,
-                keep_alive_time: 100.0,
-                message_settings: ExtensionObject::from_structure(
-                    &UadpWriterGroupMessageDataType {
-                        network_message_content_mask: Mask::PublisherId
-                            | Mask::GroupHeader
-                            | Mask::WriterGroupId
-                            | Mask::SequenceNumber
-                            | Mask::PayloadHeader
-                            | Mask::Timestamp,
-                        ..UadpWriterGroupMessageDataType::default()
-                    },
-                ),
-                data_set_writers: vec![writer],
-                ..WriterGroupDataType::default()
-            },
-            data_set: PublishedDataSetDataType {
-                name: "Data".into(),
-                data_set_meta_data: DataSetMetaDataType {
-                    fields: values.iter().map(|value| field("Field", value)).collect(),
-                    ..DataSetMetaDataType::default()
-                },
-                data_set_source: ExtensionObject::from_structure(&items),
-                ..PublishedDataSetDataType::default()
-            },
-            cells: ids()
-                .zip(values)
-                .map(|(id, value)| (id, Arc::new(Cell::of_with_capacity(value, 64))))
-                .collect(),
-        }
-    }
-
-    fn writer(&mut self) -> &mut DataSetWriterDataType {
-        &mut self.group.data_set_writers[0]
-    }
-
-    fn cell(&self, index: u32) -> Arc<Cell> {
-        self.cells[&NodeId::numeric(1, index)].clone()
-    }
-
-    fn build(&mut self) -> WriterGroup {
-        let data_sets = std::slice::from_ref(&self.data_set);
-        WriterGroup::new(&self.connection, &self.group, data_sets, &mut self.cells).unwrap()
-    }
-}
-
-fn now() -> Now {
-    Now {
-        instant: Instant::now(),
-        date_time: DateTime(132_000_000_000_000_000),
-    }
-}
+use crate::support::{Setup, now};
+use takt_pubsub::Now;
+use takt_pubsub::publisher::*;
 
 fn publish(group: &mut WriterGroup, now: Now) -> (PublishedMessages, Vec<Vec<u8>>) {
     let mut output = Vec::new();

@@ -1,0 +1,339 @@
+//! What a connection receives (OPC 10000-14, 6.2.7 and 6.2.8).
+
+use std::time::Instant;
+
+use takt_ua::enumerations::PubSubState;
+use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
+use takt_wire::{
+    AnnouncementContent, ChunkReassembler, DataSetContentRef, DataSetMessageRef,
+    DiscoveryAnnouncement, NetworkMessageRef, PayloadParameters, PayloadRef, PublisherIdRef,
+    ReassemblyLimits,
+};
+
+use super::data_set_reader::DataSetReader;
+use super::fixed::FixedLayouts;
+use super::received::Observer;
+use super::target::DataTarget;
+use crate::error::{ConfigurationError, ReceiveError};
+use crate::state::Condition;
+use crate::time::Now;
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reception {
+    /// DataSetMessages that readers have accepted.
+    pub accepted: usize,
+    /// Whether it took the fast path.
+    pub fixed: bool,
+}
+
+#[derive(Debug)]
+struct ReaderGroup {
+    name: String,
+    enabled: bool,
+    condition: Condition,
+}
+
+/// The ReaderGroups of a PubSubConnection.
+///
+/// It has no clock and no socket: [`receive`](Self::receive) takes messages and the time, [`next_timeout`](Self::next_timeout)
+/// says when [`handle_timeout`](Self::handle_timeout) wants to be called. A message whose fields have a fixed size is decoded
+/// once; the next ones of the same layout are recognized by the bytes that never change, and their values go from where they stand
+/// into cells, without allocation.
+#[derive(Debug)]
+pub struct Subscriber {
+    groups: Vec<ReaderGroup>,
+    readers: Vec<DataSetReader>,
+    /// Index of each reader's group.
+    group_of: Vec<usize>,
+    layouts: FixedLayouts,
+    reassembler: ChunkReassembler,
+}
+
+impl Subscriber {
+    /// The ReaderGroups of a connection; `standalone` are the SubscribedDataSets of the whole configuration.
+    ///
+    /// # Errors
+    /// A parameter has a value that the standard forbids, or `target` does not know a target Variable.
+    pub fn new(
+        connection: &PubSubConnectionDataType,
+        standalone: &[StandaloneSubscribedDataSetDataType],
+        target: &mut dyn DataTarget,
+    ) -> Result<Self, ConfigurationError> {
+        let mut subscriber = Self {
+            groups: Vec::new(),
+            readers: Vec::new(),
+            group_of: Vec::new(),
+            layouts: FixedLayouts::default(),
+            reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
+        };
+        for group in &connection.reader_groups {
+            let name = group.name.to_string();
+            for reader in &group.data_set_readers {
+                let reader = DataSetReader::new(reader, standalone, target)
+                    .map_err(|error| error.within(&name))?;
+                subscriber.readers.push(reader);
+                subscriber.group_of.push(subscriber.groups.len());
+            }
+            subscriber.groups.push(ReaderGroup {
+                name,
+                enabled: group.enabled,
+                condition: Condition::Ready,
+            });
+        }
+        Ok(subscriber)
+    }
+
+    /// The readers of all groups.
+    pub fn readers(&self) -> &[DataSetReader] {
+        &self.readers
+    }
+
+    /// Names and states of the groups, given the state of the connection.
+    pub fn group_states(
+        &self,
+        connection: PubSubState,
+    ) -> impl Iterator<Item = (&str, PubSubState)> {
+        let state = move |group: &ReaderGroup| group.state(connection);
+        self.groups
+            .iter()
+            .map(move |group| (group.name.as_str(), state(group)))
+    }
+
+    /// The state of a reader, given that of the connection.
+    pub fn reader_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
+        let group = self.groups.get(*self.group_of.get(index)?)?;
+        Some(self.readers.get(index)?.state(group.state(connection)))
+    }
+
+    /// Enables or disables a reader; says `false` if there is none with this name.
+    pub fn set_reader_enabled(&mut self, name: &str, enabled: bool) -> bool {
+        let found = self.readers.iter_mut().find(|reader| reader.name() == name);
+        // Who wants which layout is not the same any more.
+        self.layouts.clear();
+        found.is_some_and(|reader| {
+            reader.set_enabled(enabled);
+            true
+        })
+    }
+
+    /// Takes a NetworkMessage.
+    ///
+    /// # Errors
+    /// The message, or a part of it, was not accepted. The other parts were.
+    pub fn receive(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        message: &[u8],
+        observer: &mut dyn Observer,
+    ) -> Result<Reception, ReceiveError> {
+        let listens = |reader: &DataSetReader, index: usize| {
+            let group = self
+                .group_of
+                .get(index)
+                .and_then(|group| self.groups.get(*group));
+            group.is_some_and(|group| reader.listens(group.state(connection)))
+        };
+        let fixed = self
+            .layouts
+            .receive(message, &mut self.readers, listens, now, observer);
+        let outcome = match fixed {
+            Some(outcome) => outcome.map(|accepted| Reception {
+                accepted,
+                fixed: true,
+            }),
+            None => self.receive_general(now, connection, message, observer),
+        };
+        self.tell_states(now, connection, observer);
+        outcome
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let readers = self.readers.iter().filter_map(DataSetReader::next_timeout);
+        readers.chain(self.reassembler.next_timeout()).min()
+    }
+
+    /// Readers that have waited for too long are in Error (6.2.9.6). Also to be called when the state of the connection changes.
+    pub fn handle_timeout(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        observer: &mut dyn Observer,
+    ) {
+        self.reassembler.handle_timeout(now.instant);
+        for reader in &mut self.readers {
+            reader.handle_timeout(now.instant);
+        }
+        self.tell_states(now, connection, observer);
+    }
+
+    #[inline]
+    fn tell_states(&mut self, now: Now, connection: PubSubState, observer: &mut dyn Observer) {
+        for (reader, group) in self.readers.iter_mut().zip(&self.group_of) {
+            if let Some(group) = self.groups.get(*group) {
+                reader.tell_state(group.state(connection), now.date_time, observer);
+            }
+        }
+    }
+
+    fn receive_general(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        bytes: &[u8],
+        observer: &mut dyn Observer,
+    ) -> Result<Reception, ReceiveError> {
+        let message = NetworkMessageRef::new_checked(bytes)?;
+        let wanted = self.wanting(&message, connection);
+        let payload = |offset: u16| {
+            let at = message.data_set_message_at(offset, 0);
+            at.map_err(ReceiveError::from)
+        };
+        let mut accepted = Vec::new();
+        let mut declined = false;
+        let mut outcome = Ok(());
+        // Messages without a PayloadHeader: a reader may know where its DataSetMessage is (6.3.1.4.3).
+        let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
+            let offset = self
+                .readers
+                .get(*index)
+                .map_or(0, DataSetReader::data_set_offset);
+            offset != 0 && message.data_set_writer_ids().next().is_none() && !message.chunk
+        });
+        for index in placed {
+            let offset = self
+                .readers
+                .get(index)
+                .map_or(0, DataSetReader::data_set_offset);
+            let received = payload(offset)
+                .and_then(|found| self.pass_on(index, &message, &found, now, observer));
+            match received {
+                Ok(Some(true)) => accepted.push((index, usize::MAX)),
+                Ok(_) => {}
+                Err(error) => outcome = Err(error),
+            }
+        }
+        let announced =
+            message.network_message_type != takt_wire::NetworkMessageType::DataSetMessage;
+        if wanted.is_empty() && !announced {
+            return outcome.map(|()| Reception {
+                accepted: accepted.len(),
+                fixed: false,
+            });
+        }
+        let reassembled;
+        let payload = match message.payload(&PayloadParameters::default())? {
+            PayloadRef::Chunk(chunk) => {
+                match self.reassembler.push(&message, &chunk, now.instant)? {
+                    None => return Ok(Reception::default()),
+                    Some(whole) => {
+                        reassembled = whole.bytes;
+                        message.reassembled_payload(&reassembled)?
+                    }
+                }
+            }
+            payload => payload,
+        };
+        match payload {
+            PayloadRef::DataSetMessages(messages) => {
+                for (position, found) in messages.iter().enumerate() {
+                    // One that cannot be understood is skipped; the others are not.
+                    let found = match found {
+                        Ok(found) => found,
+                        Err(error) => {
+                            outcome = Err(error.into());
+                            continue;
+                        }
+                    };
+                    for index in &wanted {
+                        match self.pass_on(*index, &message, &found, now, observer) {
+                            Ok(Some(true)) => accepted.push((*index, position)),
+                            Ok(Some(false)) => declined = true,
+                            Ok(None) => {}
+                            Err(error) => outcome = Err(error),
+                        }
+                    }
+                }
+            }
+            PayloadRef::DiscoveryAnnouncement(announcement) => {
+                if let Some(publisher_id) = message.publisher_id {
+                    self.take_announcement(publisher_id, &announcement);
+                    observer.announced(publisher_id, &announcement);
+                }
+            }
+            PayloadRef::DiscoveryProbe(_) | PayloadRef::Chunk(_) => {}
+        }
+        outcome?;
+        let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
+        if !accepted.is_empty() && !declined && !placed && !message.chunk {
+            self.layouts.learn(bytes, 0, &accepted, &self.readers);
+        }
+        Ok(Reception {
+            accepted: accepted.len(),
+            fixed: false,
+        })
+    }
+
+    /// Indexes of the readers that want a message.
+    fn wanting(&self, message: &NetworkMessageRef<'_>, connection: PubSubState) -> Vec<usize> {
+        let readers = self.readers.iter().zip(&self.group_of).enumerate();
+        let wanting = readers.filter(|(_, (reader, group))| {
+            let group = self.groups.get(**group);
+            group.is_some_and(|group| reader.listens(group.state(connection)))
+                && reader.wants(message)
+        });
+        wanting.map(|(index, _)| index).collect()
+    }
+
+    /// Whether the reader has accepted the DataSetMessage; `None` if it is not for it.
+    fn pass_on(
+        &mut self,
+        index: usize,
+        message: &NetworkMessageRef<'_>,
+        found: &DataSetMessageRef<'_>,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<bool>, ReceiveError> {
+        match self.readers.get_mut(index) {
+            Some(reader)
+                if reader.wants_writer(found.data_set_writer_id)
+                    && found.content != DataSetContentRef::Invalid =>
+            {
+                reader.receive(message, found, now, observer).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn take_announcement(
+        &mut self,
+        publisher_id: PublisherIdRef<'_>,
+        announcement: &DiscoveryAnnouncement,
+    ) {
+        let AnnouncementContent::DataSetMetaData {
+            data_set_writer_id,
+            meta_data,
+            status_code,
+        } = &announcement.content
+        else {
+            return;
+        };
+        let mut changed = false;
+        for reader in &mut self.readers {
+            if !status_code.is_bad() && reader.wants_announced(publisher_id, *data_set_writer_id) {
+                changed |= reader.take_meta_data(meta_data);
+            }
+        }
+        if changed {
+            self.layouts.clear();
+        }
+    }
+}
+
+impl ReaderGroup {
+    fn state(&self, connection: PubSubState) -> PubSubState {
+        crate::state::state(self.enabled, connection, self.condition)
+    }
+}

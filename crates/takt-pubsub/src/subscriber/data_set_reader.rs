@@ -1,0 +1,547 @@
+//! DataSetReaders: whose messages they want, and what they do with them (OPC 10000-14, 6.2.9 and 6.3.1.4).
+
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetReaderDataType, StandaloneSubscribedDataSetDataType,
+    StandaloneSubscribedDataSetRefDataType, TargetVariablesDataType,
+    UadpDataSetReaderMessageDataType,
+};
+use takt_ua::{DataValue, DateTime, ExtensionObject, StatusCode, Variant};
+use takt_wire::{
+    DataSetContentRef, DataSetMessageRef, DeltaFieldsRef, FieldsRef, NetworkMessageRef,
+    PublisherId, PublisherIdRef, RawDataLayout,
+};
+
+use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
+use super::target::{DataTarget, ReaderTarget, SubscribedField};
+use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
+use crate::sequence::{Order, SequenceNumbers};
+use crate::settings::{decode_settings, milliseconds};
+use crate::state::Condition;
+use crate::time::Now;
+
+/// After how long sequence numbers are forgotten if there is no MessageReceiveTimeout.
+const FORGET_AFTER: Duration = Duration::from_secs(10);
+
+/// What a reader has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReaderStatistics {
+    /// DataSetMessages that were accepted.
+    pub received: u64,
+    /// DataSetMessages that never came, as sequence numbers say.
+    pub missing: u64,
+    /// DataSetMessages that came twice, or after newer ones, and were discarded.
+    pub discarded: u64,
+    /// How often MessageReceiveTimeout has passed without a message.
+    pub timeouts: u64,
+}
+
+/// Receives the DataSetMessages of one DataSetWriter.
+#[derive(Debug)]
+pub struct DataSetReader {
+    name: String,
+    enabled: bool,
+    condition: Condition,
+    publisher_id: Option<PublisherId>,
+    writer_group_id: u16,
+    data_set_writer_id: u16,
+    settings: UadpDataSetReaderMessageDataType,
+    meta_data: DataSetMetaDataType,
+    raw_data: Option<RawDataLayout>,
+    message_receive_timeout: Duration,
+    pub(super) targets: Vec<ReaderTarget>,
+    sequence_numbers: SequenceNumbers,
+    last_received: Option<Instant>,
+    has_key_frame: bool,
+    told: PubSubState,
+    statistics: ReaderStatistics,
+}
+
+impl DataSetReader {
+    pub(super) fn new(
+        configuration: &DataSetReaderDataType,
+        standalone: &[StandaloneSubscribedDataSetDataType],
+        target: &mut dyn DataTarget,
+    ) -> Result<Self, ConfigurationError> {
+        let name = configuration.name.to_string();
+        let at = |problem: ConfigurationProblem| problem.at(&name);
+        let timeout = configuration.message_receive_timeout;
+        if !timeout.is_finite() || timeout < 0.0 {
+            let what = "not a number of milliseconds";
+            return Err(at(ConfigurationProblem::parameter(
+                "MessageReceiveTimeout",
+                what,
+            )));
+        }
+        let publisher_id = match &configuration.publisher_id {
+            Variant::Empty => None,
+            id => Some(PublisherId::from_variant(id).ok_or_else(|| {
+                let what = "neither null, Byte, UInt16, UInt32, UInt64 nor String";
+                at(ConfigurationProblem::parameter("PublisherId", what))
+            })?),
+        };
+        let reference: Option<StandaloneSubscribedDataSetRefDataType> =
+            configuration.subscribed_data_set.decode_as().ok();
+        let (meta_data, subscribed) = match reference {
+            None => (
+                &configuration.data_set_meta_data,
+                &configuration.subscribed_data_set,
+            ),
+            Some(reference) => {
+                let found = standalone
+                    .iter()
+                    .find(|it| it.name == reference.data_set_name);
+                let found = found.ok_or_else(|| {
+                    let name = reference.data_set_name.to_string();
+                    at(ConfigurationProblem::UnknownDataSet(name))
+                })?;
+                (&found.data_set_meta_data, &found.subscribed_data_set)
+            }
+        };
+        let targets = targets_of(configuration, meta_data, subscribed, target)
+            .map_err(|error| error.within(&name))?;
+        Ok(Self {
+            enabled: configuration.enabled,
+            condition: Condition::Preparing,
+            publisher_id,
+            writer_group_id: configuration.writer_group_id,
+            data_set_writer_id: configuration.data_set_writer_id,
+            settings: decode_settings(&configuration.message_settings).map_err(at)?,
+            // Only messages with RawData fields need it; if it cannot be, they are refused.
+            raw_data: RawDataLayout::new(meta_data).ok(),
+            meta_data: meta_data.clone(),
+            message_receive_timeout: milliseconds(timeout),
+            targets,
+            sequence_numbers: SequenceNumbers::default(),
+            last_received: None,
+            has_key_frame: false,
+            told: PubSubState::Disabled,
+            statistics: ReaderStatistics::default(),
+            name,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it knows of the fields.
+    pub fn meta_data(&self) -> &DataSetMetaDataType {
+        &self.meta_data
+    }
+
+    /// What it has counted.
+    pub fn statistics(&self) -> ReaderStatistics {
+        self.statistics
+    }
+
+    /// Its state, given that of the ReaderGroup.
+    pub fn state(&self, group: PubSubState) -> PubSubState {
+        crate::state::state(self.enabled, group, self.condition)
+    }
+
+    pub(super) fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+        // It starts anew.
+        self.condition = Condition::Preparing;
+        self.last_received = None;
+        self.has_key_frame = false;
+    }
+
+    /// Whether it listens.
+    pub(super) fn listens(&self, group: PubSubState) -> bool {
+        let state = self.state(group);
+        !matches!(state, PubSubState::Disabled | PubSubState::Paused)
+            && group == PubSubState::Operational
+    }
+
+    pub(super) fn raw_data(&self) -> Option<&RawDataLayout> {
+        self.raw_data.as_ref()
+    }
+
+    /// Whether the NetworkMessage is of the Publisher and the WriterGroup that it wants (6.2.9.1 to 6.2.9.3). What a message
+    /// does not say cannot be compared.
+    pub(super) fn wants(&self, message: &NetworkMessageRef<'_>) -> bool {
+        let group = message.group_header.unwrap_or_default();
+        let publisher = match (&self.publisher_id, message.publisher_id) {
+            (Some(wanted), Some(found)) => same_publisher(wanted.as_ref(), found),
+            _ => true,
+        };
+        let equals = |wanted: u16, found: Option<u16>| {
+            wanted == 0 || found.is_none_or(|found| found == wanted)
+        };
+        publisher
+            && equals(self.writer_group_id, group.writer_group_id)
+            && equals(
+                self.settings.network_message_number,
+                group.network_message_number,
+            )
+            && (self.settings.group_version == 0
+                || group
+                    .group_version
+                    .is_none_or(|found| found == self.settings.group_version))
+    }
+
+    /// Whether a DataSetMessage is of the DataSetWriter that it wants.
+    pub(super) fn wants_writer(&self, data_set_writer_id: Option<u16>) -> bool {
+        self.data_set_writer_id == 0
+            || data_set_writer_id.is_none_or(|id| id == self.data_set_writer_id)
+    }
+
+    /// Whether an announcement is of this writer.
+    pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
+        let publisher_id = self.publisher_id.as_ref();
+        publisher_id.is_none_or(|wanted| same_publisher(wanted.as_ref(), publisher))
+            && self.data_set_writer_id == writer
+    }
+
+    /// Offset of its DataSetMessage in messages without a PayloadHeader; 0 if not configured.
+    pub(super) fn data_set_offset(&self) -> u16 {
+        self.settings.data_set_offset
+    }
+
+    /// Takes metadata that the Publisher has announced, if it knew none, or another version (6.2.9.4).
+    pub(super) fn take_meta_data(&mut self, meta_data: &DataSetMetaDataType) -> bool {
+        if !self.meta_data.fields.is_empty()
+            && self.meta_data.configuration_version == meta_data.configuration_version
+        {
+            return false;
+        }
+        // Targets belong to fields by index; they stay with the fields that have the same names.
+        let index_of = |name: &takt_ua::UaString| {
+            meta_data
+                .fields
+                .iter()
+                .position(|field| field.name == *name)
+        };
+        let old = &self.meta_data.fields;
+        self.targets.retain_mut(|target| {
+            let name = old.get(target.field).map(|field| &field.name);
+            match name.and_then(index_of) {
+                Some(index) => {
+                    target.field = index;
+                    true
+                }
+                None => false,
+            }
+        });
+        self.raw_data = RawDataLayout::new(meta_data).ok();
+        self.meta_data = meta_data.clone();
+        self.has_key_frame = false;
+        true
+    }
+
+    /// Takes the sequence number of a message; `None` if the message is to be discarded, else how many are missing before it.
+    #[inline]
+    pub(super) fn accept(
+        &mut self,
+        number: Option<u16>,
+        kind: DataSetKind,
+        now: Instant,
+    ) -> Option<u16> {
+        let forget_after = match self.message_receive_timeout {
+            Duration::ZERO => FORGET_AFTER,
+            // Two times the KeepAliveTime, which the timeout is not shorter than.
+            timeout => timeout * 2,
+        };
+        let order = match (number, kind) {
+            (None, _) => Order::New { missing: 0 },
+            (Some(next), DataSetKind::KeepAlive) => self.sequence_numbers.check_next(next, now),
+            (Some(number), _) => self.sequence_numbers.check(number, now, forget_after),
+        };
+        let missing = match order {
+            Order::New { missing } => missing,
+            Order::Restarted => 0,
+            Order::Old => {
+                self.statistics.discarded += 1;
+                return None;
+            }
+        };
+        self.statistics.received += 1;
+        self.statistics.missing += u64::from(missing);
+        self.last_received = Some(now);
+        Some(missing)
+    }
+
+    /// A message of this kind has come: whether it changes the state, as the first key frame or event does (6.2.1).
+    #[inline]
+    pub(super) fn note(&mut self, kind: DataSetKind) {
+        if matches!(kind, DataSetKind::KeyFrame) {
+            self.has_key_frame = true;
+        }
+        let begins = matches!(kind, DataSetKind::KeyFrame | DataSetKind::Event);
+        if begins || self.condition == Condition::Failed {
+            self.condition = Condition::Ready;
+        }
+    }
+
+    /// When MessageReceiveTimeout will have passed.
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        if self.message_receive_timeout.is_zero() || self.condition != Condition::Ready {
+            return None;
+        }
+        self.last_received?
+            .checked_add(self.message_receive_timeout)
+    }
+
+    /// Nothing has come for too long: Error until something does (6.2.9.6).
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.next_timeout().is_some_and(|timeout| now >= timeout) {
+            self.condition = Condition::Failed;
+            self.statistics.timeouts += 1;
+        }
+    }
+
+    /// The message cannot be used: Error until one can.
+    pub(super) fn fail(&mut self) {
+        self.condition = Condition::Failed;
+    }
+
+    /// Tells of another state than before, and writes what takes the place of values in it.
+    pub(super) fn tell_state(
+        &mut self,
+        group: PubSubState,
+        now: DateTime,
+        observer: &mut dyn Observer,
+    ) {
+        let state = self.state(group);
+        if state == self.told {
+            return;
+        }
+        self.told = state;
+        for target in &mut self.targets {
+            // The next value says whether the target works.
+            let _ = target.write_state(state, now);
+        }
+        observer.state_changed(&self.name, state);
+    }
+
+    /// Takes a DataSetMessage that was decoded by the general decoder.
+    pub(super) fn receive(
+        &mut self,
+        network_message: &NetworkMessageRef<'_>,
+        message: &DataSetMessageRef<'_>,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, ReceiveError> {
+        let kind = match &message.content {
+            DataSetContentRef::KeyFrame(_) => DataSetKind::KeyFrame,
+            DataSetContentRef::DeltaFrame(_) => DataSetKind::DeltaFrame,
+            DataSetContentRef::Event(_) => DataSetKind::Event,
+            DataSetContentRef::KeepAlive => DataSetKind::KeepAlive,
+            _ => return Ok(false),
+        };
+        let expected = self.meta_data.configuration_version.major_version;
+        if let Some(found) = message
+            .major_version
+            .filter(|found| *found != expected && expected != 0)
+        {
+            self.fail();
+            let reader = self.name.clone();
+            return Err(ReceiveError::MetaDataVersion {
+                reader,
+                expected,
+                found,
+            });
+        }
+        let group = network_message.group_header.unwrap_or_default();
+        let number = message.sequence_number.or(group.sequence_number);
+        let Some(missing) = self.accept(number, kind, now.instant) else {
+            return Ok(false);
+        };
+        if kind == DataSetKind::DeltaFrame && !self.has_key_frame {
+            // What did not change is not known yet.
+            return Ok(false);
+        }
+        let timestamp = message.timestamp.or(network_message.timestamp);
+        let fields = self.decode(message, timestamp)?;
+        self.note(kind);
+        let mut outcome = Ok(true);
+        for (index, value) in &fields {
+            let targets = self
+                .targets
+                .iter_mut()
+                .filter(|target| target.field == *index);
+            for target in targets {
+                if let Err(status) = target.write(value.clone(), now.date_time) {
+                    let (reader, index) = (self.name.clone(), *index);
+                    outcome = Err(ReceiveError::Target {
+                        reader,
+                        index,
+                        status,
+                    });
+                }
+            }
+        }
+        observer.data_set(&ReceivedDataSet {
+            reader: self,
+            kind,
+            sequence_number: number,
+            missing,
+            timestamp,
+            status: message.status.unwrap_or(StatusCode::Good),
+            fields: ReceivedFields::Decoded(&fields),
+        });
+        outcome
+    }
+
+    /// The fields with their indexes, as DataValues whatever their encoding is (6.2.4.2).
+    fn decode(
+        &self,
+        message: &DataSetMessageRef<'_>,
+        timestamp: Option<DateTime>,
+    ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
+        let stamped = |value: DataValue| DataValue {
+            source_timestamp: value.source_timestamp.or(timestamp),
+            ..value
+        };
+        let of_variant = |value: Variant| stamped(from_variant(value));
+        let fields: Vec<(usize, DataValue)> = match &message.content {
+            DataSetContentRef::KeyFrame(FieldsRef::Variant(fields)) => {
+                let fields = fields.iter().map(|field| of_variant(field.to_owned()));
+                fields.enumerate().collect()
+            }
+            DataSetContentRef::KeyFrame(FieldsRef::DataValue(fields)) => {
+                let fields = fields.iter().map(|field| stamped(field.to_owned()));
+                fields.enumerate().collect()
+            }
+            DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
+                let values = match &self.raw_data {
+                    Some(layout) => layout.decode_start(bytes)?.0,
+                    // Says what the metadata lacks.
+                    None => RawDataLayout::new(&self.meta_data)?.decode_start(bytes)?.0,
+                };
+                let status = message.status.filter(|status| !status.is_good());
+                let values = values.into_iter().map(|value| {
+                    stamped(DataValue {
+                        status,
+                        ..DataValue::good(value)
+                    })
+                });
+                values.enumerate().collect()
+            }
+            DataSetContentRef::DeltaFrame(DeltaFieldsRef::Variant(fields)) => fields
+                .iter()
+                .map(|field| {
+                    (
+                        usize::from(field.field_index),
+                        of_variant(field.field_value.to_owned()),
+                    )
+                })
+                .collect(),
+            DataSetContentRef::DeltaFrame(DeltaFieldsRef::DataValue(fields)) => fields
+                .iter()
+                .map(|field| {
+                    (
+                        usize::from(field.field_index),
+                        stamped(field.field_value.to_owned()),
+                    )
+                })
+                .collect(),
+            DataSetContentRef::Event(fields) => {
+                let fields = fields.iter().map(|field| of_variant(field.to_owned()));
+                fields.enumerate().collect()
+            }
+            _ => Vec::new(),
+        };
+        let count = self.meta_data.fields.len();
+        let beyond = fields
+            .iter()
+            .map(|(index, _)| *index)
+            .find(|index| *index >= count);
+        match beyond {
+            // A reader without metadata takes what says its type itself.
+            Some(index) if count > 0 => {
+                let reader = self.name.clone();
+                Err(ReceiveError::Field {
+                    reader,
+                    index,
+                    count,
+                })
+            }
+            _ => Ok(fields),
+        }
+    }
+}
+
+/// A StatusCode in place of a value is the status of a field that is Bad, a DataValue one that is Uncertain (Table 162).
+fn from_variant(value: Variant) -> DataValue {
+    match value {
+        Variant::StatusCode(status) if status.is_bad() => DataValue::status(status),
+        Variant::DataValue(value) => *value,
+        value => DataValue::good(value),
+    }
+}
+
+/// UIntegers are the same whatever their size.
+fn same_publisher(wanted: PublisherIdRef<'_>, found: PublisherIdRef<'_>) -> bool {
+    let number = |id| match id {
+        PublisherIdRef::Byte(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt16(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt32(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt64(id) => Some(id),
+        PublisherIdRef::String(_) => None,
+    };
+    match (number(wanted), number(found)) {
+        (Some(wanted), Some(found)) => wanted == found,
+        _ => wanted == found,
+    }
+}
+
+fn targets_of(
+    configuration: &DataSetReaderDataType,
+    meta_data: &DataSetMetaDataType,
+    subscribed: &ExtensionObject,
+    target: &mut dyn DataTarget,
+) -> Result<Vec<ReaderTarget>, ConfigurationError> {
+    let variables: Option<TargetVariablesDataType> = subscribed.decode_as().ok();
+    let mut targets = Vec::new();
+    let Some(variables) = variables else {
+        for (index, meta_data) in meta_data.fields.iter().enumerate() {
+            let field = SubscribedField {
+                reader: configuration,
+                meta_data,
+                target: None,
+            };
+            if let Some(found) = target.target(field) {
+                let made = ReaderTarget::new(index, meta_data, found, None);
+                targets.push(made.map_err(|problem| problem.at(meta_data.name.as_str()))?);
+            }
+        }
+        return Ok(targets);
+    };
+    for (position, variable) in variables.target_variables.iter().enumerate() {
+        let id = variable.data_set_field_id;
+        let by_id = meta_data
+            .fields
+            .iter()
+            .position(|field| field.data_set_field_id == id);
+        let index = match id == takt_ua::Guid::default() {
+            true => position,
+            false => by_id.unwrap_or(usize::MAX),
+        };
+        let place = format!("target {position}");
+        let Some(field) = meta_data.fields.get(index) else {
+            let what = format!("{id} is no field of the metadata");
+            return Err(ConfigurationProblem::parameter("DataSetFieldId", what).at(&place));
+        };
+        let wanted = SubscribedField {
+            reader: configuration,
+            meta_data: field,
+            target: Some(variable),
+        };
+        let at = |problem: ConfigurationProblem| problem.at(field.name.as_str());
+        let found = target.target(wanted);
+        let found = found.ok_or_else(|| at(ConfigurationProblem::Unbound("target")))?;
+        let handling = variable.override_value_handling;
+        if handling == OverrideValueHandling::OverrideValue && variable.override_value.is_empty() {
+            let problem = ConfigurationProblem::parameter("OverrideValue", "is null");
+            return Err(at(problem));
+        }
+        targets.push(ReaderTarget::new(index, field, found, Some(variable)).map_err(at)?);
+    }
+    Ok(targets)
+}

@@ -1,0 +1,79 @@
+//! Publishing from cells and receiving into cells allocates nothing, in any encoding of the fields.
+
+#![allow(clippy::unwrap_used)] // A failing test may panic.
+
+#[path = "pubsub/support.rs"]
+mod support;
+
+use takt_pubsub::publisher::Output;
+use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
+use takt_ua::{DateTime, StatusCode, Variant};
+
+use support::Setup;
+
+const CYCLES: u32 = 10_000;
+
+/// One message, in memory that is there already.
+struct Buffer {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Output for Buffer {
+    type Error = std::convert::Infallible;
+
+    fn max_message_size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
+        self.length = length;
+        Ok(self.bytes.get_mut(..length).unwrap_or_default())
+    }
+
+    fn commit(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+// One test: the counter counts the whole process.
+#[test]
+fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
+    use DataSetFieldContentMask as Mask;
+    let values = [Variant::UInt32(0), Variant::from(vec![0.0_f64; 100])];
+    for (mask, fields) in [
+        (0, 2),
+        (Mask::RawData, 1),
+        (
+            Mask::StatusCode | Mask::SourceTimestamp | Mask::ServerTimestamp,
+            2,
+        ),
+    ] {
+        let mut setup = Setup::new(&values[..fields]);
+        setup.writer().data_set_field_content_mask = mask;
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let (source, target) = (setup.cell(0), setup.target(0));
+        let mut output = Buffer {
+            bytes: vec![0; 2000],
+            length: 0,
+        };
+        let mut cycle = |step: u32| {
+            source
+                .set_scalar(step, StatusCode::Good, DateTime::now())
+                .unwrap();
+            let now = support::now();
+            let published = group
+                .publish(now, PubSubState::Operational, &mut output)
+                .unwrap();
+            assert_eq!(published.fixed, 1);
+            let message = &output.bytes[..output.length];
+            let reception = subscriber.receive(now, PubSubState::Operational, message, &mut ());
+            assert_eq!(reception.unwrap().accepted, 1);
+            assert_eq!(target.read_scalar::<u32>().unwrap().0, Some(step));
+        };
+        // The layout is learned from the first message.
+        cycle(0);
+        let ((), allocations) = takt_malloc::count(|| (1..=CYCLES).for_each(&mut cycle));
+        assert_eq!(allocations, 0, "mask {mask}");
+    }
+}

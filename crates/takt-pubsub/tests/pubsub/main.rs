@@ -1,0 +1,7 @@
+//! WriterGroups publish, subscribers receive.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
+
+mod publisher;
+mod subscriber;
+mod support;

@@ -1,0 +1,418 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_cell::Cell;
+use takt_ua::enumerations::{DataSetFieldContentMask, OverrideValueHandling, PubSubState};
+use takt_ua::structures::{
+    ConfigurationVersionDataType, DataSetMetaDataType, FieldTargetDataType, TargetVariablesDataType,
+};
+use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
+use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
+
+use crate::support::{Setup, now};
+use takt_pubsub::Now;
+use takt_pubsub::ReceiveError;
+use takt_pubsub::publisher::WriterGroup;
+use takt_pubsub::subscriber::*;
+
+const UP: PubSubState = PubSubState::Operational;
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Log {
+    data_sets: Vec<(DataSetKind, Option<u16>, u16, Vec<(usize, Variant)>)>,
+    states: Vec<PubSubState>,
+    announcements: usize,
+}
+
+impl Observer for Log {
+    fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        let fields = received.fields();
+        let fields = fields.map(|(index, value)| (index, value.value.unwrap_or_default()));
+        let fields = fields.collect();
+        self.data_sets.push((
+            received.kind,
+            received.sequence_number,
+            received.missing,
+            fields,
+        ));
+    }
+
+    fn state_changed(&mut self, _: &str, state: PubSubState) {
+        self.states.push(state);
+    }
+
+    fn announced(&mut self, _: takt_wire::PublisherIdRef<'_>, _: &DiscoveryAnnouncement) {
+        self.announcements += 1;
+    }
+}
+
+fn messages(group: &mut WriterGroup, now: Now) -> Vec<Vec<u8>> {
+    let mut output = Vec::new();
+    group.publish(now, UP, &mut output).unwrap();
+    output
+}
+
+/// Publishes once, and receives what was published.
+fn pass(
+    group: &mut WriterGroup,
+    subscriber: &mut Subscriber,
+    now: Now,
+    log: &mut Log,
+) -> Reception {
+    let mut last = Reception::default();
+    for message in messages(group, now) {
+        last = subscriber.receive(now, UP, &message, log).unwrap();
+    }
+    last
+}
+
+fn set(cell: &Cell, value: impl Into<Variant>) {
+    cell.set(&value.into(), StatusCode::Good, DateTime::now())
+        .unwrap();
+}
+
+#[test]
+fn what_is_published_is_received_on_the_fast_path_from_the_second_message_on() {
+    use DataSetFieldContentMask as Mask;
+    let values = [
+        Variant::UInt32(0),
+        Variant::from(vec![0.0_f64; 3]),
+        Variant::Boolean(false),
+    ];
+    for mask in [0, Mask::RawData, Mask::StatusCode | Mask::SourceTimestamp] {
+        let values = if mask == Mask::RawData {
+            &values[..1]
+        } else {
+            &values[..]
+        };
+        let mut setup = Setup::new(values);
+        setup.writer().data_set_field_content_mask = mask;
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let mut log = Log::default();
+        for step in 1..6_u32 {
+            set(&setup.cell(0), step * 70_000);
+            if mask != Mask::RawData {
+                set(&setup.cell(1), vec![f64::from(step); 3]);
+                set(&setup.cell(2), step % 2 == 0);
+            }
+            let reception = pass(&mut group, &mut subscriber, now(), &mut log);
+            assert_eq!(
+                reception,
+                Reception {
+                    accepted: 1,
+                    fixed: step > 1
+                },
+                "mask {mask}"
+            );
+            let found = |index| setup.target(index).get().unwrap();
+            assert_eq!(found(0).value, Some(Variant::UInt32(step * 70_000)));
+            if mask & Mask::SourceTimestamp != 0 {
+                let sent = setup.cell(0).get().unwrap().source_timestamp;
+                assert_eq!(found(0).source_timestamp, sent);
+            }
+            if mask != Mask::RawData {
+                assert_eq!(
+                    found(1).value,
+                    Some(Variant::from(vec![f64::from(step); 3]))
+                );
+                assert_eq!(found(2).value, Some(Variant::Boolean(step % 2 == 0)));
+            }
+            let (kind, number, missing, fields) = log.data_sets.last().unwrap();
+            assert_eq!(
+                (*kind, *number, *missing),
+                (DataSetKind::KeyFrame, Some(step as u16 - 1), 0)
+            );
+            assert_eq!(fields.len(), values.len());
+            assert_eq!(fields[0], (0, Variant::UInt32(step * 70_000)));
+        }
+        assert_eq!(
+            log.states,
+            [PubSubState::PreOperational, PubSubState::Operational][1..]
+        );
+        assert_eq!(subscriber.readers()[0].statistics().received, 5);
+    }
+}
+
+#[test]
+fn a_bad_value_leaves_the_fast_path_and_comes_back() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    let fixed =
+        |group: &mut _, subscriber: &mut _, log: &mut _| pass(group, subscriber, now(), log).fixed;
+    assert!(!fixed(&mut group, &mut subscriber, &mut log));
+    assert!(fixed(&mut group, &mut subscriber, &mut log));
+    setup
+        .cell(0)
+        .set_status(StatusCode::BadSensorFailure, DateTime::now())
+        .unwrap();
+    assert!(!fixed(&mut group, &mut subscriber, &mut log));
+    let found = setup.target(0).get().unwrap();
+    assert_eq!(
+        (found.value, found.status),
+        (None, Some(StatusCode::BadSensorFailure))
+    );
+    set(&setup.cell(0), 7_u32);
+    assert!(fixed(&mut group, &mut subscriber, &mut log));
+    assert_eq!(
+        setup.target(0).get().unwrap().value,
+        Some(Variant::UInt32(7))
+    );
+}
+
+#[test]
+fn deltas_keep_alives_and_chunks_are_received() {
+    let mut setup = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
+    setup.writer().key_frame_count = 100;
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    let mut time = now();
+    pass(&mut group, &mut subscriber, time, &mut log);
+    set(&setup.cell(1), 5_u32);
+    pass(&mut group, &mut subscriber, time, &mut log);
+    time.instant += Duration::from_millis(100);
+    pass(&mut group, &mut subscriber, time, &mut log);
+    let kinds: Vec<_> = log.data_sets.iter().map(|(kind, ..)| *kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            DataSetKind::KeyFrame,
+            DataSetKind::DeltaFrame,
+            DataSetKind::KeepAlive
+        ]
+    );
+    assert_eq!(log.data_sets[1].3, [(1, Variant::UInt32(5))]);
+    assert_eq!(
+        setup.target(1).get().unwrap().value,
+        Some(Variant::UInt32(5))
+    );
+
+    let long = Variant::from(vec![3_u8; 2000]);
+    let mut setup = Setup::new(std::slice::from_ref(&long));
+    setup.group.max_network_message_size = 500;
+    setup.received = [(NodeId::numeric(1, 0), Arc::new(Cell::new(3000)))].into();
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let reception = pass(&mut group, &mut subscriber, now(), &mut Log::default());
+    assert_eq!(reception.accepted, 1);
+    assert_eq!(setup.target(0).get().unwrap().value, Some(long));
+}
+
+#[test]
+fn a_delta_before_the_first_key_frame_says_too_little() {
+    let mut setup = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
+    setup.writer().key_frame_count = 100;
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    messages(&mut group, now());
+    set(&setup.cell(1), 5_u32);
+    let reception = pass(&mut group, &mut subscriber, now(), &mut Log::default());
+    assert_eq!(reception.accepted, 0);
+    assert_eq!(
+        subscriber.reader_state(0, UP),
+        Some(PubSubState::PreOperational)
+    );
+}
+
+#[test]
+fn messages_come_once_and_in_order() {
+    let mut setup = Setup::new(&[Variant::UInt32(0)]);
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    let sent: Vec<_> = (0..6_u32)
+        .map(|step| {
+            set(&setup.cell(0), step);
+            messages(&mut group, now()).remove(0)
+        })
+        .collect();
+    for index in [0, 1, 1, 4, 3, 5] {
+        subscriber
+            .receive(now(), UP, &sent[index], &mut log)
+            .unwrap();
+    }
+    let values: Vec<_> = log
+        .data_sets
+        .iter()
+        .map(|(_, number, missing, _)| (*number, *missing))
+        .collect();
+    assert_eq!(
+        values,
+        [(Some(0), 0), (Some(1), 0), (Some(4), 2), (Some(5), 0)]
+    );
+    let statistics = subscriber.readers()[0].statistics();
+    assert_eq!(
+        (
+            statistics.received,
+            statistics.missing,
+            statistics.discarded
+        ),
+        (4, 2, 2)
+    );
+}
+
+#[test]
+fn only_messages_that_are_wanted_are_taken() {
+    for change in 0..4 {
+        let mut setup = Setup::new(&[Variant::UInt32(0)]);
+        match change {
+            0 => setup.reader.publisher_id = Variant::UInt16(5),
+            1 => setup.reader.writer_group_id = 4,
+            2 => setup.reader.data_set_writer_id = 8,
+            _ => setup.reader.enabled = false,
+        }
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let reception = pass(&mut group, &mut subscriber, now(), &mut Log::default());
+        assert_eq!(reception.accepted, 0, "change {change}");
+    }
+    // Null is anybody, and a number is the same in any size.
+    for publisher_id in [Variant::Empty, Variant::UInt64(4), Variant::Byte(4)] {
+        let mut setup = Setup::new(&[Variant::UInt32(0)]);
+        setup.reader.publisher_id = publisher_id;
+        setup.reader.writer_group_id = 0;
+        setup.reader.data_set_writer_id = 0;
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let reception = pass(&mut group, &mut subscriber, now(), &mut Log::default());
+        assert_eq!(reception.accepted, 1);
+    }
+}
+
+#[test]
+fn silence_is_an_error_until_the_next_message() {
+    let mut setup = Setup::new(&[Variant::UInt32(3)]);
+    setup.reader.subscribed_data_set = ExtensionObject::from_structure(&TargetVariablesDataType {
+        target_variables: vec![FieldTargetDataType {
+            target_node_id: NodeId::numeric(1, 0),
+            override_value_handling: OverrideValueHandling::LastUsableValue,
+            ..FieldTargetDataType::default()
+        }],
+    });
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    let mut time = now();
+    assert_eq!(subscriber.next_timeout(), None, "nothing has come yet");
+    pass(&mut group, &mut subscriber, time, &mut log);
+    let timeout = time.instant + Duration::from_millis(200);
+    assert_eq!(subscriber.next_timeout(), Some(timeout));
+    time.instant = timeout;
+    subscriber.handle_timeout(time, UP, &mut log);
+    assert_eq!(log.states.last(), Some(&PubSubState::Error));
+    let found = setup.target(0).get().unwrap();
+    assert_eq!(found.value, Some(Variant::UInt32(3)));
+    assert_eq!(found.status, Some(StatusCode::UncertainLastUsableValue));
+    pass(&mut group, &mut subscriber, time, &mut log);
+    assert_eq!(log.states.last(), Some(&PubSubState::Operational));
+    assert_eq!(
+        setup.target(0).get().unwrap().status_code(),
+        StatusCode::Good
+    );
+    // A connection that is down pauses nothing, but nothing can come.
+    subscriber.handle_timeout(time, PubSubState::Error, &mut log);
+    assert_eq!(log.states.last(), Some(&PubSubState::PreOperational));
+}
+
+#[test]
+fn other_metadata_is_refused_until_the_publisher_announces_it() {
+    let mut setup = Setup::new(&[Variant::UInt32(3)]);
+    let version = |major_version| ConfigurationVersionDataType {
+        major_version,
+        minor_version: 1,
+    };
+    setup.reader.data_set_meta_data.configuration_version = version(1);
+    setup.data_set.data_set_meta_data.configuration_version = version(2);
+    let mask = takt_ua::enumerations::UadpDataSetMessageContentMask::MajorVersion;
+    setup.writer().message_settings =
+        ExtensionObject::from_structure(&takt_ua::structures::UadpDataSetWriterMessageDataType {
+            data_set_message_content_mask: mask,
+            ..Default::default()
+        });
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    let message = messages(&mut group, now()).remove(0);
+    let error = subscriber
+        .receive(now(), UP, &message, &mut log)
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ReceiveError::MetaDataVersion {
+                expected: 1,
+                found: 2,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(subscriber.reader_state(0, UP), Some(PubSubState::Error));
+
+    let announcement = DiscoveryAnnouncement {
+        sequence_number: 0,
+        content: AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: 7,
+            meta_data: Box::new(setup.data_set.data_set_meta_data.clone()),
+            status_code: StatusCode::Good,
+        },
+    };
+    let announcement = NetworkMessage::discovery(
+        PublisherId::UInt16(4),
+        Payload::DiscoveryAnnouncement(Box::new(announcement)),
+    );
+    let announcement = announcement.encode_to_vec().unwrap();
+    subscriber
+        .receive(now(), UP, &announcement, &mut log)
+        .unwrap();
+    assert_eq!(log.announcements, 1);
+    assert_eq!(
+        subscriber
+            .receive(now(), UP, &message, &mut log)
+            .unwrap()
+            .accepted,
+        1
+    );
+    assert_eq!(
+        subscriber.reader_state(0, UP),
+        Some(PubSubState::Operational)
+    );
+}
+
+#[test]
+fn a_reader_without_metadata_takes_what_says_its_type() {
+    let mut setup = Setup::new(&[Variant::UInt32(3)]);
+    setup.reader.data_set_meta_data = DataSetMetaDataType::default();
+    setup.reader.subscribed_data_set = ExtensionObject::NULL;
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    pass(&mut group, &mut subscriber, now(), &mut log);
+    assert_eq!(log.data_sets[0].3, [(0, Variant::UInt32(3))]);
+    // More fields than the metadata has are an error otherwise.
+    let mut setup = Setup::new(&[Variant::UInt32(3), Variant::UInt32(4)]);
+    setup.reader.data_set_meta_data.fields.truncate(1);
+    setup.reader.subscribed_data_set = ExtensionObject::NULL;
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let message = messages(&mut group, now()).remove(0);
+    let error = subscriber
+        .receive(now(), UP, &message, &mut log)
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ReceiveError::Field {
+                index: 1,
+                count: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn noise_is_an_error_and_nothing_else() {
+    let mut setup = Setup::new(&[Variant::UInt32(3)]);
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let message = messages(&mut group, now()).remove(0);
+    for length in 0..message.len() {
+        let mut log = Log::default();
+        let outcome = subscriber.receive(now(), UP, &message[..length], &mut log);
+        assert!(outcome.is_err(), "{length}");
+        assert!(log.data_sets.is_empty());
+    }
+}

@@ -1,0 +1,191 @@
+//! Configurations for tests.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use takt_cell::Cell;
+use takt_ua::enumerations::{UadpDataSetMessageContentMask, UadpNetworkMessageContentMask};
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetReaderDataType, DataSetWriterDataType, FieldMetaData,
+    FieldTargetDataType, PubSubConnectionDataType, PublishedDataItemsDataType,
+    PublishedDataSetDataType, PublishedVariableDataType, ReaderGroupDataType,
+    TargetVariablesDataType, UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType,
+    UadpWriterGroupMessageDataType, WriterGroupDataType,
+};
+use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
+
+use takt_pubsub::Now;
+use takt_pubsub::publisher::WriterGroup;
+use takt_pubsub::subscriber::Subscriber;
+
+/// A connection with a WriterGroup and a ReaderGroup, a writer and a reader for one DataSet, and the cells of its fields on both
+/// sides.
+pub(crate) struct Setup {
+    pub(crate) connection: PubSubConnectionDataType,
+    pub(crate) group: WriterGroupDataType,
+    pub(crate) reader: DataSetReaderDataType,
+    pub(crate) data_set: PublishedDataSetDataType,
+    /// What is published, and what is received.
+    pub(crate) cells: HashMap<NodeId, Arc<Cell>>,
+    pub(crate) received: HashMap<NodeId, Arc<Cell>>,
+}
+
+fn field(name: &str, value: &Variant) -> FieldMetaData {
+    let built_in_type = value.built_in_type().unwrap() as u8;
+    FieldMetaData {
+        name: name.into(),
+        built_in_type,
+        data_type: NodeId::numeric(0, built_in_type.into()),
+        value_rank: if value.is_array() { 1 } else { -1 },
+        ..FieldMetaData::default()
+    }
+}
+
+fn ids() -> impl Iterator<Item = NodeId> {
+    (0..).map(|index| NodeId::numeric(1, index))
+}
+
+fn cells(values: &[Variant]) -> HashMap<NodeId, Arc<Cell>> {
+    let cells = values
+        .iter()
+        .map(|value| Arc::new(Cell::of_with_capacity(value, 64)));
+    ids().zip(cells).collect()
+}
+
+impl Setup {
+    pub(crate) fn new(values: &[Variant]) -> Self {
+        use UadpDataSetMessageContentMask as DataSetMask;
+        use UadpNetworkMessageContentMask as Mask;
+        let variables = ids()
+            .take(values.len())
+            .map(|id| PublishedVariableDataType {
+                published_variable: id,
+                attribute_id: 13,
+                ..PublishedVariableDataType::default()
+            });
+        let items = PublishedDataItemsDataType {
+            published_data: variables.collect(),
+        };
+        let targets = ids().take(values.len()).map(|id| FieldTargetDataType {
+            target_node_id: id,
+            attribute_id: 13,
+            ..FieldTargetDataType::default()
+        });
+        let targets = TargetVariablesDataType {
+            target_variables: targets.collect(),
+        };
+        let network_message_content_mask = Mask::PublisherId
+            | Mask::GroupHeader
+            | Mask::WriterGroupId
+            | Mask::SequenceNumber
+            | Mask::PayloadHeader
+            | Mask::Timestamp;
+        let data_set_message_content_mask =
+            DataSetMask::SequenceNumber | DataSetMask::Status | DataSetMask::Timestamp;
+        let meta_data = DataSetMetaDataType {
+            fields: values.iter().map(|value| field("Field", value)).collect(),
+            ..DataSetMetaDataType::default()
+        };
+        Self {
+            connection: PubSubConnectionDataType {
+                enabled: true,
+                publisher_id: Variant::UInt16(4),
+                ..PubSubConnectionDataType::default()
+            },
+            group: WriterGroupDataType {
+                name: "Group".into(),
+                enabled: true,
+                writer_group_id: 3,
+                publishing_interval: 10.0,
+                keep_alive_time: 100.0,
+                message_settings: ExtensionObject::from_structure(
+                    &UadpWriterGroupMessageDataType {
+                        network_message_content_mask,
+                        ..UadpWriterGroupMessageDataType::default()
+                    },
+                ),
+                data_set_writers: vec![DataSetWriterDataType {
+                    name: "Writer".into(),
+                    enabled: true,
+                    data_set_writer_id: 7,
+                    key_frame_count: 1,
+                    data_set_name: "Data".into(),
+                    message_settings: ExtensionObject::from_structure(
+                        &UadpDataSetWriterMessageDataType {
+                            data_set_message_content_mask,
+                            ..UadpDataSetWriterMessageDataType::default()
+                        },
+                    ),
+                    ..DataSetWriterDataType::default()
+                }],
+                ..WriterGroupDataType::default()
+            },
+            reader: DataSetReaderDataType {
+                name: "Reader".into(),
+                enabled: true,
+                publisher_id: Variant::UInt16(4),
+                writer_group_id: 3,
+                data_set_writer_id: 7,
+                data_set_meta_data: meta_data.clone(),
+                message_receive_timeout: 200.0,
+                message_settings: ExtensionObject::from_structure(
+                    &UadpDataSetReaderMessageDataType {
+                        network_message_content_mask,
+                        data_set_message_content_mask,
+                        ..UadpDataSetReaderMessageDataType::default()
+                    },
+                ),
+                subscribed_data_set: ExtensionObject::from_structure(&targets),
+                ..DataSetReaderDataType::default()
+            },
+            data_set: PublishedDataSetDataType {
+                name: "Data".into(),
+                data_set_meta_data: meta_data,
+                data_set_source: ExtensionObject::from_structure(&items),
+                ..PublishedDataSetDataType::default()
+            },
+            cells: cells(values),
+            received: cells(values),
+        }
+    }
+
+    pub(crate) fn writer(&mut self) -> &mut DataSetWriterDataType {
+        &mut self.group.data_set_writers[0]
+    }
+
+    /// The cell that is published as a field.
+    pub(crate) fn cell(&self, index: u32) -> Arc<Cell> {
+        self.cells[&NodeId::numeric(1, index)].clone()
+    }
+
+    /// The cell that a field is received into.
+    pub(crate) fn target(&self, index: u32) -> Arc<Cell> {
+        self.received[&NodeId::numeric(1, index)].clone()
+    }
+
+    pub(crate) fn build(&mut self) -> WriterGroup {
+        let data_sets = std::slice::from_ref(&self.data_set);
+        WriterGroup::new(&self.connection, &self.group, data_sets, &mut self.cells).unwrap()
+    }
+
+    pub(crate) fn build_subscriber(&mut self) -> Subscriber {
+        let connection = PubSubConnectionDataType {
+            reader_groups: vec![ReaderGroupDataType {
+                name: "Readers".into(),
+                enabled: true,
+                data_set_readers: vec![self.reader.clone()],
+                ..ReaderGroupDataType::default()
+            }],
+            ..self.connection.clone()
+        };
+        Subscriber::new(&connection, &[], &mut self.received).unwrap()
+    }
+}
+
+/// A moment of which the second clock stands still.
+pub(crate) fn now() -> Now {
+    Now {
+        instant: std::time::Instant::now(),
+        date_time: DateTime(132_000_000_000_000_000),
+    }
+}
