@@ -17,10 +17,18 @@ use takt_pubsub::subscriber::*;
 
 const UP: PubSubState = PubSubState::Operational;
 
+/// What a reader has received.
+struct Entry {
+    kind: DataSetKind,
+    number: Option<u16>,
+    missing: u16,
+    fields: Vec<(usize, Variant)>,
+}
+
 /// Keeps what it is told.
 #[derive(Default)]
 struct Log {
-    data_sets: Vec<(DataSetKind, Option<u16>, u16, Vec<(usize, Variant)>)>,
+    data_sets: Vec<Entry>,
     states: Vec<PubSubState>,
     announcements: usize,
 }
@@ -29,13 +37,12 @@ impl Observer for Log {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let fields = received.fields();
         let fields = fields.map(|(index, value)| (index, value.value.unwrap_or_default()));
-        let fields = fields.collect();
-        self.data_sets.push((
-            received.kind,
-            received.sequence_number,
-            received.missing,
-            fields,
-        ));
+        self.data_sets.push(Entry {
+            kind: received.kind,
+            number: received.sequence_number,
+            missing: received.missing,
+            fields: fields.collect(),
+        });
     }
 
     fn state_changed(&mut self, _: &str, state: PubSubState) {
@@ -118,13 +125,12 @@ fn what_is_published_is_received_on_the_fast_path_from_the_second_message_on() {
                 );
                 assert_eq!(found(2).value, Some(Variant::Boolean(step % 2 == 0)));
             }
-            let (kind, number, missing, fields) = log.data_sets.last().unwrap();
-            assert_eq!(
-                (*kind, *number, *missing),
-                (DataSetKind::KeyFrame, Some(step as u16 - 1), 0)
-            );
-            assert_eq!(fields.len(), values.len());
-            assert_eq!(fields[0], (0, Variant::UInt32(step * 70_000)));
+            let last = log.data_sets.last().unwrap();
+            let numbers = (Some(step as u16 - 1), 0);
+            assert_eq!(last.kind, DataSetKind::KeyFrame);
+            assert_eq!((last.number, last.missing), numbers);
+            assert_eq!(last.fields.len(), values.len());
+            assert_eq!(last.fields[0], (0, Variant::UInt32(step * 70_000)));
         }
         assert_eq!(
             log.states,
@@ -173,7 +179,7 @@ fn deltas_keep_alives_and_chunks_are_received() {
     pass(&mut group, &mut subscriber, time, &mut log);
     time.instant += Duration::from_millis(100);
     pass(&mut group, &mut subscriber, time, &mut log);
-    let kinds: Vec<_> = log.data_sets.iter().map(|(kind, ..)| *kind).collect();
+    let kinds: Vec<_> = log.data_sets.iter().map(|entry| entry.kind).collect();
     assert_eq!(
         kinds,
         [
@@ -182,7 +188,7 @@ fn deltas_keep_alives_and_chunks_are_received() {
             DataSetKind::KeepAlive
         ]
     );
-    assert_eq!(log.data_sets[1].3, [(1, Variant::UInt32(5))]);
+    assert_eq!(log.data_sets[1].fields, [(1, Variant::UInt32(5))]);
     assert_eq!(
         setup.target(1).get().unwrap().value,
         Some(Variant::UInt32(5))
@@ -232,7 +238,7 @@ fn messages_come_once_and_in_order() {
     let values: Vec<_> = log
         .data_sets
         .iter()
-        .map(|(_, number, missing, _)| (*number, *missing))
+        .map(|entry| (entry.number, entry.missing))
         .collect();
     assert_eq!(
         values,
@@ -381,7 +387,7 @@ fn a_reader_without_metadata_takes_what_says_its_type() {
     let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
     let mut log = Log::default();
     pass(&mut group, &mut subscriber, now(), &mut log);
-    assert_eq!(log.data_sets[0].3, [(0, Variant::UInt32(3))]);
+    assert_eq!(log.data_sets[0].fields, [(0, Variant::UInt32(3))]);
     // More fields than the metadata has are an error otherwise.
     let mut setup = Setup::new(&[Variant::UInt32(3), Variant::UInt32(4)]);
     setup.reader.data_set_meta_data.fields.truncate(1);
