@@ -1,0 +1,182 @@
+//! `opc.eth://`: UADP NetworkMessages in Ethernet frames (OPC 10000-14, 7.3.3).
+//!
+//! The 802.1Q tag is written and read here, so that no VLAN device is needed. The kernel takes the tag out of frames that it
+//! receives and forgets it before it passes them to those who asked for one EtherType; therefore a receiver asks for all frames,
+//! with a filter that the kernel runs, and reads the tag from the ancillary data.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use crate::address::{MacAddress, VlanTag};
+use crate::control;
+use crate::error::LinkError;
+use crate::frame::{ETHERTYPE, Frame, Header, MAX_HEADER, MAX_PAYLOAD, TAG_PROTOCOL};
+use crate::interface::Interface;
+use crate::link::{Received, Source};
+use crate::options::Options;
+use crate::socket::{
+    self, Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options,
+};
+use crate::unsafe_code::{self, Datagram, Instruction, set_option};
+
+/// All EtherTypes (`ETH_P_ALL`).
+const ALL_PROTOCOLS: u16 = libc::ETH_P_ALL as u16;
+
+struct Ethernet {
+    host: MacAddress,
+    vlan: Option<VlanTag>,
+    interface: String,
+    options: Options,
+}
+
+pub(crate) fn open_sender(
+    host: MacAddress,
+    vlan: Option<VlanTag>,
+    options: &Options,
+) -> Result<SocketSender<impl Outgoing + use<>>, LinkError> {
+    let ethernet = Ethernet::new(host, vlan, options)?;
+    let (interface, size) = ethernet.limits()?;
+    let header = Header::new(host, interface.mac.unwrap_or(MacAddress([0; 6])), vlan);
+    SocketSender::new(ethernet, socket::batch(options)?, size, header.as_bytes())
+}
+
+pub(crate) fn open_receiver(
+    host: MacAddress,
+    vlan: Option<VlanTag>,
+    options: &Options,
+) -> Result<SocketReceiver<impl Incoming + use<>>, LinkError> {
+    let ethernet = Ethernet::new(host, vlan, options)?;
+    let (_, size) = ethernet.limits()?;
+    SocketReceiver::new(ethernet, socket::batch(options)?, size, MAX_HEADER)
+}
+
+impl Ethernet {
+    fn new(host: MacAddress, vlan: Option<VlanTag>, options: &Options) -> Result<Self, LinkError> {
+        let interface = options
+            .interface
+            .clone()
+            .ok_or(LinkError::InterfaceRequired)?;
+        Ok(Self {
+            host,
+            vlan,
+            interface,
+            options: options.clone(),
+        })
+    }
+
+    fn socket() -> Result<OwnedFd, LinkError> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // Without a protocol nothing is received before the filter is set.
+        rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
+            .map_err(|errno| LinkError::open("make a packet socket", errno))
+    }
+
+    /// The interface, and the longest message that it takes.
+    fn limits(&self) -> Result<(Interface, usize), LinkError> {
+        let interface = Interface::find(&self.interface)?;
+        let mtu = interface.mtu(Self::socket()?.as_fd());
+        let mtu = mtu.map_err(|errno| LinkError::open("ask for the interface's MTU", errno))?;
+        let size = socket::max_message_size(&self.options, mtu.min(MAX_PAYLOAD))?;
+        Ok((interface, size))
+    }
+
+    fn bind(&self, socket: OwnedFd, protocol: u16) -> Result<Opened, LinkError> {
+        let interface = Interface::find(&self.interface)?;
+        unsafe_code::bind_packet_socket(socket.as_fd(), interface.index, protocol)
+            .map_err(|errno| LinkError::open("bind to the interface", errno))?;
+        Ok(Opened {
+            socket,
+            interface: Some(interface),
+        })
+    }
+}
+
+impl Outgoing for Ethernet {
+    fn open(&self) -> Result<Opened, LinkError> {
+        let socket = Self::socket()?;
+        set_common_options(&socket, &self.options, libc::SO_SNDBUF)?;
+        if let (Some(vlan), None) = (self.vlan, self.options.priority) {
+            // Above 6 only root may; the tag says it in any case.
+            let _ = set_option(
+                socket.as_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PRIORITY,
+                vlan.priority.into(),
+            );
+        }
+        self.bind(socket, 0)
+    }
+}
+
+impl Incoming for Ethernet {
+    fn open(&self) -> Result<Opened, LinkError> {
+        let socket = Self::socket()?;
+        let fd = socket.as_fd();
+        let failed = |operation| move |errno: Errno| LinkError::open(operation, errno);
+        set_common_options(&socket, &self.options, libc::SO_RCVBUF)?;
+        unsafe_code::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
+        let set = |option| set_option(fd, libc::SOL_PACKET, option, 1);
+        set(libc::PACKET_AUXDATA).map_err(failed("ask for VLAN tags"))?;
+        set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("leave out what is sent"))?;
+        let opened = self.bind(socket, ALL_PROTOCOLS)?;
+        if self.host.is_group()
+            && let Some(interface) = &opened.interface
+        {
+            unsafe_code::join_packet_group(opened.socket.as_fd(), interface.index, self.host)
+                .map_err(failed("join the multicast group"))?;
+        }
+        Ok(opened)
+    }
+
+    fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>> {
+        let frame = Frame::parse(datagram.bytes, stripped_tag(datagram.control))?;
+        // A VID of 0 is no VLAN.
+        let vlan_id = |vlan: Option<VlanTag>| vlan.map_or(0, |vlan| vlan.id);
+        if frame.destination != self.host || vlan_id(frame.vlan) != vlan_id(self.vlan) {
+            return None;
+        }
+        Some(Received {
+            bytes: frame.payload,
+            source: Source::Ethernet {
+                address: frame.source,
+                vlan: frame.vlan,
+            },
+            topic: None,
+        })
+    }
+
+    fn overflows(&mut self, socket: BorrowedFd<'_>, _: &Datagram<'_>) -> u64 {
+        unsafe_code::packet_drops(socket).unwrap_or(0).into()
+    }
+}
+
+/// The tag that the kernel took out of a frame, from a `struct tpacket_auxdata`.
+fn stripped_tag(ancillary: &[u8]) -> Option<VlanTag> {
+    let data: [u8; 20] = control::find(ancillary, libc::SOL_PACKET, libc::PACKET_AUXDATA)?;
+    let status = u32::from_ne_bytes([data[0], data[1], data[2], data[3]]);
+    let number = u16::from_ne_bytes([data[16], data[17]]);
+    (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| VlanTag::from_control_information(number))
+}
+
+/// Frames to `host` with our EtherType, behind a tag or not.
+fn filter(host: MacAddress) -> [Instruction; 9] {
+    const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+    const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
+    const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+    const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+    let [a, b, c, d, e, f] = host.0;
+    [
+        (LOAD_WORD, 0, 0, 0),
+        (IF_EQUAL, 0, 6, u32::from_be_bytes([a, b, c, d])),
+        (LOAD_HALF, 0, 0, 4),
+        (IF_EQUAL, 0, 4, u32::from_be_bytes([0, 0, e, f])),
+        (LOAD_HALF, 0, 0, 12),
+        (IF_EQUAL, 1, 0, ETHERTYPE.into()),
+        (IF_EQUAL, 0, 1, TAG_PROTOCOL.into()),
+        // Whatever is behind the tag is looked at later.
+        (RETURN, 0, 0, u32::MAX),
+        (RETURN, 0, 0, 0),
+    ]
+}

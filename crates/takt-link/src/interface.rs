@@ -1,0 +1,177 @@
+//! Network interfaces: found by name, IP address or MAC address, and watched.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+
+use crate::address::MacAddress;
+use crate::error::{DownReason, LinkError, LinkState};
+use crate::unsafe_code::{self, Question};
+
+/// A network interface of this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Interface {
+    pub(crate) name: String,
+    pub(crate) index: u32,
+    pub(crate) mac: Option<MacAddress>,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+impl Interface {
+    /// Finds the interface that has this name, IP address or MAC address.
+    pub(crate) fn find(wanted: &str) -> Result<Self, LinkError> {
+        let all = Self::all()?;
+        let address: Option<IpAddr> = wanted.parse().ok();
+        let mac: Option<MacAddress> = wanted.parse().ok();
+        let found = all.iter().find(|interface| {
+            interface.name == wanted
+                || address.is_some_and(|address| interface.addresses.contains(&address))
+                || (mac.is_some() && mac == interface.mac)
+                // All of 127.0.0.0/8 is loopback's.
+                || (interface.name == "lo" && address.is_some_and(|address| address.is_loopback()))
+        });
+        found.cloned().ok_or_else(|| {
+            let names: Vec<&str> = all
+                .iter()
+                .map(|interface| interface.name.as_str())
+                .collect();
+            LinkError::NoSuchInterface {
+                name: wanted.to_owned(),
+                known: names.join(", "),
+            }
+        })
+    }
+
+    fn all() -> Result<Vec<Self>, LinkError> {
+        let mut all: Vec<Self> = Vec::new();
+        unsafe_code::for_each_address(|name, address| {
+            let place = all.iter().position(|interface| interface.name == name);
+            let place = place.unwrap_or_else(|| {
+                all.push(Self {
+                    name: name.to_owned(),
+                    index: 0,
+                    mac: None,
+                    addresses: Vec::new(),
+                });
+                all.len() - 1
+            });
+            let interface = &mut all[place];
+            if let Some(address) = socket_address(address) {
+                interface.addresses.push(address.ip());
+            } else if let Some((index, mac)) = packet_address(address) {
+                interface.index = index;
+                interface.mac = Some(mac);
+            }
+        })
+        .map_err(|errno| LinkError::open("list the network interfaces", errno))?;
+        // Only what has a packet address has an index; there is nothing else that messages could go to.
+        all.retain(|interface| interface.index != 0);
+        Ok(all)
+    }
+
+    /// Its first IPv4 address.
+    pub(crate) fn ipv4(&self) -> Option<Ipv4Addr> {
+        self.addresses.iter().find_map(|address| match address {
+            IpAddr::V4(address) => Some(*address),
+            IpAddr::V6(_) => None,
+        })
+    }
+
+    /// An address of the family of `other`.
+    pub(crate) fn address_like(&self, other: IpAddr) -> Option<IpAddr> {
+        let mut addresses = self.addresses.iter();
+        addresses
+            .find(|address| address.is_ipv4() == other.is_ipv4())
+            .copied()
+    }
+
+    /// The longest payload of a frame, in bytes.
+    pub(crate) fn mtu(&self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        unsafe_code::ask_interface(socket, &self.name, Question::Mtu).map(|mtu| mtu as usize)
+    }
+
+    /// Whether frames get through it. Allocates nothing.
+    pub(crate) fn state(&self, socket: BorrowedFd<'_>) -> LinkState {
+        // One of the same name may be another one.
+        if rustix::net::netdevice::name_to_index(socket, &self.name) != Ok(self.index) {
+            return LinkState::Down(DownReason::InterfaceGone);
+        }
+        match unsafe_code::ask_interface(socket, &self.name, Question::Flags) {
+            Err(_) => LinkState::Down(DownReason::InterfaceGone),
+            Ok(flags) if flags & libc::IFF_UP as u32 == 0 => {
+                LinkState::Down(DownReason::InterfaceDown)
+            }
+            Ok(flags) if flags & libc::IFF_RUNNING as u32 == 0 => {
+                LinkState::Down(DownReason::NoCarrier)
+            }
+            Ok(_) => LinkState::Up,
+        }
+    }
+}
+
+/// Bytes `from..from + N`, if they are there.
+fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
+    bytes.get(from..from + N)?.try_into().ok()
+}
+
+fn family(bytes: &[u8]) -> Option<i32> {
+    part(bytes, 0).map(|bytes| i32::from(u16::from_ne_bytes(bytes)))
+}
+
+/// The IP address and port of a `struct sockaddr_in` or `struct sockaddr_in6`; an IPv4 address as such, also where a socket of both
+/// families says it in IPv6.
+pub(crate) fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let port = u16::from_be_bytes(part(bytes, 2)?);
+    let address = match family(bytes)? {
+        libc::AF_INET => IpAddr::V4(Ipv4Addr::from(part::<4>(bytes, 4)?)),
+        libc::AF_INET6 => IpAddr::V6(Ipv6Addr::from(part::<16>(bytes, 8)?)).to_canonical(),
+        _ => return None,
+    };
+    Some(SocketAddr::new(address, port))
+}
+
+/// The interface's index and the MAC address of a `struct sockaddr_ll`. Loopback has one of zeros.
+pub(crate) fn packet_address(bytes: &[u8]) -> Option<(u32, MacAddress)> {
+    if family(bytes)? != libc::AF_PACKET {
+        return None;
+    }
+    let index = u32::from_ne_bytes(part(bytes, 4)?);
+    Some((index, MacAddress(part(bytes, 12)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn loopback_is_found_by_name_and_by_address() {
+        let by_name = Interface::find("lo").unwrap();
+        assert_eq!(Interface::find("127.0.0.1").unwrap(), by_name);
+        assert_ne!(by_name.index, 0);
+        assert!(by_name.addresses.contains(&IpAddr::V4(Ipv4Addr::LOCALHOST)));
+    }
+
+    #[test]
+    fn an_unknown_interface_is_refused_with_those_that_there_are() {
+        let error = Interface::find("takt-none").unwrap_err().to_string();
+        assert!(
+            error.contains("takt-none") && error.contains("lo"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn short_addresses_are_none() {
+        for length in 0..20 {
+            let mut bytes = vec![0; length];
+            if length >= 2 {
+                bytes[..2].copy_from_slice(&(libc::AF_INET6 as u16).to_ne_bytes());
+            }
+            assert_eq!(socket_address(&bytes), None);
+            assert_eq!(packet_address(&bytes), None);
+        }
+    }
+}

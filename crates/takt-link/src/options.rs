@@ -1,0 +1,156 @@
+//! How a link is opened.
+
+use std::time::Duration;
+
+/// The options of all links; each says for which it is, and the others ignore it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// `opc.udp`, `opc.eth`: the network interface, by its name, one of its IP addresses, or its MAC address
+    /// (NetworkInterface, OPC 10000-14, 6.2.7.5.3). `opc.eth` needs it; for `opc.udp` the routes decide if it is `None`.
+    pub interface: Option<String>,
+    /// The longest message in bytes, sent or received. `None`: the longest that the link takes, which is
+    /// 65 507 (IPv4) or 65 487 (IPv6) bytes for `opc.udp`, the interface's MTU (at most 1 500) for `opc.eth`, 64 KiB for
+    /// `opc.iox2`, and 1 MiB for MQTT. It costs memory: as many bytes as this times `batch`.
+    pub max_message_size: Option<usize>,
+    /// How many messages are queued before they must be flushed, and how many are received with one system call. 1 to 1024.
+    pub batch: usize,
+    /// `opc.udp`: how many routers a message may cross, TTL or hop limit. `None`: 1 for multicast, the system's for unicast.
+    pub ttl: Option<u8>,
+    /// `opc.udp`: the Differentiated Services Code Point, 0 to 63.
+    pub dscp: Option<u8>,
+    /// `opc.udp`: whether subscribers on this host get multicast messages too.
+    pub multicast_loopback: bool,
+    /// `opc.udp`, `opc.eth`: SO_PRIORITY, by which queueing disciplines choose the traffic class: 0 to 15, above 6 for
+    /// CAP_NET_ADMIN only. `None`: for `opc.eth` the PCP of the address, if it has one.
+    pub priority: Option<u32>,
+    /// `opc.udp`, `opc.eth`: the kernel's buffer in bytes, for sending or receiving. `None`: the system's default.
+    pub socket_buffer: Option<usize>,
+    /// `opc.iox2`: where processes meet, if not in the usual runtime directory.
+    pub runtime_directory: Option<std::path::PathBuf>,
+    /// `opc.iox2`: the receiver is only ever asked without a timeout. Senders then need not wake it, which saves them
+    /// system calls, and it has no descriptor.
+    pub poll_only: bool,
+    /// MQTT only.
+    pub mqtt: MqttOptions,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            interface: None,
+            max_message_size: None,
+            batch: 32,
+            ttl: None,
+            dscp: None,
+            multicast_loopback: true,
+            priority: None,
+            socket_buffer: None,
+            runtime_directory: None,
+            poll_only: false,
+            mqtt: MqttOptions::default(),
+        }
+    }
+}
+
+/// What only MQTT needs (OPC 10000-14, 7.3.4).
+#[derive(Clone, PartialEq, Eq)]
+pub struct MqttOptions {
+    /// The topic to publish to, or the topic filter to subscribe to (QueueName, OPC 10000-14, 6.4.2.3.1).
+    pub topic: String,
+    /// The version of the protocol.
+    pub version: MqttVersion,
+    /// BestEffort and AtMostOnce are 0, AtLeastOnce 1, ExactlyOnce 2 (OPC 10000-14, 7.3.4.5).
+    pub quality_of_service: u8,
+    /// Whether the broker keeps the last message for those who subscribe later, as metadata and status messages want.
+    pub retain: bool,
+    /// What is in the messages: sent as the content type with MQTT 5.
+    pub content: Content,
+    /// The client identifier. `None`: one that no other client has.
+    pub client_id: Option<String>,
+    /// User name and password.
+    pub credentials: Option<(String, String)>,
+    /// The certificates of the authorities to trust, PEM. `None`: those of the operating system.
+    pub trusted_certificates: Option<Vec<u8>>,
+    /// The client's certificate chain and private key, PEM.
+    pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
+    /// How often a sign of life is sent if nothing else is. At least one second.
+    pub keep_alive: Duration,
+    /// How many messages wait, for the broker or for the application; the oldest is discarded and counted.
+    pub queue: usize,
+}
+
+impl Default for MqttOptions {
+    fn default() -> Self {
+        Self {
+            topic: String::new(),
+            version: MqttVersion::V5,
+            quality_of_service: 0,
+            retain: false,
+            content: Content::Uadp,
+            client_id: None,
+            credentials: None,
+            trusted_certificates: None,
+            client_certificate: None,
+            keep_alive: Duration::from_secs(10),
+            queue: 1000,
+        }
+    }
+}
+
+impl std::fmt::Debug for MqttOptions {
+    /// Without password and private key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MqttOptions")
+            .field("topic", &self.topic)
+            .field("version", &self.version)
+            .field("quality_of_service", &self.quality_of_service)
+            .field("retain", &self.retain)
+            .field("content", &self.content)
+            .field("client_id", &self.client_id)
+            .field(
+                "user_name",
+                &self.credentials.as_ref().map(|(name, _)| name),
+            )
+            .field("keep_alive", &self.keep_alive)
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The versions of MQTT that the standard names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MqttVersion {
+    /// Version 3.1.1.
+    V3,
+    /// Version 5.0, which says what is in a message.
+    V5,
+}
+
+/// The encoding of NetworkMessages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// UADP (OPC 10000-14, 7.3.4.9.2).
+    Uadp,
+    /// JSON (OPC 10000-14, 7.3.4.9.1).
+    Json,
+}
+
+impl Content {
+    /// The ContentType property of MQTT 5 (OPC 10000-14, 7.3.4.9).
+    #[must_use]
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Uadp => "application/opcua+uadp",
+            Self::Json => "application/json",
+        }
+    }
+
+    /// The level `<Encoding>` of the topic tree (OPC 10000-14, Table 206).
+    #[must_use]
+    pub fn topic_level(self) -> &'static str {
+        match self {
+            Self::Uadp => "uadp",
+            Self::Json => "json",
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What links over sockets have in common: batches, states, opening again after a failure.
+
+mod queue;
+mod receiver;
+mod sender;
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+pub(crate) use receiver::{Incoming, SocketReceiver};
+pub(crate) use sender::{Outgoing, SocketSender};
+
+use crate::error::{DownReason, LinkError, LinkState};
+use crate::interface::Interface;
+use crate::options::Options;
+use crate::unsafe_code::set_option;
+
+/// How long to wait before a socket is opened again.
+const RETRY: Duration = Duration::from_millis(100);
+const MAX_BATCH: usize = 1024;
+
+/// An opened socket, and the interface that it depends on.
+pub(crate) struct Opened {
+    pub(crate) socket: OwnedFd,
+    pub(crate) interface: Option<Interface>,
+}
+
+/// A socket that is opened again when its interface or its route had gone.
+struct Socket {
+    opened: Option<Opened>,
+    down: Option<DownReason>,
+    tried: Instant,
+}
+
+impl Socket {
+    /// Opens it; that the link is down is no error.
+    fn new(open: impl FnOnce() -> Result<Opened, LinkError>) -> Result<Self, LinkError> {
+        let (opened, down) = match open() {
+            Ok(opened) => (Some(opened), None),
+            Err(LinkError::Down(reason)) => (None, Some(reason)),
+            Err(error) => return Err(error),
+        };
+        Ok(Self {
+            opened,
+            down,
+            tried: Instant::now(),
+        })
+    }
+
+    /// The socket, if there is hope that it works.
+    fn get(
+        &mut self,
+        open: impl FnOnce() -> Result<Opened, LinkError>,
+    ) -> Result<&OwnedFd, DownReason> {
+        if let Some(reason) = self.down {
+            self.repair(reason, open);
+        }
+        match &self.opened {
+            Some(opened) => Ok(&opened.socket),
+            None => Err(self.down.unwrap_or(DownReason::InterfaceGone)),
+        }
+    }
+
+    #[cold]
+    fn repair(&mut self, reason: DownReason, open: impl FnOnce() -> Result<Opened, LinkError>) {
+        if let Some(opened) = &self.opened
+            && reason == DownReason::InterfaceDown
+        {
+            // It works again by itself, unless its interface was removed meanwhile.
+            match opened.state() {
+                LinkState::Down(DownReason::InterfaceGone) => {}
+                LinkState::Down(_) => return,
+                LinkState::Up => {
+                    self.down = None;
+                    return;
+                }
+            }
+        }
+        if self.tried.elapsed() < RETRY {
+            return;
+        }
+        self.tried = Instant::now();
+        self.opened = None;
+        match open() {
+            Ok(opened) => {
+                self.opened = Some(opened);
+                self.down = None;
+            }
+            Err(LinkError::Down(reason)) => self.down = Some(reason),
+            Err(LinkError::NoSuchInterface { .. }) => self.down = Some(DownReason::InterfaceGone),
+            Err(_) => self.down = Some(reason),
+        }
+    }
+
+    /// What an answer of the operating system means.
+    #[cold]
+    fn failed(&mut self, errno: Errno) -> LinkError {
+        let Some(mut reason) = DownReason::of(errno) else {
+            return LinkError::System(errno);
+        };
+        // The kernel says the same of both.
+        if let LinkState::Down(found) = self.interface_state()
+            && found == DownReason::InterfaceGone
+        {
+            reason = found;
+        }
+        self.down = Some(reason);
+        LinkError::Down(reason)
+    }
+
+    fn interface_state(&self) -> LinkState {
+        self.opened.as_ref().map_or(LinkState::Up, Opened::state)
+    }
+
+    fn state(&self) -> LinkState {
+        match self.down {
+            Some(reason) => LinkState::Down(reason),
+            None => self.interface_state(),
+        }
+    }
+}
+
+impl Opened {
+    fn state(&self) -> LinkState {
+        use std::os::fd::AsFd;
+        let interface = self.interface.as_ref();
+        interface.map_or(LinkState::Up, |interface| {
+            interface.state(self.socket.as_fd())
+        })
+    }
+}
+
+/// The size of batches that is asked for.
+///
+/// # Errors
+/// [`LinkError::Option`].
+pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
+    match options.batch {
+        batch @ 1..=MAX_BATCH => Ok(batch),
+        batch => Err(LinkError::option("batch", batch, "1 to 1024 messages")),
+    }
+}
+
+/// The longest message that is asked for, which is at most what the link takes.
+///
+/// # Errors
+/// [`LinkError::Option`].
+pub(crate) fn max_message_size(options: &Options, longest: usize) -> Result<usize, LinkError> {
+    match options.max_message_size {
+        None => Ok(longest),
+        Some(size) if (1..=longest).contains(&size) => Ok(size),
+        Some(size) => Err(LinkError::option(
+            "max_message_size",
+            size,
+            "at least 1 byte, and no more than the link takes",
+        )),
+    }
+}
+
+/// Sets SO_PRIORITY and the size of the kernel's buffer.
+pub(crate) fn set_common_options(
+    socket: &OwnedFd,
+    options: &Options,
+    buffer: libc::c_int,
+) -> Result<(), LinkError> {
+    use std::os::fd::AsFd;
+    let set = |option, value| set_option(socket.as_fd(), libc::SOL_SOCKET, option, value);
+    if let Some(priority) = options.priority {
+        let value = libc::c_int::try_from(priority)
+            .ok()
+            .filter(|&value| value <= 15);
+        let value = value.ok_or_else(|| LinkError::option("priority", priority, "0 to 15"))?;
+        set(libc::SO_PRIORITY, value).map_err(|e| LinkError::open("set SO_PRIORITY", e))?;
+    }
+    if let Some(size) = options.socket_buffer {
+        let value = libc::c_int::try_from(size);
+        let value = value
+            .map_err(|_| LinkError::option("socket_buffer", size, "at most 2147483647 bytes"))?;
+        set(buffer, value)
+            .map_err(|e| LinkError::open("set the size of the socket's buffer", e))?;
+    }
+    Ok(())
+}

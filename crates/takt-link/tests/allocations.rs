@@ -1,0 +1,29 @@
+//! Once open, sending and receiving allocate nothing, at the level of malloc. Of `opc.eth`, `tests/tests/links` says it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+#[path = "common/allocations.rs"]
+mod counting;
+
+use std::net::UdpSocket;
+
+use takt_link::{Options, open_receiver, open_sender};
+
+/// One test: others in the same process would be counted too.
+#[test]
+fn nothing_is_allocated_per_message() {
+    let options = Options {
+        interface: Some("lo".to_owned()),
+        ..Options::default()
+    };
+    for per_cycle in [1, 5] {
+        let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let port = probe.local_addr().unwrap().port();
+        drop(probe);
+        let address = format!("opc.udp://127.0.0.1:{port}").parse().unwrap();
+        let receiver = open_receiver(&address, &options).unwrap();
+        let sender = open_sender(&address, &options).unwrap();
+        let count = counting::allocations((sender, receiver), per_cycle);
+        assert_eq!(count, 0, "opc.udp, {per_cycle} at a time");
+    }
+}

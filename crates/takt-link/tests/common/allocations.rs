@@ -1,0 +1,37 @@
+//! Counts calls of malloc while messages are sent and received.
+#![allow(
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "a test fails by panicking, and its modules are nobody's interface"
+)]
+
+use std::time::Duration;
+
+use super::common::Pair;
+
+const CYCLES: usize = 10_000;
+
+/// Runs cycles of `per_cycle` messages, and says how often something was allocated meanwhile.
+pub fn allocations((mut sender, mut receiver): Pair, per_cycle: usize) -> u64 {
+    let mut cycle = || {
+        for _ in 0..per_cycle {
+            sender.reserve(200).unwrap().fill(7);
+            sender.commit().unwrap();
+        }
+        sender.flush().unwrap();
+        let mut count = 0;
+        while count < per_cycle {
+            let received = receiver.receive(Duration::from_secs(10), &mut |received| {
+                assert_eq!(received.bytes.len(), 200);
+            });
+            let received = received.unwrap();
+            assert_ne!(received, 0, "a message is lost");
+            count += received;
+        }
+        assert!(sender.state().is_up() && receiver.state().is_up());
+    };
+    cycle();
+    // Threads of the test program, which are counted too, are busy for a moment only.
+    let mut run = || takt_malloc::count(|| (0..CYCLES).for_each(|_| cycle())).1;
+    (0..3).map(|_| run()).min().unwrap()
+}

@@ -1,0 +1,192 @@
+//! What every way to the wire has to do: the suite that all of them run.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "a test fails by panicking, and not every test program uses everything"
+)]
+
+use std::time::{Duration, Instant};
+
+use takt_link::{LinkError, LinkState, Options, Receiver, Sender};
+
+/// Long enough for any machine.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Both ends of a link.
+pub type Pair = (Box<dyn Sender>, Box<dyn Receiver>);
+
+/// Opens a link anew.
+pub type Open<'a> = &'a dyn Fn(&Options) -> Pair;
+
+/// The whole suite.
+pub fn conforms(open: Open<'_>) {
+    messages_arrive_in_order_and_unchanged(open);
+    a_full_batch_is_flushed(open);
+    the_largest_message_arrives_and_a_larger_one_is_refused(open);
+    what_is_not_committed_is_not_sent(open);
+    waiting_ends(open);
+}
+
+/// Some message with its number in it.
+pub fn message(number: usize, length: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..length).map(|i| (i * 7 + number) as u8).collect();
+    let number = (number as u32).to_le_bytes();
+    bytes
+        .iter_mut()
+        .zip(number)
+        .for_each(|(to, from)| *to = from);
+    bytes
+}
+
+/// Receives exactly as many messages.
+pub fn receive(receiver: &mut dyn Receiver, count: usize) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    let end = Instant::now() + PATIENCE;
+    while messages.len() < count {
+        assert!(Instant::now() < end, "{} of {count} came", messages.len());
+        let left = Duration::from_millis(100);
+        let result = receiver.receive(left, &mut |received| {
+            // It may be changed, as decryption does.
+            received.bytes.iter_mut().for_each(|byte| *byte ^= 0xFF);
+            messages.push(received.bytes.iter().map(|byte| byte ^ 0xFF).collect());
+        });
+        match result {
+            Ok(_) | Err(LinkError::Down(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(messages.len(), count);
+    messages
+}
+
+/// Waits until the link is up at both ends.
+pub fn wait_until_up(pair: &mut Pair) {
+    let end = Instant::now() + PATIENCE;
+    while !(pair.0.state().is_up() && pair.1.state().is_up()) {
+        let states = (pair.0.state(), pair.1.state());
+        assert!(Instant::now() < end, "{states:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn opened(open: Open<'_>, options: &Options) -> Pair {
+    let mut pair = open(options);
+    wait_until_up(&mut pair);
+    pair
+}
+
+pub fn messages_arrive_in_order_and_unchanged(open: Open<'_>) {
+    const COUNT: usize = 2000;
+    const BATCH: usize = 20;
+    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let longest = sender.max_message_size().min(1400);
+    let length = |number: usize| 4 + number * 13 % (longest - 3);
+    let mut bytes = 0;
+    for first in (0..COUNT).step_by(BATCH) {
+        let expected: Vec<Vec<u8>> = (first..first + BATCH)
+            .map(|number| message(number, length(number)))
+            .collect();
+        for message in &expected {
+            bytes += message.len() as u64;
+            sender
+                .reserve(message.len())
+                .unwrap()
+                .copy_from_slice(message);
+            sender.commit().unwrap();
+        }
+        sender.flush().unwrap();
+        assert_eq!(receive(&mut *receiver, BATCH), expected);
+    }
+    let counters = (sender.counters(), receiver.counters());
+    assert_eq!(
+        (counters.0.messages, counters.0.bytes),
+        (COUNT as u64, bytes)
+    );
+    assert_eq!(counters.0, counters.1);
+    assert_eq!((counters.0.discarded, counters.0.overflowed), (0, 0));
+}
+
+pub fn a_full_batch_is_flushed(open: Open<'_>) {
+    let options = Options {
+        batch: 4,
+        ..Options::default()
+    };
+    let (mut sender, mut receiver) = opened(open, &options);
+    let expected: Vec<Vec<u8>> = (0..9).map(|number| message(number, 50)).collect();
+    for message in &expected {
+        sender.reserve(50).unwrap().copy_from_slice(message);
+        sender.commit().unwrap();
+    }
+    assert_eq!(receive(&mut *receiver, 8), expected[..8]);
+    sender.flush().unwrap();
+    assert_eq!(receive(&mut *receiver, 1), expected[8..]);
+    assert_eq!(sender.flush().unwrap(), 0);
+}
+
+pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
+    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let maximum = sender.max_message_size();
+    let largest = message(1, maximum);
+    sender.send(&largest).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [largest]);
+    for length in [maximum + 1, usize::MAX] {
+        let Err(LinkError::TooLarge {
+            length: told,
+            maximum: limit,
+        }) = sender.reserve(length)
+        else {
+            panic!("{length} bytes were accepted");
+        };
+        assert_eq!((told, limit), (length, maximum));
+    }
+    // That was no harm.
+    let small = message(2, 4);
+    sender.send(&small).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [small]);
+    drop((sender, receiver));
+    let options = Options {
+        max_message_size: Some(100),
+        ..Options::default()
+    };
+    let (mut sender, mut receiver) = opened(open, &options);
+    assert_eq!(
+        (sender.max_message_size(), receiver.max_message_size()),
+        (100, 100)
+    );
+    sender.send(&message(3, 100)).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [message(3, 100)]);
+}
+
+pub fn what_is_not_committed_is_not_sent(open: Open<'_>) {
+    let (mut sender, mut receiver) = opened(open, &Options::default());
+    assert!(matches!(sender.commit(), Err(LinkError::NothingReserved)));
+    sender.reserve(10).unwrap().fill(1);
+    sender.reserve(20).unwrap().fill(2);
+    sender.commit().unwrap();
+    assert!(matches!(sender.commit(), Err(LinkError::NothingReserved)));
+    sender.reserve(30).unwrap().fill(3);
+    sender.flush().unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [[2; 20]]);
+    let more = receiver.receive(Duration::from_millis(20), &mut |_| {});
+    assert_eq!(more.unwrap(), 0);
+}
+
+pub fn waiting_ends(open: Open<'_>) {
+    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let timeout = Duration::from_millis(50);
+    let begin = Instant::now();
+    assert_eq!(receiver.receive(timeout, &mut |_| {}).unwrap(), 0);
+    assert!(begin.elapsed() >= timeout, "{:?}", begin.elapsed());
+    let begin = Instant::now();
+    assert_eq!(receiver.receive(Duration::ZERO, &mut |_| {}).unwrap(), 0);
+    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
+    // A message ends the waiting.
+    sender.send(b"data").unwrap();
+    assert_eq!(receiver.receive(PATIENCE, &mut |_| {}).unwrap(), 1);
+    assert_eq!(
+        (sender.state(), receiver.state()),
+        (LinkState::Up, LinkState::Up)
+    );
+}

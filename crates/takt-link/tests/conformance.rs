@@ -1,0 +1,253 @@
+//! The conformance suite over every way to the wire that needs no privileges and no broker. Ethernet's is in `tests/tests/links`, since
+//! it needs root, and MQTT's in `tests/tests/interop_mosquitto.rs`.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use common::{Pair, conforms, message, receive};
+use takt_link::{Address, LinkError, Options, Source, open_receiver, open_sender};
+
+/// A UDP port that nobody has.
+fn free_port() -> u16 {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap().port()
+}
+
+fn pair(sender: &str, receiver: &str, options: &Options) -> Pair {
+    let receiver = open_receiver(&receiver.parse().unwrap(), options).unwrap();
+    let sender = open_sender(&sender.parse().unwrap(), options).unwrap();
+    (sender, receiver)
+}
+
+fn loopback(options: &Options) -> Options {
+    Options {
+        interface: Some("127.0.0.1".to_owned()),
+        ..options.clone()
+    }
+}
+
+#[test]
+fn udp_unicast() {
+    conforms(&|options| {
+        let address = format!("opc.udp://127.0.0.1:{}", free_port());
+        pair(&address, &address, options)
+    });
+}
+
+#[test]
+fn udp_unicast_to_a_receiver_on_all_interfaces() {
+    let port = free_port();
+    let (mut sender, mut receiver) = pair(
+        &format!("opc.udp://127.0.0.1:{port}"),
+        &format!("opc.udp://localhost:{port}"),
+        &Options::default(),
+    );
+    sender.send(b"data").unwrap();
+    let mut source = None;
+    let count = receiver.receive(common::PATIENCE, &mut |received| {
+        source = Some(received.source)
+    });
+    assert_eq!(count.unwrap(), 1);
+    let Some(Source::Udp(source)) = source else {
+        panic!("{source:?}");
+    };
+    assert_eq!(source.ip().to_string(), "127.0.0.1");
+}
+
+#[test]
+fn udp_unicast_through_a_chosen_interface() {
+    conforms(&|options| {
+        let port = free_port();
+        let sender = format!("opc.udp://127.0.0.1:{port}");
+        let receiver = format!("opc.udp://localhost:{port}");
+        pair(&sender, &receiver, &loopback(options))
+    });
+}
+
+#[test]
+fn udp_multicast() {
+    conforms(&|options| {
+        let address = format!("opc.udp://239.255.84.75:{}", free_port());
+        pair(&address, &address, &loopback(options))
+    });
+}
+
+#[test]
+fn all_receivers_of_a_multicast_group_get_a_message() {
+    let options = Options {
+        ttl: Some(3),
+        dscp: Some(46),
+        priority: Some(5),
+        ..loopback(&Options::default())
+    };
+    let port = free_port();
+    let address = format!("opc.udp://239.255.84.76:{port}");
+    let (mut sender, mut first) = pair(&address, &address, &options);
+    let mut second = open_receiver(&address.parse().unwrap(), &options).unwrap();
+    // Another group at the same port is another address.
+    let other = format!("opc.udp://239.255.84.77:{port}").parse().unwrap();
+    let mut other = open_receiver(&other, &options).unwrap();
+    sender.send(b"data").unwrap();
+    assert_eq!(receive(&mut *first, 1), [b"data"]);
+    assert_eq!(receive(&mut *second, 1), [b"data"]);
+    let count = other.receive(Duration::from_millis(20), &mut |_| panic!("not for us"));
+    assert_eq!(count.unwrap(), 0);
+}
+
+#[test]
+fn udp_over_ipv6() {
+    if UdpSocket::bind("[::1]:0").is_err() {
+        println!("this machine has no IPv6");
+        return;
+    }
+    conforms(&|options| {
+        let address = format!("opc.udp://[::1]:{}", free_port());
+        pair(&address, &address, options)
+    });
+}
+
+#[test]
+fn that_nobody_listens_is_not_the_senders_business() {
+    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let address: Address = address.parse().unwrap();
+    let mut sender = open_sender(&address, &Options::default()).unwrap();
+    for number in 0..10 {
+        for part in 0..number {
+            sender
+                .reserve(40)
+                .unwrap()
+                .copy_from_slice(&message(part, 40));
+            sender.commit().unwrap();
+        }
+        assert_eq!(sender.flush().unwrap(), number);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(sender.state().is_up());
+    let mut receiver = open_receiver(&address, &Options::default()).unwrap();
+    sender.send(&message(7, 40)).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [message(7, 40)]);
+}
+
+#[test]
+fn messages_for_which_a_slow_receiver_had_no_room_are_counted() {
+    const COUNT: usize = 2000;
+    let options = Options {
+        socket_buffer: Some(16_384),
+        ..Options::default()
+    };
+    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let (mut sender, mut receiver) = pair(&address, &address, &options);
+    for number in 0..COUNT {
+        sender.send(&message(number, 100)).unwrap();
+    }
+    while receiver.receive(Duration::ZERO, &mut |_| {}).unwrap() > 0 {}
+    // The kernel says it with the next message that it has room for.
+    sender.send(&message(COUNT, 100)).unwrap();
+    receive(&mut *receiver, 1);
+    let counters = receiver.counters();
+    assert!(counters.overflowed > 0);
+    assert_eq!(counters.messages + counters.overflowed, COUNT as u64 + 1);
+}
+
+#[test]
+fn messages_longer_than_the_receiver_wants_are_discarded_and_counted() {
+    let address: Address = format!("opc.udp://127.0.0.1:{}", free_port())
+        .parse()
+        .unwrap();
+    let options = Options {
+        max_message_size: Some(100),
+        ..Options::default()
+    };
+    let mut receiver = open_receiver(&address, &options).unwrap();
+    let mut sender = open_sender(&address, &Options::default()).unwrap();
+    sender.send(&message(1, 101)).unwrap();
+    sender.send(&message(2, 100)).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [message(2, 100)]);
+    assert_eq!(receiver.counters().discarded, 1);
+}
+
+#[test]
+fn what_cannot_be_right_is_refused() {
+    let open = |address: &str, options: Options| {
+        let address = address.parse().unwrap();
+        let sender = open_sender(&address, &options).map(drop);
+        sender
+            .and(open_receiver(&address, &options).map(drop))
+            .unwrap_err()
+    };
+    let udp = "opc.udp://127.0.0.1:4840";
+    let default = Options::default;
+    for (options, option) in [
+        (
+            Options {
+                batch: 0,
+                ..default()
+            },
+            "batch",
+        ),
+        (
+            Options {
+                batch: 1025,
+                ..default()
+            },
+            "batch",
+        ),
+        (
+            Options {
+                max_message_size: Some(0),
+                ..default()
+            },
+            "max_message_size",
+        ),
+        (
+            Options {
+                max_message_size: Some(65_508),
+                ..default()
+            },
+            "max_message_size",
+        ),
+        (
+            Options {
+                dscp: Some(64),
+                ..default()
+            },
+            "dscp",
+        ),
+        (
+            Options {
+                priority: Some(16),
+                ..default()
+            },
+            "priority",
+        ),
+    ] {
+        let LinkError::Option { option: told, .. } = open(udp, options) else {
+            panic!("{option}");
+        };
+        assert_eq!(told, option);
+    }
+    let nowhere = Options {
+        interface: Some("takt-none".to_owned()),
+        ..default()
+    };
+    assert!(matches!(
+        open(udp, nowhere),
+        LinkError::NoSuchInterface { .. }
+    ));
+    let error = open("opc.eth://01-00-5E-00-00-01", default());
+    assert!(matches!(error, LinkError::InterfaceRequired));
+    // An address of documentation (RFC 5737): nobody has it.
+    let foreign: Address = "opc.udp://192.0.2.1:4840".parse().unwrap();
+    let error = open_receiver(&foreign, &default()).map(drop).unwrap_err();
+    assert!(
+        error.to_string().contains("not one of this host"),
+        "{error}"
+    );
+}

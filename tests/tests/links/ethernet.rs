@@ -1,0 +1,206 @@
+//! `opc.eth` from `takt0` to `takt1`.
+
+use std::time::{Duration, Instant};
+
+use takt_link::{
+    DownReason, ETHERTYPE, LinkError, LinkState, MacAddress, Options, Receiver, Sender, Source,
+    VlanTag, open_receiver, open_sender,
+};
+
+use crate::common::{PATIENCE, Pair, conforms, message, receive, wait_until_up};
+use crate::counting::allocations;
+use crate::namespace::{ip, plug, unplug};
+
+const MULTICAST: &str = "opc.eth://01-00-5E-00-00-4B";
+
+fn on(interface: &str, options: &Options) -> Options {
+    Options {
+        interface: Some(interface.to_owned()),
+        ..options.clone()
+    }
+}
+
+fn sender(address: &str, options: &Options) -> Box<dyn Sender> {
+    open_sender(&address.parse().unwrap(), &on("takt0", options)).unwrap()
+}
+
+fn receiver(address: &str, options: &Options) -> Box<dyn Receiver> {
+    open_receiver(&address.parse().unwrap(), &on("takt1", options)).unwrap()
+}
+
+fn pair(address: &str, options: &Options) -> Pair {
+    (sender(address, options), receiver(address, options))
+}
+
+pub fn multicast_frames() {
+    conforms(&|options| pair(MULTICAST, options));
+    assert_eq!(
+        sender(MULTICAST, &Options::default()).max_message_size(),
+        1500
+    );
+}
+
+pub fn tagged_frames() {
+    conforms(&|options| pair(&format!("{MULTICAST}:5.6"), options));
+}
+
+pub fn unicast_frames() {
+    ip("link set takt1 address 02:00:00:00:84:75");
+    conforms(&|options| pair("opc.eth://02-00-00-00-84-75", options));
+}
+
+pub fn a_tag_is_on_the_wire_as_the_standard_wants() {
+    ip("link set takt0 address 02:00:00:00:84:74");
+    let address = format!("{MULTICAST}:5.6");
+    let (mut sender, mut receiver) = pair(&address, &Options::default());
+    sender.send(&message(1, 46)).unwrap();
+    let mut sources = Vec::new();
+    let mut bytes = Vec::new();
+    receiver
+        .receive(PATIENCE, &mut |received| {
+            sources.push(received.source);
+            bytes = received.bytes.to_vec();
+        })
+        .unwrap();
+    let expected = Source::Ethernet {
+        address: MacAddress([2, 0, 0, 0, 0x84, 0x74]),
+        vlan: Some(VlanTag { id: 5, priority: 6 }),
+    };
+    assert_eq!(sources, [expected]);
+    assert_eq!(bytes, message(1, 46));
+    assert_eq!(ETHERTYPE, 0xB62C);
+}
+
+pub fn frames_of_other_networks_are_left_alone() {
+    let options = Options::default();
+    let addresses = ["", ":0.3", ":5.6", ":6.6"].map(|tag| format!("{MULTICAST}{tag}"));
+    let mut senders = addresses.clone().map(|address| sender(&address, &options));
+    let mut other = sender("opc.eth://01-00-5E-00-00-4C", &options);
+    let mut receivers = addresses.map(|address| receiver(&address, &options));
+    for (number, sender) in senders.iter_mut().chain([&mut other]).enumerate() {
+        sender.send(&message(number, 60)).unwrap();
+    }
+    // A VID of 0 is a priority and no network: both receivers without one get both.
+    for receiver in &mut receivers[..2] {
+        assert_eq!(
+            receive(&mut **receiver, 2),
+            [message(0, 60), message(1, 60)]
+        );
+    }
+    for number in [2, 3] {
+        assert_eq!(receive(&mut *receivers[number], 1), [message(number, 60)]);
+    }
+    for receiver in &mut receivers {
+        let more = receiver.receive(Duration::from_millis(20), &mut |_| {});
+        assert_eq!(more.unwrap(), 0);
+    }
+}
+
+pub fn frames_for_which_there_was_no_room_are_counted() {
+    const COUNT: usize = 1000;
+    let options = Options {
+        socket_buffer: Some(65_536),
+        ..Options::default()
+    };
+    let (mut sender, mut receiver) = pair(MULTICAST, &options);
+    for number in 0..COUNT {
+        sender.send(&message(number, 1000)).unwrap();
+    }
+    while receiver
+        .receive(Duration::from_millis(20), &mut |_| {})
+        .unwrap()
+        > 0
+    {}
+    let counters = receiver.counters();
+    assert!(counters.overflowed > 0);
+    assert_eq!(counters.messages + counters.overflowed, COUNT as u64);
+}
+
+pub fn nothing_is_allocated_per_message() {
+    for per_cycle in [1, 5] {
+        let pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
+        assert_eq!(allocations(pair, per_cycle), 0, "{per_cycle} at a time");
+    }
+}
+
+/// Calls until both ends know that the link is down, and says why as the sender sees it.
+pub fn wait_until_down(pair: &mut Pair) -> (LinkState, LinkState) {
+    let begin = Instant::now();
+    loop {
+        let _ = pair.0.send(b"lost");
+        match pair.1.receive(Duration::from_millis(10), &mut |_| {}) {
+            Ok(_) | Err(LinkError::Down(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+        let states = (pair.0.state(), pair.1.state());
+        if !states.0.is_up() && !states.1.is_up() {
+            return states;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{states:?}");
+    }
+}
+
+/// Calls until a message gets through again.
+pub fn wait_until_it_works(pair: &mut Pair) {
+    let begin = Instant::now();
+    let mut count = 0;
+    while count == 0 {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "{:?} {:?}",
+            pair.0.state(),
+            pair.1.state()
+        );
+        match pair.0.send(b"again") {
+            Ok(()) | Err(LinkError::Down(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+        match pair.1.receive(Duration::from_millis(10), &mut |_| {}) {
+            Ok(received) => count = received,
+            Err(LinkError::Down(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    wait_until_up(pair);
+    // What is still on its way.
+    while pair
+        .1
+        .receive(Duration::from_millis(50), &mut |_| {})
+        .unwrap()
+        > 0
+    {}
+    pair.0.send(&message(7, 100)).unwrap();
+    assert_eq!(receive(&mut *pair.1, 1), [message(7, 100)]);
+}
+
+pub fn a_link_that_goes_down_comes_back() {
+    let mut pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
+    wait_until_it_works(&mut pair);
+    ip("link set takt0 down");
+    let (sender, receiver) = wait_until_down(&mut pair);
+    assert_eq!(sender, LinkState::Down(DownReason::InterfaceDown));
+    assert_eq!(receiver, LinkState::Down(DownReason::NoCarrier));
+    let Err(LinkError::Down(reason)) = pair.0.send(b"lost") else {
+        panic!("sent");
+    };
+    assert_eq!(reason, DownReason::InterfaceDown);
+    assert!(pair.0.counters().discarded > 0);
+    ip("link set takt0 up");
+    wait_until_it_works(&mut pair);
+    ip("link set takt1 down");
+    let (sender, receiver) = wait_until_down(&mut pair);
+    assert_eq!(sender, LinkState::Down(DownReason::NoCarrier));
+    assert_eq!(receiver, LinkState::Down(DownReason::InterfaceDown));
+    ip("link set takt1 up");
+    wait_until_it_works(&mut pair);
+}
+
+pub fn an_interface_that_vanishes_comes_back() {
+    let mut pair = pair(MULTICAST, &Options::default());
+    wait_until_it_works(&mut pair);
+    unplug();
+    let gone = LinkState::Down(DownReason::InterfaceGone);
+    assert_eq!(wait_until_down(&mut pair), (gone, gone));
+    plug();
+    wait_until_it_works(&mut pair);
+}

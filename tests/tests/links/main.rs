@@ -1,0 +1,57 @@
+//! Ways to the wire on network interfaces of their own: `opc.eth`, and what becomes of links when interfaces go down, vanish and come back.
+//!
+//! Each test runs on a thread with a network namespace of its own, in which it makes a pair of virtual Ethernet interfaces. Both vanish
+//! with the thread.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+#![allow(unreachable_pub, reason = "a binary has no public interface")]
+
+#[path = "../../../crates/takt-link/tests/common/mod.rs"]
+mod common;
+#[path = "../../../crates/takt-link/tests/common/allocations.rs"]
+mod counting;
+mod ethernet;
+mod namespace;
+mod udp;
+
+use std::process::ExitCode;
+
+use takt_tests::privileged::{self, Test};
+
+/// A namespace with a pair of interfaces.
+const NETWORKS: &[&str] = &[
+    "unshare", "--net", "ip", "link", "add", "takt0", "type", "veth", "peer", "name", "takt1",
+];
+
+macro_rules! with_networks {
+    ($($module:ident :: $name:ident),* $(,)?) => {
+        [$(Test {
+            name: concat!(stringify!($module), "::", stringify!($name)),
+            needs: NETWORKS,
+            run: || namespace::run($module::$name),
+        }),*]
+    };
+}
+
+fn main() -> ExitCode {
+    privileged::main(&with_networks![
+        ethernet::multicast_frames,
+        ethernet::tagged_frames,
+        ethernet::unicast_frames,
+        ethernet::a_tag_is_on_the_wire_as_the_standard_wants,
+        ethernet::frames_of_other_networks_are_left_alone,
+        ethernet::frames_for_which_there_was_no_room_are_counted,
+        ethernet::nothing_is_allocated_per_message,
+        ethernet::a_link_that_goes_down_comes_back,
+        ethernet::an_interface_that_vanishes_comes_back,
+        udp::multicast_is_looped_back_if_that_is_wanted,
+        udp::a_link_that_goes_down_comes_back,
+        udp::a_link_without_a_route_is_opened_and_comes_up,
+        udp::an_interface_that_vanishes_comes_back,
+    ])
+}

@@ -1,0 +1,58 @@
+//! A network namespace with the interfaces `takt0` and `takt1`, joined by a cable.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+/// Runs a test on a thread in a new namespace.
+pub fn run(test: fn()) {
+    let thread = std::thread::spawn(move || {
+        enter();
+        plug();
+        test();
+    });
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[allow(unsafe_code, reason = "the call is unsafe for sake of other flags")]
+fn enter() {
+    // SAFETY: only the network namespace is left, which concerns no memory and no descriptor of other threads.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
+    ip("link set lo up");
+}
+
+/// Makes the interfaces and switches them on.
+pub fn plug() {
+    ip("link add takt0 type veth peer name takt1");
+    for (interface, address) in [("takt0", "10.84.75.1"), ("takt1", "10.84.75.2")] {
+        ip(&format!("address add {address}/24 dev {interface}"));
+        ip(&format!("link set {interface} up"));
+    }
+    let begin = Instant::now();
+    while !output("link show takt0").contains("LOWER_UP") {
+        assert!(begin.elapsed() < Duration::from_secs(5), "no carrier");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Removes both.
+pub fn unplug() {
+    ip("link delete takt0");
+}
+
+/// Runs `ip` in the namespace of this thread.
+pub fn ip(arguments: &str) {
+    output(arguments);
+}
+
+fn output(arguments: &str) -> String {
+    let output = Command::new("ip")
+        .args(arguments.split(' '))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "ip {arguments}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
