@@ -6,3 +6,5 @@
 //! Sans-io: time and messages go in, messages and events come out. What sends and receives them is `takt-link`.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
+
+pub mod security;
