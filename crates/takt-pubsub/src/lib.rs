@@ -9,6 +9,7 @@
 
 mod error;
 pub mod publisher;
+pub mod security;
 mod sequence;
 mod settings;
 mod state;

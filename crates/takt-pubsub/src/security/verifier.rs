@@ -1,0 +1,122 @@
+//! What a Subscriber does with a message before it reads the payload.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_wire::{NetworkMessageRef, SecurityHeaderRef, WireError};
+
+use super::key_ring::KeyRing;
+use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, encrypts};
+use super::replay::{Replay, ReplayLimits, ReplayWindows};
+
+/// Why a message was refused. What it says must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyError {
+    /// The headers are wrong, or the message is too short for its signature.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// The message is not signed, or not encrypted, where the Subscriber is configured for it.
+    #[error("the message is less protected than SecurityMode {0:?} asks for")]
+    SecurityModeTooLow(MessageSecurityMode),
+    /// The MessageNonce has another length than the SecurityPolicies have (7.2.4.4.3.2).
+    #[error("a MessageNonce of {0} bytes where the SecurityPolicy has 8")]
+    MessageNonce(usize),
+    /// No key is known by this SecurityTokenId, or it is not accepted any more. See [`KeyRing::unknown_token`].
+    #[error("no key with SecurityTokenId {0} is known, or it has expired")]
+    UnknownToken(u32),
+    /// Whoever made or changed the message has not the key.
+    #[error("the signature is wrong")]
+    Signature,
+    /// The message is genuine, but was there before, or that cannot be told.
+    #[error(transparent)]
+    Replay(#[from] Replay),
+}
+
+/// What is known of a message that was verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verified {
+    /// With which key.
+    pub security_token_id: u32,
+    /// All keys become invalid soon: ask the SecurityKeyService for new ones.
+    pub force_key_reset: bool,
+}
+
+/// Verifies and decrypts messages for a Subscriber, in place. Allocates nothing after it has been made.
+///
+/// It remembers which messages were there: use the same one for as long as keys are the same.
+#[derive(Debug)]
+pub struct MessageVerifier {
+    mode: MessageSecurityMode,
+    encrypted: bool,
+    windows: ReplayWindows,
+    fingerprints: RandomState,
+}
+
+impl MessageVerifier {
+    /// Accepts messages that are protected at least as this SecurityMode says.
+    pub fn new(mode: MessageSecurityMode) -> Result<Self, SecurityModeError> {
+        Self::with_limits(mode, ReplayLimits::default())
+    }
+
+    /// The same with other limits.
+    pub fn with_limits(
+        mode: MessageSecurityMode,
+        limits: ReplayLimits,
+    ) -> Result<Self, SecurityModeError> {
+        Ok(Self {
+            mode,
+            encrypted: encrypts(mode)?,
+            windows: ReplayWindows::new(limits),
+            fingerprints: RandomState::new(),
+        })
+    }
+
+    /// Verifies the signature, refuses what was there before, and decrypts. After that the message can be read with a
+    /// [`signature_length`](takt_wire::PayloadParameters::signature_length) of [`SIGNATURE_LENGTH`]; after an error it is as it was.
+    pub fn verify(
+        &mut self,
+        keys: &KeyRing,
+        message: &mut [u8],
+        now: Instant,
+    ) -> Result<Verified, VerifyError> {
+        let read = NetworkMessageRef::new_checked(message)?;
+        let header = self.check_mode(&read)?;
+        let nonce = <[u8; MESSAGE_NONCE_LENGTH]>::try_from(header.message_nonce)
+            .map_err(|_| VerifyError::MessageNonce(header.message_nonce.len()))?;
+        let layout = read.security_layout(SIGNATURE_LENGTH)?;
+        let token = header.security_token_id;
+        let (encrypted, force_key_reset) = (header.encrypted, header.force_key_reset);
+        let key = keys
+            .receiving(token, now)
+            .ok_or(VerifyError::UnknownToken(token))?;
+        let (signed, signature) = read.as_bytes().split_at(layout.signature.start);
+        if !key.verify(signed, signature) {
+            return Err(VerifyError::Signature);
+        }
+        let writer_group_id = read.group_header.and_then(|group| group.writer_group_id);
+        let source = (read.publisher_id, writer_group_id);
+        let id = (token, self.fingerprints.hash_one(source));
+        self.windows
+            .note(id, nonce, |token| keys.receiving(token, now).is_some())?;
+        if encrypted && let Some(payload) = message.get_mut(layout.encrypted) {
+            // A message has no 64 GiB.
+            key.apply_keystream(nonce, payload)
+                .map_err(|_| VerifyError::Signature)?;
+        }
+        Ok(Verified {
+            security_token_id: token,
+            force_key_reset,
+        })
+    }
+
+    fn check_mode<'a>(
+        &self,
+        message: &NetworkMessageRef<'a>,
+    ) -> Result<SecurityHeaderRef<'a>, VerifyError> {
+        message
+            .security_header
+            .filter(|header| header.signed && (header.encrypted || !self.encrypted))
+            .ok_or(VerifyError::SecurityModeTooLow(self.mode))
+    }
+}
