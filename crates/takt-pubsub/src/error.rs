@@ -3,6 +3,8 @@
 use takt_ua::StatusCode;
 use takt_wire::{FixedMessageError, RawDataError, ReassemblyError, WireEncodeError, WireError};
 
+use crate::security::{ProtectError, VerifyError};
+
 /// A part of a configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{component}: {problem}")]
@@ -73,7 +75,13 @@ pub enum PublishError {
     /// Fields cannot be RawData: a value has another type, or is longer than the metadata says.
     #[error(transparent)]
     RawData(#[from] RawDataError),
-    /// There was no room for it.
+    /// It cannot be protected, and so is not sent.
+    #[error(transparent)]
+    Security(#[from] ProtectError),
+    /// There is less room than was asked for.
+    #[error("the way to the wire has given too little room")]
+    NoRoom,
+    /// It cannot be sent.
     #[error("the way to the wire does not take the message")]
     Output(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -84,6 +92,12 @@ pub enum ReceiveError {
     /// It is no message of OPC 10000-14.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// It is not protected as it should be, or by somebody else.
+    #[error(transparent)]
+    Security(#[from] VerifyError),
+    /// It is protected, and no reader expects that of it.
+    #[error("the message is signed, and no DataSetReader has keys for its Publisher")]
+    NotExpected,
     /// Its chunks do not fit together.
     #[error(transparent)]
     Reassembly(#[from] ReassemblyError),

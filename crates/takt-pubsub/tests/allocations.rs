@@ -6,7 +6,7 @@
 mod support;
 
 use takt_pubsub::publisher::Output;
-use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
+use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 use takt_ua::{DateTime, StatusCode, Variant};
 
 use support::Setup;
@@ -41,17 +41,25 @@ impl Output for Buffer {
 fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
     use DataSetFieldContentMask as Mask;
     let values = [Variant::UInt32(0), Variant::from(vec![0.0_f64; 100])];
-    for (mask, fields) in [
-        (0, 2),
-        (Mask::RawData, 1),
+    use MessageSecurityMode as Mode;
+    for (mode, mask, fields) in [
+        (Mode::None, 0, 2),
+        (Mode::SignAndEncrypt, 0, 2),
+        (Mode::Sign, Mask::RawData, 1),
+        (Mode::None, Mask::RawData, 1),
         (
+            Mode::None,
             Mask::StatusCode | Mask::SourceTimestamp | Mask::ServerTimestamp,
             2,
         ),
     ] {
         let mut setup = Setup::new(&values[..fields]);
         setup.writer().data_set_field_content_mask = mask;
+        setup.protect(mode);
         let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let ring = support::keys(1, std::time::Instant::now());
+        group.set_keys(&ring);
+        subscriber.set_keys("Keys", &ring);
         let (source, target) = (setup.cell(0), setup.target(0));
         let mut output = Buffer {
             bytes: vec![0; 2000],
@@ -66,7 +74,7 @@ fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
                 .publish(now, PubSubState::Operational, &mut output)
                 .unwrap();
             assert_eq!(published.fixed, 1);
-            let message = &output.bytes[..output.length];
+            let message = &mut output.bytes[..output.length];
             let reception = subscriber.receive(now, PubSubState::Operational, message, &mut ());
             assert_eq!(reception.unwrap().accepted, 1);
             assert_eq!(target.read_scalar::<u32>().unwrap().0, Some(step));

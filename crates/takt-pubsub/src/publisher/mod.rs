@@ -5,6 +5,7 @@ mod data_set_writer;
 mod fixed;
 mod output;
 mod plan;
+mod protection;
 mod source;
 mod uadp;
 mod writer_group;

@@ -127,7 +127,7 @@ impl WriterGroup {
             .filter(|_| self.has(Mask::PromotedFields) && messages.len() == 1)
             .map(promoted_fields);
         let when = |bit: u32, value: u16| self.has(bit).then_some(value);
-        NetworkMessage {
+        let mut message = NetworkMessage {
             publisher_id: self
                 .has(Mask::PublisherId)
                 .then(|| self.publisher_id.clone()),
@@ -144,7 +144,11 @@ impl WriterGroup {
             pico_seconds: when(Mask::PicoSeconds, 0).filter(|_| self.has(Mask::Timestamp)),
             promoted_fields: promoted,
             ..NetworkMessage::new(Payload::DataSetMessages(messages))
+        };
+        if let Some(protection) = &self.protection {
+            protection.prepare(&mut message);
         }
+        message
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use takt_ua::Variant;
+use takt_ua::binary::Encoder;
 use takt_ua::enumerations::{PubSubState, UadpNetworkMessageContentMask};
 use takt_ua::structures::{
     PubSubConnectionDataType, PublishedDataSetDataType, UadpWriterGroupMessageDataType,
@@ -13,8 +14,10 @@ use takt_wire::{ChunkWriter, DataSetMessage, Payload, PublisherId};
 use super::data_set_writer::DataSetWriter;
 use super::output::Output;
 use super::plan::Plan;
+use super::protection::{Protection, send};
 use super::source::DataSource;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
+use crate::security::KeyRing;
 use crate::settings::{decode_settings, milliseconds};
 use crate::state::Condition;
 use crate::time::Now;
@@ -45,6 +48,7 @@ pub struct WriterGroup {
     /// Indexes of writers that share a NetworkMessage.
     pub(super) plans: Vec<Plan>,
     pub(super) sequence_number: u16,
+    pub(super) protection: Option<Protection>,
 }
 
 impl WriterGroup {
@@ -94,6 +98,7 @@ impl WriterGroup {
             },
             plans: Vec::new(),
             sequence_number: 0,
+            protection: Protection::new(configuration.security_mode).map_err(at)?,
             writers,
             name,
         };
@@ -152,6 +157,19 @@ impl WriterGroup {
         }
     }
 
+    /// The SecurityGroup whose keys it needs; `None` if its messages are not protected.
+    pub fn security_group_id(&self) -> Option<&str> {
+        self.protection.as_ref()?;
+        Some(self.configuration.security_group_id.as_str())
+    }
+
+    /// The keys to protect messages with. Until there are some, the group is PreOperational and sends nothing.
+    pub fn set_keys(&mut self, keys: &KeyRing) {
+        if let Some(protection) = &mut self.protection {
+            protection.keys = keys.clone();
+        }
+    }
+
     /// Puts an event into the queue of a writer whose KeyFrameCount is 0: it is sent with the next interval. Says `false` if there is
     /// no such writer, if the event has another number of fields than the metadata, or if 1000 events wait already.
     pub fn queue_event(&mut self, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
@@ -172,6 +190,9 @@ impl WriterGroup {
         output: &mut O,
     ) -> Result<PublishedMessages, PublishError> {
         let mut published = PublishedMessages::default();
+        if let Some(protection) = &self.protection {
+            self.condition = protection.condition(now);
+        }
         let state = self.state(connection);
         if state != PubSubState::Operational {
             return Ok(published);
@@ -227,7 +248,8 @@ impl WriterGroup {
                 writer.condition = Condition::Ready;
             }
         }
-        send(output, message.bytes())?;
+        let layout = message.security_layout();
+        send(&mut self.protection, now, message.bytes(), layout, output)?;
         Ok(true)
     }
 
@@ -297,8 +319,9 @@ impl WriterGroup {
         let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
         let first = indexes.first().copied();
         let message = self.network_message(number, now, first, messages);
-        let encoded = match message.encode_to_vec() {
-            Ok(encoded) => encoded,
+        let mut encoded = Vec::new();
+        let layout = match message.encode(&mut Encoder::growing(&mut encoded, usize::MAX)) {
+            Ok(layout) => layout,
             Err(error) => {
                 self.fail(&indexes);
                 return Err(error.into());
@@ -306,7 +329,7 @@ impl WriterGroup {
         };
         if encoded.len() <= limit {
             self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(output, &encoded)?;
+            send(&mut self.protection, now, &encoded, &layout, output)?;
             return Ok(1);
         }
         let Payload::DataSetMessages(messages) = message.payload else {
@@ -332,9 +355,10 @@ impl WriterGroup {
         for chunk in chunks {
             let mut part = self.network_message(number, now, first, Vec::new());
             part.payload = Payload::Chunk(chunk);
-            let encoded = part.encode_to_vec()?;
+            let mut encoded = Vec::new();
+            let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
             self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(output, &encoded)?;
+            send(&mut self.protection, now, &encoded, &layout, output)?;
             count += 1;
         }
         Ok(count)
@@ -355,13 +379,4 @@ impl WriterGroup {
             }
         }
     }
-}
-
-fn send<O: Output>(output: &mut O, message: &[u8]) -> Result<(), PublishError> {
-    let failed = |error: O::Error| PublishError::Output(Box::new(error));
-    let room = output.reserve(message.len()).map_err(failed)?;
-    if let Some(room) = room.get_mut(..message.len()) {
-        room.copy_from_slice(message);
-    }
-    output.commit().map_err(failed)
 }

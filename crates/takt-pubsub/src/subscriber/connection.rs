@@ -12,9 +12,11 @@ use takt_wire::{
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
+use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;
 use super::target::DataTarget;
 use crate::error::{ConfigurationError, ReceiveError};
+use crate::security::{KeyRing, SIGNATURE_LENGTH};
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -46,6 +48,9 @@ pub struct Subscriber {
     readers: Vec<DataSetReader>,
     /// Index of each reader's group.
     group_of: Vec<usize>,
+    /// Index of each reader's protection, if its messages are protected.
+    protection_of: Vec<Option<usize>>,
+    protections: Protections,
     layouts: FixedLayouts,
     reassembler: ChunkReassembler,
 }
@@ -64,12 +69,18 @@ impl Subscriber {
             groups: Vec::new(),
             readers: Vec::new(),
             group_of: Vec::new(),
+            protection_of: Vec::new(),
+            protections: Protections::default(),
             layouts: FixedLayouts::default(),
             reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
         };
         for group in &connection.reader_groups {
             let name = group.name.to_string();
             for reader in &group.data_set_readers {
+                let protection = subscriber.protections.of(group, reader);
+                let protection =
+                    protection.map_err(|problem| problem.at(reader.name.as_str()).within(&name))?;
+                subscriber.protection_of.push(protection);
                 let reader = DataSetReader::new(reader, standalone, target)
                     .map_err(|error| error.within(&name))?;
                 subscriber.readers.push(reader);
@@ -117,7 +128,22 @@ impl Subscriber {
         })
     }
 
-    /// Takes a NetworkMessage.
+    /// The SecurityGroups whose keys it needs; one may be there twice.
+    pub fn security_group_ids(&self) -> impl Iterator<Item = &str> {
+        self.protections.group_ids()
+    }
+
+    /// The keys of a SecurityGroup, if it needs them. They know when to ask for others.
+    pub fn keys(&self, security_group_id: &str) -> Option<&KeyRing> {
+        self.protections.keys(security_group_id)
+    }
+
+    /// The keys of a SecurityGroup, to verify and decrypt messages with.
+    pub fn set_keys(&mut self, security_group_id: &str, keys: &KeyRing) {
+        self.protections.set_keys(security_group_id, keys);
+    }
+
+    /// Takes a NetworkMessage; one that is encrypted is decrypted in place.
     ///
     /// # Errors
     /// The message, or a part of it, was not accepted. The other parts were.
@@ -125,15 +151,21 @@ impl Subscriber {
         &mut self,
         now: Now,
         connection: PubSubState,
-        message: &[u8],
+        message: &mut [u8],
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
+        let protection = match self.protections.is_empty() {
+            true => None,
+            false => self.verify(now, connection, message)?,
+        };
+        let message = &*message;
         let listens = |reader: &DataSetReader, index: usize| {
             let group = self
                 .group_of
                 .get(index)
                 .and_then(|group| self.groups.get(*group));
-            group.is_some_and(|group| reader.listens(group.state(connection)))
+            self.protection_of.get(index) == Some(&protection)
+                && group.is_some_and(|group| reader.listens(group.state(connection)))
         };
         let fixed = self
             .layouts
@@ -143,10 +175,43 @@ impl Subscriber {
                 accepted,
                 fixed: true,
             }),
-            None => self.receive_general(now, connection, message, observer),
+            None => self.receive_general(now, connection, message, protection, observer),
         };
         self.tell_states(now, connection, observer);
         outcome
+    }
+
+    /// Verifies and decrypts a message that is signed, and says with what; `None` if it is not signed.
+    fn verify(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        bytes: &mut [u8],
+    ) -> Result<Option<usize>, ReceiveError> {
+        let message = NetworkMessageRef::new_checked(bytes)?;
+        if !is_signed(&message) {
+            return Ok(None);
+        }
+        let mut wanted = [false; MAX_PROTECTIONS];
+        for (index, reader) in self.readers.iter().enumerate() {
+            let group = self
+                .group_of
+                .get(index)
+                .and_then(|group| self.groups.get(*group));
+            let listens = group.is_some_and(|group| reader.listens(group.state(connection)));
+            if let Some(Some(protection)) = self.protection_of.get(index)
+                && let Some(wanted) = wanted.get_mut(*protection)
+                && listens
+                && reader.wants(&message)
+            {
+                *wanted = true;
+            }
+        }
+        let wanted = wanted.iter().enumerate().filter(|(_, wanted)| **wanted);
+        let candidates = wanted.map(|(index, _)| index);
+        self.protections
+            .verify(candidates, bytes, now)
+            .map(|(index, _)| Some(index))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
@@ -183,12 +248,20 @@ impl Subscriber {
         now: Now,
         connection: PubSubState,
         bytes: &[u8],
+        protection: Option<usize>,
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
         let message = NetworkMessageRef::new_checked(bytes)?;
-        let wanted = self.wanting(&message, connection);
+        let wanted = self.wanting(&message, connection, protection);
+        if protection.is_none() && is_signed(&message) {
+            return match wanted.is_empty() {
+                true => Ok(Reception::default()),
+                false => Err(ReceiveError::NotExpected),
+            };
+        }
+        let signature_length = protection.map_or(0, |_| SIGNATURE_LENGTH);
         let payload = |offset: u16| {
-            let at = message.data_set_message_at(offset, 0);
+            let at = message.data_set_message_at(offset, signature_length);
             at.map_err(ReceiveError::from)
         };
         let mut accepted = Vec::new();
@@ -224,7 +297,11 @@ impl Subscriber {
             });
         }
         let reassembled;
-        let payload = match message.payload(&PayloadParameters::default())? {
+        let parameters = PayloadParameters {
+            signature_length,
+            ..PayloadParameters::default()
+        };
+        let payload = match message.payload(&parameters)? {
             PayloadRef::Chunk(chunk) => {
                 match self.reassembler.push(&message, &chunk, now.instant)? {
                     None => return Ok(Reception::default()),
@@ -268,7 +345,8 @@ impl Subscriber {
         outcome?;
         let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
         if !accepted.is_empty() && !declined && !placed && !message.chunk {
-            self.layouts.learn(bytes, 0, &accepted, &self.readers);
+            self.layouts
+                .learn(bytes, signature_length, &accepted, &self.readers);
         }
         Ok(Reception {
             accepted: accepted.len(),
@@ -277,11 +355,17 @@ impl Subscriber {
     }
 
     /// Indexes of the readers that want a message.
-    fn wanting(&self, message: &NetworkMessageRef<'_>, connection: PubSubState) -> Vec<usize> {
+    fn wanting(
+        &self,
+        message: &NetworkMessageRef<'_>,
+        connection: PubSubState,
+        protection: Option<usize>,
+    ) -> Vec<usize> {
         let readers = self.readers.iter().zip(&self.group_of).enumerate();
-        let wanting = readers.filter(|(_, (reader, group))| {
+        let wanting = readers.filter(|(index, (reader, group))| {
+            let same = self.protection_of.get(*index) == Some(&protection);
             let group = self.groups.get(**group);
-            group.is_some_and(|group| reader.listens(group.state(connection)))
+            same && group.is_some_and(|group| reader.listens(group.state(connection)))
                 && reader.wants(message)
         });
         wanting.map(|(index, _)| index).collect()

@@ -8,10 +8,9 @@ use takt_ua::structures::{
     StandaloneSubscribedDataSetRefDataType, TargetVariablesDataType,
     UadpDataSetReaderMessageDataType,
 };
-use takt_ua::{DataValue, DateTime, ExtensionObject, StatusCode, Variant};
+use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
 use takt_wire::{
-    DataSetContentRef, DataSetMessageRef, DeltaFieldsRef, FieldsRef, NetworkMessageRef,
-    PublisherId, PublisherIdRef, RawDataLayout,
+    DataSetContentRef, DataSetMessageRef, NetworkMessageRef, PublisherId, RawDataLayout,
 };
 
 use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
@@ -41,15 +40,15 @@ pub struct ReaderStatistics {
 /// Receives the DataSetMessages of one DataSetWriter.
 #[derive(Debug)]
 pub struct DataSetReader {
-    name: String,
+    pub(super) name: String,
     enabled: bool,
     condition: Condition,
-    publisher_id: Option<PublisherId>,
-    writer_group_id: u16,
-    data_set_writer_id: u16,
-    settings: UadpDataSetReaderMessageDataType,
-    meta_data: DataSetMetaDataType,
-    raw_data: Option<RawDataLayout>,
+    pub(super) publisher_id: Option<PublisherId>,
+    pub(super) writer_group_id: u16,
+    pub(super) data_set_writer_id: u16,
+    pub(super) settings: UadpDataSetReaderMessageDataType,
+    pub(super) meta_data: DataSetMetaDataType,
+    pub(super) raw_data: Option<RawDataLayout>,
     message_receive_timeout: Duration,
     pub(super) targets: Vec<ReaderTarget>,
     sequence_numbers: SequenceNumbers,
@@ -160,42 +159,6 @@ impl DataSetReader {
 
     pub(super) fn raw_data(&self) -> Option<&RawDataLayout> {
         self.raw_data.as_ref()
-    }
-
-    /// Whether the NetworkMessage is of the Publisher and the WriterGroup that it wants (6.2.9.1 to 6.2.9.3). What a message
-    /// does not say cannot be compared.
-    pub(super) fn wants(&self, message: &NetworkMessageRef<'_>) -> bool {
-        let group = message.group_header.unwrap_or_default();
-        let publisher = match (&self.publisher_id, message.publisher_id) {
-            (Some(wanted), Some(found)) => same_publisher(wanted.as_ref(), found),
-            _ => true,
-        };
-        let equals = |wanted: u16, found: Option<u16>| {
-            wanted == 0 || found.is_none_or(|found| found == wanted)
-        };
-        publisher
-            && equals(self.writer_group_id, group.writer_group_id)
-            && equals(
-                self.settings.network_message_number,
-                group.network_message_number,
-            )
-            && (self.settings.group_version == 0
-                || group
-                    .group_version
-                    .is_none_or(|found| found == self.settings.group_version))
-    }
-
-    /// Whether a DataSetMessage is of the DataSetWriter that it wants.
-    pub(super) fn wants_writer(&self, data_set_writer_id: Option<u16>) -> bool {
-        self.data_set_writer_id == 0
-            || data_set_writer_id.is_none_or(|id| id == self.data_set_writer_id)
-    }
-
-    /// Whether an announcement is of this writer.
-    pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
-        let publisher_id = self.publisher_id.as_ref();
-        publisher_id.is_none_or(|wanted| same_publisher(wanted.as_ref(), publisher))
-            && self.data_set_writer_id == writer
     }
 
     /// Offset of its DataSetMessage in messages without a PayloadHeader; 0 if not configured.
@@ -386,108 +349,6 @@ impl DataSetReader {
             fields: ReceivedFields::Decoded(&fields),
         });
         outcome
-    }
-
-    /// The fields with their indexes, as DataValues whatever their encoding is (6.2.4.2).
-    fn decode(
-        &self,
-        message: &DataSetMessageRef<'_>,
-        timestamp: Option<DateTime>,
-    ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
-        let stamped = |value: DataValue| DataValue {
-            source_timestamp: value.source_timestamp.or(timestamp),
-            ..value
-        };
-        let of_variant = |value: Variant| stamped(from_variant(value));
-        let fields: Vec<(usize, DataValue)> = match &message.content {
-            DataSetContentRef::KeyFrame(FieldsRef::Variant(fields)) => {
-                let fields = fields.iter().map(|field| of_variant(field.to_owned()));
-                fields.enumerate().collect()
-            }
-            DataSetContentRef::KeyFrame(FieldsRef::DataValue(fields)) => {
-                let fields = fields.iter().map(|field| stamped(field.to_owned()));
-                fields.enumerate().collect()
-            }
-            DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
-                let values = match &self.raw_data {
-                    Some(layout) => layout.decode_start(bytes)?.0,
-                    // Says what the metadata lacks.
-                    None => RawDataLayout::new(&self.meta_data)?.decode_start(bytes)?.0,
-                };
-                let status = message.status.filter(|status| !status.is_good());
-                let values = values.into_iter().map(|value| {
-                    stamped(DataValue {
-                        status,
-                        ..DataValue::good(value)
-                    })
-                });
-                values.enumerate().collect()
-            }
-            DataSetContentRef::DeltaFrame(DeltaFieldsRef::Variant(fields)) => fields
-                .iter()
-                .map(|field| {
-                    (
-                        usize::from(field.field_index),
-                        of_variant(field.field_value.to_owned()),
-                    )
-                })
-                .collect(),
-            DataSetContentRef::DeltaFrame(DeltaFieldsRef::DataValue(fields)) => fields
-                .iter()
-                .map(|field| {
-                    (
-                        usize::from(field.field_index),
-                        stamped(field.field_value.to_owned()),
-                    )
-                })
-                .collect(),
-            DataSetContentRef::Event(fields) => {
-                let fields = fields.iter().map(|field| of_variant(field.to_owned()));
-                fields.enumerate().collect()
-            }
-            _ => Vec::new(),
-        };
-        let count = self.meta_data.fields.len();
-        let beyond = fields
-            .iter()
-            .map(|(index, _)| *index)
-            .find(|index| *index >= count);
-        match beyond {
-            // A reader without metadata takes what says its type itself.
-            Some(index) if count > 0 => {
-                let reader = self.name.clone();
-                Err(ReceiveError::Field {
-                    reader,
-                    index,
-                    count,
-                })
-            }
-            _ => Ok(fields),
-        }
-    }
-}
-
-/// A StatusCode in place of a value is the status of a field that is Bad, a DataValue one that is Uncertain (Table 162).
-fn from_variant(value: Variant) -> DataValue {
-    match value {
-        Variant::StatusCode(status) if status.is_bad() => DataValue::status(status),
-        Variant::DataValue(value) => *value,
-        value => DataValue::good(value),
-    }
-}
-
-/// UIntegers are the same whatever their size.
-fn same_publisher(wanted: PublisherIdRef<'_>, found: PublisherIdRef<'_>) -> bool {
-    let number = |id| match id {
-        PublisherIdRef::Byte(id) => Some(u64::from(id)),
-        PublisherIdRef::UInt16(id) => Some(u64::from(id)),
-        PublisherIdRef::UInt32(id) => Some(u64::from(id)),
-        PublisherIdRef::UInt64(id) => Some(id),
-        PublisherIdRef::String(_) => None,
-    };
-    match (number(wanted), number(found)) {
-        (Some(wanted), Some(found)) => wanted == found,
-        _ => wanted == found,
     }
 }
 

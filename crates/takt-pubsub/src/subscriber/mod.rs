@@ -2,7 +2,10 @@
 
 mod connection;
 mod data_set_reader;
+mod decoding;
+mod filter;
 mod fixed;
+mod protection;
 mod received;
 mod target;
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
+mod protection;
 mod publisher;
 mod subscriber;
 mod support;

@@ -68,8 +68,8 @@ fn pass(
     log: &mut Log,
 ) -> Reception {
     let mut last = Reception::default();
-    for message in messages(group, now) {
-        last = subscriber.receive(now, UP, &message, log).unwrap();
+    for mut message in messages(group, now) {
+        last = subscriber.receive(now, UP, &mut message, log).unwrap();
     }
     last
 }
@@ -232,7 +232,7 @@ fn messages_come_once_and_in_order() {
         .collect();
     for index in [0, 1, 1, 4, 3, 5] {
         subscriber
-            .receive(now(), UP, &sent[index], &mut log)
+            .receive(now(), UP, &mut sent[index].clone(), &mut log)
             .unwrap();
     }
     let values: Vec<_> = log
@@ -334,7 +334,7 @@ fn other_metadata_is_refused_until_the_publisher_announces_it() {
     let mut log = Log::default();
     let message = messages(&mut group, now()).remove(0);
     let error = subscriber
-        .receive(now(), UP, &message, &mut log)
+        .receive(now(), UP, &mut message.clone(), &mut log)
         .unwrap_err();
     assert!(
         matches!(
@@ -363,12 +363,12 @@ fn other_metadata_is_refused_until_the_publisher_announces_it() {
     );
     let announcement = announcement.encode_to_vec().unwrap();
     subscriber
-        .receive(now(), UP, &announcement, &mut log)
+        .receive(now(), UP, &mut announcement.clone(), &mut log)
         .unwrap();
     assert_eq!(log.announcements, 1);
     assert_eq!(
         subscriber
-            .receive(now(), UP, &message, &mut log)
+            .receive(now(), UP, &mut message.clone(), &mut log)
             .unwrap()
             .accepted,
         1
@@ -395,7 +395,7 @@ fn a_reader_without_metadata_takes_what_says_its_type() {
     let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
     let message = messages(&mut group, now()).remove(0);
     let error = subscriber
-        .receive(now(), UP, &message, &mut log)
+        .receive(now(), UP, &mut message.clone(), &mut log)
         .unwrap_err();
     assert!(
         matches!(
@@ -417,7 +417,7 @@ fn noise_is_an_error_and_nothing_else() {
     let message = messages(&mut group, now()).remove(0);
     for length in 0..message.len() {
         let mut log = Log::default();
-        let outcome = subscriber.receive(now(), UP, &message[..length], &mut log);
+        let outcome = subscriber.receive(now(), UP, &mut message[..length].to_vec(), &mut log);
         assert!(outcome.is_err(), "{length}");
         assert!(log.data_sets.is_empty());
     }

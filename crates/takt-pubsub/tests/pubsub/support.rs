@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
-use takt_ua::enumerations::{UadpDataSetMessageContentMask, UadpNetworkMessageContentMask};
+use takt_ua::enumerations::{
+    MessageSecurityMode, UadpDataSetMessageContentMask, UadpNetworkMessageContentMask,
+};
 use takt_ua::structures::{
     DataSetMetaDataType, DataSetReaderDataType, DataSetWriterDataType, FieldMetaData,
     FieldTargetDataType, PubSubConnectionDataType, PublishedDataItemsDataType,
@@ -16,7 +19,9 @@ use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
 
 use takt_pubsub::Now;
 use takt_pubsub::publisher::WriterGroup;
+use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
 use takt_pubsub::subscriber::Subscriber;
+use zeroize::Zeroizing;
 
 /// A connection with a WriterGroup and a ReaderGroup, a writer and a reader for one DataSet, and the cells of its fields on both
 /// sides.
@@ -163,6 +168,14 @@ impl Setup {
         self.received[&NodeId::numeric(1, index)].clone()
     }
 
+    /// Both sides protect their messages, with the keys of SecurityGroup `Keys`.
+    pub(crate) fn protect(&mut self, mode: MessageSecurityMode) {
+        self.group.security_mode = mode;
+        self.group.security_group_id = "Keys".into();
+        self.reader.security_mode = mode;
+        self.reader.security_group_id = "Keys".into();
+    }
+
     pub(crate) fn build(&mut self) -> WriterGroup {
         let data_sets = std::slice::from_ref(&self.data_set);
         WriterGroup::new(&self.connection, &self.group, data_sets, &mut self.cells).unwrap()
@@ -182,10 +195,25 @@ impl Setup {
     }
 }
 
+/// What a SecurityKeyService answers: two keys, the first of them with this token, current for another minute.
+pub(crate) fn keys(first_token_id: u32, now: Instant) -> KeyRing {
+    let key = |token: u32| Zeroizing::new(vec![token as u8; 68]);
+    let mut ring = KeyRing::new();
+    let update = SecurityKeyUpdate {
+        security_policy_uri: SecurityPolicy::PubSubAes256Ctr.uri().to_owned(),
+        first_token_id,
+        keys: vec![key(first_token_id), key(first_token_id + 1)],
+        time_to_next_key: Duration::from_secs(60),
+        key_lifetime: Duration::from_secs(60),
+    };
+    ring.update(&update, now).unwrap();
+    ring
+}
+
 /// A moment of which the second clock stands still.
 pub(crate) fn now() -> Now {
     Now {
-        instant: std::time::Instant::now(),
+        instant: Instant::now(),
         date_time: DateTime(132_000_000_000_000_000),
     }
 }

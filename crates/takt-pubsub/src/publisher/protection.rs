@@ -1,0 +1,80 @@
+//! Message security of a WriterGroup (OPC 10000-14, 6.2.5.2 to 6.2.5.4).
+
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_wire::{NetworkMessage, SecurityLayout};
+
+use super::output::Output;
+use crate::error::{ConfigurationProblem, PublishError};
+use crate::security::{KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityPolicy};
+use crate::state::Condition;
+use crate::time::Now;
+
+/// Keys, and what has been done with them.
+#[derive(Debug)]
+pub(super) struct Protection {
+    mode: MessageSecurityMode,
+    protector: MessageProtector,
+    pub(super) keys: KeyRing,
+}
+
+impl Protection {
+    /// `None` for a group without security.
+    pub(super) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
+        // Configurations that say nothing have Invalid.
+        if matches!(
+            mode,
+            MessageSecurityMode::None | MessageSecurityMode::Invalid
+        ) {
+            return Ok(None);
+        }
+        let problem = |error: &dyn std::error::Error| {
+            ConfigurationProblem::parameter("SecurityMode", error.to_string())
+        };
+        Ok(Some(Self {
+            mode,
+            protector: MessageProtector::new(mode).map_err(|error| problem(&error))?,
+            keys: KeyRing::new(),
+        }))
+    }
+
+    /// Whether there is a key to send with: without one that ever was, the group waits for it; when the last one has expired, it is in
+    /// Error (6.2.12.2).
+    pub(super) fn condition(&self, now: Now) -> Condition {
+        match self.keys.sending(now.instant) {
+            Ok(_) => Condition::Ready,
+            Err(crate::security::NoSendingKey::Empty) => Condition::Preparing,
+            Err(crate::security::NoSendingKey::Expired(_)) => Condition::Failed,
+        }
+    }
+
+    /// Gives a message a SecurityHeader, and room for the signature. Both SecurityPolicies have the same lengths.
+    pub(super) fn prepare(&self, message: &mut NetworkMessage) {
+        let header = SecurityPolicy::PubSubAes256Ctr.security_header(self.mode);
+        message.security_header = header.ok();
+        message.signature = vec![0; SIGNATURE_LENGTH];
+    }
+}
+
+/// Copies a message to where it is sent from, and protects it there: what it was made from stays readable.
+#[inline]
+pub(super) fn send<O: Output>(
+    protection: &mut Option<Protection>,
+    now: Now,
+    message: &[u8],
+    layout: &SecurityLayout,
+    output: &mut O,
+) -> Result<(), PublishError> {
+    let failed = |error: O::Error| PublishError::Output(Box::new(error));
+    let room = output.reserve(message.len()).map_err(failed)?;
+    let Some(room) = room.get_mut(..message.len()) else {
+        return Err(PublishError::NoRoom);
+    };
+    room.copy_from_slice(message);
+    if let Some(protection) = protection {
+        let Protection {
+            protector, keys, ..
+        } = protection;
+        protector.protect(keys, room, layout, now.instant)?;
+    }
+    output.commit().map_err(failed)
+}

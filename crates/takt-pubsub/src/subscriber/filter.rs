@@ -1,0 +1,58 @@
+//! Which messages a DataSetReader wants (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
+
+use takt_wire::{NetworkMessageRef, PublisherIdRef};
+
+use super::data_set_reader::DataSetReader;
+
+impl DataSetReader {
+    /// Whether the NetworkMessage is of the Publisher and the WriterGroup that it wants (6.2.9.1 to 6.2.9.3). What a message
+    /// does not say cannot be compared.
+    pub(super) fn wants(&self, message: &NetworkMessageRef<'_>) -> bool {
+        let group = message.group_header.unwrap_or_default();
+        let publisher = match (&self.publisher_id, message.publisher_id) {
+            (Some(wanted), Some(found)) => same_publisher(wanted.as_ref(), found),
+            _ => true,
+        };
+        let equals = |wanted: u16, found: Option<u16>| {
+            wanted == 0 || found.is_none_or(|found| found == wanted)
+        };
+        publisher
+            && equals(self.writer_group_id, group.writer_group_id)
+            && equals(
+                self.settings.network_message_number,
+                group.network_message_number,
+            )
+            && (self.settings.group_version == 0
+                || group
+                    .group_version
+                    .is_none_or(|found| found == self.settings.group_version))
+    }
+
+    /// Whether a DataSetMessage is of the DataSetWriter that it wants.
+    pub(super) fn wants_writer(&self, data_set_writer_id: Option<u16>) -> bool {
+        self.data_set_writer_id == 0
+            || data_set_writer_id.is_none_or(|id| id == self.data_set_writer_id)
+    }
+
+    /// Whether an announcement is of this writer.
+    pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
+        let publisher_id = self.publisher_id.as_ref();
+        publisher_id.is_none_or(|wanted| same_publisher(wanted.as_ref(), publisher))
+            && self.data_set_writer_id == writer
+    }
+}
+
+/// UIntegers are the same whatever their size.
+fn same_publisher(wanted: PublisherIdRef<'_>, found: PublisherIdRef<'_>) -> bool {
+    let number = |id| match id {
+        PublisherIdRef::Byte(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt16(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt32(id) => Some(u64::from(id)),
+        PublisherIdRef::UInt64(id) => Some(id),
+        PublisherIdRef::String(_) => None,
+    };
+    match (number(wanted), number(found)) {
+        (Some(wanted), Some(found)) => wanted == found,
+        _ => wanted == found,
+    }
+}

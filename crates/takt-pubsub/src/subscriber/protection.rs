@@ -1,0 +1,130 @@
+//! Message security of readers (OPC 10000-14, 6.2.9.9 to 6.2.9.11).
+
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{DataSetReaderDataType, ReaderGroupDataType};
+use takt_wire::NetworkMessageRef;
+
+use crate::error::{ConfigurationProblem, ReceiveError};
+use crate::security::{KeyRing, MessageVerifier, Verified, VerifyError};
+use crate::time::Now;
+
+/// Pairs of SecurityGroup and SecurityMode of a connection.
+pub(super) const MAX_PROTECTIONS: usize = 64;
+
+/// What readers with one SecurityGroup and one SecurityMode share.
+#[derive(Debug)]
+pub(super) struct Protection {
+    security_group_id: String,
+    mode: MessageSecurityMode,
+    verifier: MessageVerifier,
+    keys: KeyRing,
+}
+
+/// All of a connection. Readers name theirs by its index.
+#[derive(Debug, Default)]
+pub(super) struct Protections {
+    protections: Vec<Protection>,
+}
+
+impl Protections {
+    /// The index for a reader; `None` if its messages are not protected. What the reader does not say, its group does (6.2.9.9).
+    pub(super) fn of(
+        &mut self,
+        group: &ReaderGroupDataType,
+        reader: &DataSetReaderDataType,
+    ) -> Result<Option<usize>, ConfigurationProblem> {
+        let (mode, id) = match reader.security_mode {
+            MessageSecurityMode::Invalid => (group.security_mode, &group.security_group_id),
+            mode => (mode, &reader.security_group_id),
+        };
+        if matches!(
+            mode,
+            MessageSecurityMode::None | MessageSecurityMode::Invalid
+        ) {
+            return Ok(None);
+        }
+        let known = self.protections.iter().position(|protection| {
+            protection.mode == mode && protection.security_group_id == id.as_str()
+        });
+        if known.is_some() {
+            return Ok(known);
+        }
+        if self.protections.len() >= MAX_PROTECTIONS {
+            let what = format!("more than {MAX_PROTECTIONS} in one connection");
+            return Err(ConfigurationProblem::parameter("SecurityGroupId", what));
+        }
+        let verifier = MessageVerifier::new(mode)
+            .map_err(|error| ConfigurationProblem::parameter("SecurityMode", error.to_string()))?;
+        self.protections.push(Protection {
+            security_group_id: id.to_string(),
+            mode,
+            verifier,
+            keys: KeyRing::new(),
+        });
+        Ok(Some(self.protections.len() - 1))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.protections.is_empty()
+    }
+
+    pub(super) fn group_ids(&self) -> impl Iterator<Item = &str> {
+        self.protections
+            .iter()
+            .map(|protection| protection.security_group_id.as_str())
+    }
+
+    pub(super) fn set_keys(&mut self, security_group_id: &str, keys: &KeyRing) {
+        for protection in &mut self.protections {
+            if protection.security_group_id == security_group_id {
+                protection.keys = keys.clone();
+            }
+        }
+    }
+
+    /// Verifies and decrypts a message in place with the first of these that has its key. Says which that was.
+    pub(super) fn verify(
+        &mut self,
+        candidates: impl Iterator<Item = usize>,
+        message: &mut [u8],
+        now: Now,
+    ) -> Result<(usize, Verified), ReceiveError> {
+        let mut refused = None;
+        for index in candidates {
+            let Some(protection) = self.protections.get_mut(index) else {
+                continue;
+            };
+            match protection
+                .verifier
+                .verify(&protection.keys, message, now.instant)
+            {
+                Ok(verified) => return Ok((index, verified)),
+                Err(error) => {
+                    if let VerifyError::UnknownToken(token) = error {
+                        protection.keys.unknown_token(token);
+                    }
+                    // What is wrong with the key that fits says more than that others do not.
+                    let unknown = matches!(error, VerifyError::UnknownToken(_));
+                    if refused.is_none() || !unknown {
+                        refused = Some(error);
+                    }
+                }
+            }
+        }
+        let refused = refused.map_or(ReceiveError::NotExpected, ReceiveError::Security);
+        Err(refused)
+    }
+
+    /// When the keys of a SecurityGroup should be asked for.
+    pub(super) fn keys(&self, security_group_id: &str) -> Option<&KeyRing> {
+        let mut protections = self.protections.iter();
+        let found = protections.find(|it| it.security_group_id == security_group_id)?;
+        Some(&found.keys)
+    }
+}
+
+/// Whether a message says that it is signed.
+#[inline]
+pub(super) fn is_signed(message: &NetworkMessageRef<'_>) -> bool {
+    message.security_header.is_some_and(|header| header.signed)
+}
