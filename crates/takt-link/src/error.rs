@@ -128,6 +128,14 @@ pub enum LinkError {
         /// Its error.
         cause: io::Error,
     },
+    /// iceoryx2 refused something.
+    #[error("iceoryx2: cannot {operation}: {cause}")]
+    Iceoryx2 {
+        /// What was tried.
+        operation: &'static str,
+        /// Its error.
+        cause: String,
+    },
     /// This way to the wire is not in this build.
     #[error("this program was built without {0}")]
     NotBuilt(&'static str),

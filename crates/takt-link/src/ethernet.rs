@@ -14,11 +14,10 @@ use crate::control;
 use crate::error::LinkError;
 use crate::frame::{ETHERTYPE, Frame, Header, MAX_HEADER, MAX_PAYLOAD, TAG_PROTOCOL};
 use crate::interface::Interface;
+use crate::limits;
 use crate::link::{Received, Source};
 use crate::options::Options;
-use crate::socket::{
-    self, Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options,
-};
+use crate::socket::{Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options};
 use crate::unsafe_code::{self, Datagram, Instruction, set_option};
 
 /// All EtherTypes (`ETH_P_ALL`).
@@ -39,7 +38,7 @@ pub(crate) fn open_sender(
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (interface, size) = ethernet.limits()?;
     let header = Header::new(host, interface.mac.unwrap_or(MacAddress([0; 6])), vlan);
-    SocketSender::new(ethernet, socket::batch(options)?, size, header.as_bytes())
+    SocketSender::new(ethernet, limits::batch(options)?, size, header.as_bytes())
 }
 
 pub(crate) fn open_receiver(
@@ -49,7 +48,7 @@ pub(crate) fn open_receiver(
 ) -> Result<SocketReceiver<impl Incoming + use<>>, LinkError> {
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (_, size) = ethernet.limits()?;
-    SocketReceiver::new(ethernet, socket::batch(options)?, size, MAX_HEADER)
+    SocketReceiver::new(ethernet, limits::batch(options)?, size, MAX_HEADER)
 }
 
 impl Ethernet {
@@ -78,7 +77,7 @@ impl Ethernet {
         let interface = Interface::find(&self.interface)?;
         let mtu = interface.mtu(Self::socket()?.as_fd());
         let mtu = mtu.map_err(|errno| LinkError::open("ask for the interface's MTU", errno))?;
-        let size = socket::max_message_size(&self.options, mtu.min(MAX_PAYLOAD))?;
+        let size = limits::max_message_size(&self.options, mtu.min(MAX_PAYLOAD))?;
         Ok((interface, size))
     }
 

@@ -5,9 +5,10 @@
 //! |---|---|---|
 //! | `opc.udp://<address>[:<port>]` | UDP datagrams, unicast, multicast or broadcast | 7.3.2 |
 //! | `opc.eth://<MAC address>[:<VID>[.PCP]]` | Ethernet frames with EtherType 0xB62C, on a packet socket | 7.3.3 |
+//! | `opc.iox2://<name>` | shared memory of this host, iceoryx2 (feature `iox2`) | |
 //!
 //! * **Sending**: a message is written where it is sent from ([`Sender::reserve`]), queued ([`Sender::commit`]), and all that is
-//!   queued goes out with one system call ([`Sender::flush`]). Once open, nothing is allocated.
+//!   queued goes out with one system call ([`Sender::flush`]). Once open, nothing is allocated (for `opc.iox2`, iceoryx2 allocates a little for a loan).
 //! * **Receiving**: as many messages as there are with one system call, each passed to a function where it was received, to be
 //!   decrypted in place ([`Receiver::receive`]). Or a descriptor for epoll ([`Receiver::as_fd`]).
 //! * **A link that is down** is a [`LinkState`] and an error of the calls that it fails, no more: interfaces that are switched off, vanish
@@ -21,6 +22,9 @@ mod error;
 mod ethernet;
 mod frame;
 mod interface;
+#[cfg(feature = "iox2")]
+mod iox2;
+mod limits;
 mod link;
 mod options;
 mod socket;
@@ -44,7 +48,10 @@ pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sende
         Address::Udp { host, port } => Box::new(udp::open_sender(host, *port, options)?),
         Address::Ethernet { host, vlan } => Box::new(ethernet::open_sender(*host, *vlan, options)?),
         Address::Mqtt { .. } => return Err(LinkError::NotBuilt("MQTT")),
-        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iceoryx2")),
+        #[cfg(feature = "iox2")]
+        Address::Iox2 { name } => Box::new(iox2::Iox2Sender::open(name, options)?),
+        #[cfg(not(feature = "iox2"))]
+        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iox2")),
     })
 }
 
@@ -59,6 +66,9 @@ pub fn open_receiver(address: &Address, options: &Options) -> Result<Box<dyn Rec
             Box::new(ethernet::open_receiver(*host, *vlan, options)?)
         }
         Address::Mqtt { .. } => return Err(LinkError::NotBuilt("MQTT")),
-        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iceoryx2")),
+        #[cfg(feature = "iox2")]
+        Address::Iox2 { name } => Box::new(iox2::Iox2Receiver::open(name, options)?),
+        #[cfg(not(feature = "iox2"))]
+        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iox2")),
     })
 }

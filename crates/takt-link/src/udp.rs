@@ -8,11 +8,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::error::{DownReason, LinkError};
 use crate::interface::{Interface, socket_address};
+use crate::limits;
 use crate::link::{Received, Source};
 use crate::options::Options;
-use crate::socket::{
-    self, Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options,
-};
+use crate::socket::{Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options};
 use crate::unsafe_code::{Datagram, set_option};
 
 /// The longest message: 65 535 bytes less the headers (OPC 10000-14, 7.3.2.1).
@@ -37,7 +36,7 @@ pub(crate) fn open_sender(
     options: &Options,
 ) -> Result<SocketSender<impl Outgoing + use<>>, LinkError> {
     let udp = Udp::new(host, port, options, false)?;
-    let (batch, size) = (socket::batch(options)?, udp.max_message_size()?);
+    let (batch, size) = (limits::batch(options)?, udp.max_message_size()?);
     SocketSender::new(udp, batch, size, &[])
 }
 
@@ -47,7 +46,7 @@ pub(crate) fn open_receiver(
     options: &Options,
 ) -> Result<SocketReceiver<impl Incoming + use<>>, LinkError> {
     let udp = Udp::new(host, port, options, true)?;
-    let (batch, size) = (socket::batch(options)?, udp.max_message_size()?);
+    let (batch, size) = (limits::batch(options)?, udp.max_message_size()?);
     SocketReceiver::new(udp, batch, size, 0)
 }
 
@@ -97,7 +96,7 @@ impl Udp {
         } else {
             LONGEST_IPV6
         };
-        socket::max_message_size(&self.options, longest)
+        limits::max_message_size(&self.options, longest)
     }
 
     fn interface(&self) -> Result<Option<Interface>, LinkError> {

@@ -1,4 +1,5 @@
-//! The system calls that `rustix` does not offer: `sendmmsg`, `recvmmsg`, packet sockets, what is known of interfaces.
+//! The system calls that `rustix` does not offer: `sendmmsg`, `recvmmsg`, packet sockets, what is known of interfaces; and descriptors
+//! of iceoryx2.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -334,4 +335,14 @@ pub(crate) fn for_each_address(mut each: impl FnMut(&str, &[u8])) -> Result<(), 
     // SAFETY: the list came from `getifaddrs`, and nothing of it is used any more.
     unsafe { libc::freeifaddrs(list) };
     Ok(())
+}
+
+/// The descriptor of a listener, to wait for it.
+#[cfg(feature = "iox2")]
+pub(crate) fn descriptor(
+    listener: &iceoryx2::port::listener::Listener<iceoryx2::prelude::ipc::Service>,
+) -> BorrowedFd<'_> {
+    use iceoryx2::prelude::FileDescriptorBased;
+    // SAFETY: the descriptor is open for as long as the listener lives, longer than the borrow.
+    unsafe { BorrowedFd::borrow_raw(listener.file_descriptor().native_handle()) }
 }

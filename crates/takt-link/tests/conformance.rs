@@ -251,3 +251,85 @@ fn what_cannot_be_right_is_refused() {
         "{error}"
     );
 }
+
+/// A directory in which only this test's processes meet.
+fn shared_memory() -> (tempfile::TempDir, Options) {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let options = Options {
+        runtime_directory: Some(directory.path().to_owned()),
+        ..Options::default()
+    };
+    (directory, options)
+}
+
+#[test]
+fn iox2() {
+    let (_directory, base) = shared_memory();
+    conforms(&|options| {
+        let options = Options {
+            runtime_directory: base.runtime_directory.clone(),
+            ..options.clone()
+        };
+        pair("opc.iox2://Line1/Cell", "opc.iox2://Line1/Cell", &options)
+    });
+}
+
+#[test]
+fn messages_in_shared_memory_are_for_all_receivers_and_of_all_senders() {
+    let (_directory, options) = shared_memory();
+    let address = "opc.iox2://Line1".parse().unwrap();
+    let polling = Options {
+        poll_only: true,
+        ..options.clone()
+    };
+    let mut receivers =
+        [&options, &options, &polling].map(|options| open_receiver(&address, options).unwrap());
+    let mut other = open_receiver(&"opc.iox2://Line2".parse().unwrap(), &options).unwrap();
+    let mut senders = [0, 1].map(|_| open_sender(&address, &options).unwrap());
+    for (number, sender) in senders.iter_mut().enumerate() {
+        sender.send(&message(number, 100)).unwrap();
+    }
+    for receiver in &mut receivers {
+        let mut received = receive(&mut **receiver, 2);
+        received.sort();
+        assert_eq!(received, [message(0, 100), message(1, 100)]);
+    }
+    assert!(receivers[0].as_fd().is_some());
+    assert!(receivers[2].as_fd().is_none());
+    assert_eq!(other.receive(Duration::ZERO, &mut |_| {}).unwrap(), 0);
+}
+
+#[test]
+fn messages_for_which_a_slow_receiver_of_shared_memory_had_no_room_are_counted() {
+    let (_directory, options) = shared_memory();
+    let (mut sender, mut receiver) = pair("opc.iox2://Line1", "opc.iox2://Line1", &options);
+    for number in 0..100 {
+        sender.send(&message(number, 10)).unwrap();
+    }
+    let messages = receive(&mut *receiver, 1);
+    let expected: Vec<Vec<u8>> = (0..messages.len())
+        .map(|number| message(number, 10))
+        .collect();
+    assert_eq!(messages, expected);
+    assert_eq!(messages.len() as u64 + sender.counters().overflowed, 100);
+    // There is room again.
+    sender.send(&message(1, 10)).unwrap();
+    assert_eq!(receive(&mut *receiver, 1), [message(1, 10)]);
+}
+
+#[test]
+fn a_message_wakes_a_receiver_of_shared_memory() {
+    let (_directory, options) = shared_memory();
+    let theirs = options.clone();
+    let receiving = std::thread::spawn(move || {
+        let address = "opc.iox2://Line1".parse().unwrap();
+        let mut receiver = open_receiver(&address, &theirs).unwrap();
+        receiver.receive(common::PATIENCE, &mut |_| {}).unwrap()
+    });
+    let mut sender = open_sender(&"opc.iox2://Line1".parse().unwrap(), &options).unwrap();
+    while !receiving.is_finished() {
+        sender.send(b"data").unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_ne!(receiving.join().unwrap(), 0);
+}

@@ -3,12 +3,15 @@
 //!
 //! A configuration is what the standard says it is, a [`PubSubConfiguration2DataType`]; there is no second model.
 //!
-//! Sans-io: time and messages go in, messages and events come out. What sends and receives them is `takt-link`.
+//! * [`publisher`] and [`subscriber`] are sans-io: time and messages go in, messages and events come out.
+//! * [`security`] protects messages, and keeps keys.
+//! * [`runtime`] has the threads, and the links of `takt-link`, that run a configuration.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
 mod error;
 pub mod publisher;
+pub mod runtime;
 pub mod security;
 mod sequence;
 mod settings;

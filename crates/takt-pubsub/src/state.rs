@@ -31,6 +31,15 @@ pub(crate) fn state(enabled: bool, parent: PubSubState, condition: Condition) ->
     }
 }
 
+/// The state of a connection whose link is in this state; its parent, the PublishSubscribe object, is Operational.
+pub(crate) fn of_connection(enabled: bool, link: PubSubState) -> PubSubState {
+    let condition = match link {
+        PubSubState::Operational => Condition::Ready,
+        _ => Condition::Failed,
+    };
+    state(enabled, PubSubState::Operational, condition)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,7 +19,6 @@ use crate::unsafe_code::set_option;
 
 /// How long to wait before a socket is opened again.
 const RETRY: Duration = Duration::from_millis(100);
-const MAX_BATCH: usize = 1024;
 
 /// An opened socket, and the interface that it depends on.
 pub(crate) struct Opened {
@@ -129,33 +128,6 @@ impl Opened {
         interface.map_or(LinkState::Up, |interface| {
             interface.state(self.socket.as_fd())
         })
-    }
-}
-
-/// The size of batches that is asked for.
-///
-/// # Errors
-/// [`LinkError::Option`].
-pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
-    match options.batch {
-        batch @ 1..=MAX_BATCH => Ok(batch),
-        batch => Err(LinkError::option("batch", batch, "1 to 1024 messages")),
-    }
-}
-
-/// The longest message that is asked for, which is at most what the link takes.
-///
-/// # Errors
-/// [`LinkError::Option`].
-pub(crate) fn max_message_size(options: &Options, longest: usize) -> Result<usize, LinkError> {
-    match options.max_message_size {
-        None => Ok(longest),
-        Some(size) if (1..=longest).contains(&size) => Ok(size),
-        Some(size) => Err(LinkError::option(
-            "max_message_size",
-            size,
-            "at least 1 byte, and no more than the link takes",
-        )),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counts calls of malloc while messages are sent and received.
 #![allow(
     clippy::unwrap_used,
+    dead_code,
     unreachable_pub,
     reason = "a test fails by panicking, and its modules are nobody's interface"
 )]
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 use super::common::Pair;
 
-const CYCLES: usize = 10_000;
+/// How many cycles are run.
+pub const CYCLES: usize = 10_000;
 
 /// Runs cycles of `per_cycle` messages, and says how often something was allocated meanwhile.
 pub fn allocations((mut sender, mut receiver): Pair, per_cycle: usize) -> u64 {

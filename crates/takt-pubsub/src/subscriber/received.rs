@@ -5,6 +5,7 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DiscoveryAnnouncement, FixedMessageRef, FixedValue, PublisherIdRef, Slot};
 
 use super::data_set_reader::DataSetReader;
+use crate::error::ReceiveError;
 
 /// Kinds of DataSetMessages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,6 +107,11 @@ pub trait Observer {
     /// A reader has another state than before.
     fn state_changed(&mut self, reader: &str, state: PubSubState) {
         let _ = (reader, state);
+    }
+
+    /// A message, or a part of it, was not accepted.
+    fn refused(&mut self, error: &ReceiveError) {
+        let _ = error;
     }
 
     /// A Publisher has told of itself.

@@ -1,0 +1,338 @@
+//! `opc.iox2://`: messages between processes of one host, by publish-subscribe of iceoryx2.
+//!
+//! A message is written into loaned shared memory and is there for all receivers with [`Sender::commit`], without another copy;
+//! [`Sender::flush`] only wakes those that wait. A receiver copies a message out before it passes it on: the sender could still change what is in
+//! shared memory, and decryption in place needs memory that is not shared.
+//!
+//! | what | value |
+//! |---|---|
+//! | publish-subscribe service, `[u8]` | `PubSub/<name>` |
+//! | event service that wakes receivers | `PubSub/<name>/Wake` |
+//! | senders and receivers at a time | 8 each |
+//! | messages that wait for one receiver | 32 |
+//!
+//! A receiver that is too slow loses the newest messages, which its senders count ([`Counters::overflowed`]); the others get them all the
+//! same. One that was killed counts as too slow until iceoryx2 notices, which is when somebody opens or closes a link.
+//! iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message that is sent; nothing else is allocated.
+//! Any program of the same Unix user can take part with nothing but iceoryx2, configured as `takt_shm::Runtime` says.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use iceoryx2::port::LoanError;
+use iceoryx2::port::backpressure_strategy::BackpressureStrategy;
+use iceoryx2::port::listener::Listener;
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::prelude::{Node, NodeBuilder, PortFactory, ServiceName, SignalHandlingMode, ipc};
+use iceoryx2::sample_mut::SampleMut;
+use iceoryx2::service::port_factory::{event, publish_subscribe};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use takt_shm::Runtime;
+
+use crate::error::{LinkError, LinkState};
+use crate::link::{Counters, Received, Receiver, Sender, Source};
+use crate::options::Options;
+use crate::{limits, unsafe_code};
+
+type Ipc = ipc::Service;
+
+/// Senders, or receivers, of one stream.
+const MAX_PORTS: usize = 8;
+/// Messages that wait for one receiver.
+const BUFFER: usize = 32;
+const DEFAULT_MESSAGE_SIZE: usize = 65_536;
+const LONGEST: usize = 1 << 28;
+
+/// What both ends have. The order matters when this is dropped: ports before the node, and that before the directory.
+struct Stream {
+    messages: publish_subscribe::PortFactory<Ipc, [u8], ()>,
+    wake: event::PortFactory<Ipc>,
+    _node: Node<Ipc>,
+    _runtime: Arc<Runtime>,
+}
+
+#[cold]
+fn failed<E: ToString>(operation: &'static str) -> impl Fn(E) -> LinkError {
+    move |cause| LinkError::Iceoryx2 {
+        operation,
+        cause: cause.to_string(),
+    }
+}
+
+impl Stream {
+    fn open(name: &str, directory: Option<&Path>) -> Result<Self, LinkError> {
+        let runtime = Runtime::open(directory).map_err(failed("open the runtime directory"))?;
+        let node = NodeBuilder::new()
+            .config(runtime.iceoryx2_config())
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<Ipc>()
+            .map_err(failed("create a node"))?;
+        let service_name = |name: &str| ServiceName::new(name).map_err(failed("name a service"));
+        let messages = node
+            .service_builder(&service_name(&format!("PubSub/{name}"))?)
+            .publish_subscribe::<[u8]>()
+            // An old message that is overwritten would vanish without anybody knowing.
+            .enable_safe_overflow(false)
+            .history_size(0)
+            .max_publishers(MAX_PORTS)
+            .max_subscribers(MAX_PORTS)
+            .max_nodes(2 * MAX_PORTS)
+            .subscriber_max_buffer_size(BUFFER)
+            .subscriber_max_borrowed_samples(1)
+            .open_or_create()
+            .map_err(failed("open the publish-subscribe service"))?;
+        let wake = node
+            .service_builder(&service_name(&format!("PubSub/{name}/Wake"))?)
+            .event()
+            .max_notifiers(MAX_PORTS)
+            .max_listeners(MAX_PORTS)
+            .max_nodes(2 * MAX_PORTS)
+            .event_id_max_value(1)
+            .disable_deadline()
+            .open_or_create()
+            .map_err(failed("open the event service"))?;
+        Ok(Self {
+            messages,
+            wake,
+            _node: node,
+            _runtime: runtime,
+        })
+    }
+}
+
+fn max_message_size(options: &Options) -> Result<usize, LinkError> {
+    match options.max_message_size {
+        None => Ok(DEFAULT_MESSAGE_SIZE),
+        Some(_) => limits::max_message_size(options, LONGEST),
+    }
+}
+
+/// Writes messages into shared memory.
+pub(crate) struct Iox2Sender {
+    // Before the publisher that it came from.
+    reserved: Option<SampleMut<Ipc, [u8], ()>>,
+    publisher: Publisher<Ipc, [u8], ()>,
+    notifier: Notifier<Ipc>,
+    stream: Stream,
+    /// Sent since receivers were last woken.
+    queued: usize,
+    batch: usize,
+    max_message_size: usize,
+    counters: Counters,
+}
+
+impl Iox2Sender {
+    pub(crate) fn open(name: &str, options: &Options) -> Result<Self, LinkError> {
+        let batch = limits::batch(options)?;
+        let max_message_size = max_message_size(options)?;
+        let stream = Stream::open(name, options.runtime_directory.as_deref())?;
+        let publisher = stream
+            .messages
+            .publisher_builder()
+            .initial_max_slice_len(max_message_size)
+            .max_loaned_samples(1)
+            .backpressure_strategy(BackpressureStrategy::DiscardData)
+            .create()
+            .map_err(failed("create a publisher"))?;
+        let notifier = stream.wake.notifier_builder().create();
+        let notifier = notifier.map_err(failed("create a notifier"))?;
+        Ok(Self {
+            reserved: None,
+            publisher,
+            notifier,
+            stream,
+            queued: 0,
+            batch,
+            max_message_size,
+            counters: Counters::default(),
+        })
+    }
+}
+
+impl Sender for Iox2Sender {
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+        if length > self.max_message_size {
+            return Err(LinkError::TooLarge {
+                length,
+                maximum: self.max_message_size,
+            });
+        }
+        if self.queued == self.batch {
+            self.flush()?;
+        }
+        // One at a time is loaned.
+        self.reserved = None;
+        let sample = self
+            .publisher
+            .loan_slice(length)
+            .map_err(|error| match error {
+                LoanError::OutOfMemory | LoanError::ExceedsMaxLoans => LinkError::Full,
+                other => failed("loan memory")(other),
+            })?;
+        Ok(self.reserved.insert(sample).payload_mut())
+    }
+
+    fn commit(&mut self) -> Result<(), LinkError> {
+        let sample = self.reserved.take().ok_or(LinkError::NothingReserved)?;
+        let length = sample.payload().len();
+        let receivers = self
+            .stream
+            .messages
+            .dynamic_config()
+            .number_of_subscribers();
+        let reached = sample.send().map_err(failed("send"))?;
+        self.counters.overflowed += receivers.saturating_sub(reached) as u64;
+        self.queued += 1;
+        self.counters.count(length);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<usize, LinkError> {
+        self.reserved = None;
+        let sent = std::mem::take(&mut self.queued);
+        if sent > 0 && self.stream.wake.dynamic_config().number_of_listeners() > 0 {
+            self.notifier.notify().map_err(failed("wake receivers"))?;
+        }
+        Ok(sent)
+    }
+
+    fn state(&self) -> LinkState {
+        LinkState::Up
+    }
+
+    fn max_message_size(&self) -> usize {
+        self.max_message_size
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+/// Reads messages from shared memory.
+pub(crate) struct Iox2Receiver {
+    subscriber: Subscriber<Ipc, [u8], ()>,
+    /// `None` if nobody waits.
+    listener: Option<Listener<Ipc>>,
+    _stream: Stream,
+    message: Vec<u8>,
+    batch: usize,
+    max_message_size: usize,
+    counters: Counters,
+}
+
+impl Iox2Receiver {
+    pub(crate) fn open(name: &str, options: &Options) -> Result<Self, LinkError> {
+        let batch = limits::batch(options)?;
+        let max_message_size = max_message_size(options)?;
+        let stream = Stream::open(name, options.runtime_directory.as_deref())?;
+        // Before there can be messages to be woken for.
+        let listener = if options.poll_only {
+            None
+        } else {
+            let listener = stream.wake.listener_builder().create();
+            Some(listener.map_err(failed("create a listener"))?)
+        };
+        let subscriber = stream.messages.subscriber_builder().create();
+        Ok(Self {
+            subscriber: subscriber.map_err(failed("create a subscriber"))?,
+            listener,
+            _stream: stream,
+            message: vec![0; max_message_size],
+            batch,
+            max_message_size,
+            counters: Counters::default(),
+        })
+    }
+
+    fn receive_now(&mut self, each: &mut dyn FnMut(Received<'_>)) -> Result<usize, LinkError> {
+        let mut count = 0;
+        while count < self.batch {
+            let Some(sample) = self.subscriber.receive().map_err(failed("receive"))? else {
+                break;
+            };
+            let Some(message) = self.message.get_mut(..sample.payload().len()) else {
+                self.counters.discarded += 1;
+                continue;
+            };
+            message.copy_from_slice(sample.payload());
+            drop(sample);
+            self.counters.count(message.len());
+            count += 1;
+            each(Received {
+                bytes: message,
+                source: Source::SharedMemory,
+                topic: None,
+            });
+        }
+        Ok(count)
+    }
+
+    /// Forgets that somebody has woken us; messages are looked for after that.
+    fn calm(&self) -> Result<(), LinkError> {
+        if let Some(listener) = &self.listener {
+            listener
+                .try_wait(|_| {})
+                .map_err(failed("take a wake-up"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Receiver for Iox2Receiver {
+    fn receive(
+        &mut self,
+        timeout: Duration,
+        each: &mut dyn FnMut(Received<'_>),
+    ) -> Result<usize, LinkError> {
+        let count = self.receive_now(each)?;
+        if count > 0 || timeout.is_zero() {
+            return Ok(count);
+        }
+        let end = Instant::now().checked_add(timeout);
+        loop {
+            let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
+            let Some(descriptor) = self.as_fd() else {
+                // Nobody wakes us, by our own choice.
+                std::thread::sleep(left);
+                return self.receive_now(each);
+            };
+            let left = Timespec::try_from(left).ok();
+            match poll(
+                &mut [PollFd::new(&descriptor, PollFlags::IN)],
+                left.as_ref(),
+            ) {
+                Ok(0) => return self.receive_now(each),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(LinkError::System(errno)),
+            }
+            self.calm()?;
+            let count = self.receive_now(each)?;
+            // Wake-ups may be late: for messages that we have had.
+            if count > 0 || end.is_some_and(|end| Instant::now() >= end) {
+                return Ok(count);
+            }
+        }
+    }
+
+    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.listener.as_ref().map(unsafe_code::descriptor)
+    }
+
+    fn state(&self) -> LinkState {
+        LinkState::Up
+    }
+
+    fn max_message_size(&self) -> usize {
+        self.max_message_size
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}

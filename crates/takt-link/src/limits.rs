@@ -1,0 +1,33 @@
+//! Sizes that are asked for, and those that are possible.
+
+use crate::error::LinkError;
+use crate::options::Options;
+
+const MAX_BATCH: usize = 1024;
+
+/// The size of batches that is asked for.
+///
+/// # Errors
+/// [`LinkError::Option`].
+pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
+    match options.batch {
+        batch @ 1..=MAX_BATCH => Ok(batch),
+        batch => Err(LinkError::option("batch", batch, "1 to 1024 messages")),
+    }
+}
+
+/// The longest message that is asked for, which is at most what the link takes.
+///
+/// # Errors
+/// [`LinkError::Option`].
+pub(crate) fn max_message_size(options: &Options, longest: usize) -> Result<usize, LinkError> {
+    match options.max_message_size {
+        None => Ok(longest),
+        Some(size) if (1..=longest).contains(&size) => Ok(size),
+        Some(size) => Err(LinkError::option(
+            "max_message_size",
+            size,
+            "at least 1 byte, and no more than the link takes",
+        )),
+    }
+}

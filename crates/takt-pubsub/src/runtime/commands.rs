@@ -1,0 +1,79 @@
+//! How threads that have no time are told something: without a lock that the teller could hold.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Tells.
+#[derive(Debug)]
+pub(super) struct CommandSender<T> {
+    /// One teller at a time, so that what is counted is complete.
+    sender: Mutex<mpsc::Sender<T>>,
+    pending: Arc<AtomicUsize>,
+}
+
+/// Is told, and never waits.
+#[derive(Debug)]
+pub(super) struct CommandReceiver<T> {
+    receiver: mpsc::Receiver<T>,
+    pending: Arc<AtomicUsize>,
+}
+
+pub(super) fn channel<T>() -> (CommandSender<T>, CommandReceiver<T>) {
+    let (sender, receiver) = mpsc::channel();
+    let pending = Arc::new(AtomicUsize::new(0));
+    let commands = CommandSender {
+        sender: Mutex::new(sender),
+        pending: pending.clone(),
+    };
+    (commands, CommandReceiver { receiver, pending })
+}
+
+impl<T> CommandSender<T> {
+    /// Says `false` if nobody listens any more.
+    pub(super) fn send(&self, command: T) -> bool {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = sender.send(command).is_ok();
+        if sent {
+            self.pending.fetch_add(1, Ordering::Release);
+        }
+        sent
+    }
+}
+
+impl<T> CommandReceiver<T> {
+    /// The next command. Only those are looked for that have been sent completely: a receiver of the standard library would wait for one
+    /// that is being sent, and its sender may not run as long as this thread does.
+    #[inline]
+    pub(super) fn next(&self) -> Option<T> {
+        if self.pending.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        self.pending.fetch_sub(1, Ordering::Relaxed);
+        self.receiver.try_recv().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_arrive_in_order() {
+        let (sender, receiver) = channel();
+        assert_eq!(receiver.next(), None);
+        let told = std::thread::spawn(move || (0..1000).all(|number| sender.send(number)));
+        let mut next = 0;
+        while next < 1000 {
+            if let Some(number) = receiver.next() {
+                assert_eq!(number, next);
+                next += 1;
+            }
+        }
+        assert!(told.join().unwrap());
+        assert_eq!(receiver.next(), None);
+        let (sender, receiver) = channel();
+        drop(receiver);
+        assert!(!sender.send(()));
+    }
+}

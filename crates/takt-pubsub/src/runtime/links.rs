@@ -1,0 +1,218 @@
+//! Which links a configuration asks for (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
+
+use takt_link::{Address, Content, Options};
+use takt_ua::ExtensionObject;
+use takt_ua::enumerations::BrokerTransportQualityOfService;
+use takt_ua::structures::{
+    BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
+    BrokerWriterGroupTransportDataType, DatagramDataSetReaderTransportDataType,
+    DatagramWriterGroupTransport2DataType, JsonWriterGroupMessageDataType,
+    NetworkAddressUrlDataType, PubSubConnectionDataType, WriterGroupDataType,
+};
+
+use crate::error::{ConfigurationError, ConfigurationProblem};
+
+/// A link that is to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkPlan {
+    /// Where messages go to, or come from.
+    pub address: Address,
+    /// How it is opened.
+    pub options: Options,
+}
+
+/// The link that a WriterGroup sends through. What the configuration does not say is taken from `base`.
+pub fn writer_group_link(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    base: &Options,
+) -> Result<LinkPlan, ConfigurationError> {
+    let datagram: Option<DatagramWriterGroupTransport2DataType> =
+        group.transport_settings.decode_as().ok();
+    let broker: Option<BrokerWriterGroupTransportDataType> =
+        group.transport_settings.decode_as().ok();
+    let own = datagram
+        .map(|datagram| datagram.address)
+        .filter(|address| !address.is_null());
+    let address = own.as_ref().unwrap_or(&connection.address);
+    let mut plan = plan(address, base).map_err(|problem| problem.at(group.name.as_str()))?;
+    if let Address::Mqtt { .. } = plan.address {
+        let json = group
+            .message_settings
+            .is::<JsonWriterGroupMessageDataType>();
+        plan.options.mqtt.content = if json { Content::Json } else { Content::Uadp };
+        let writer = group.data_set_writers.first().and_then(|writer| {
+            let settings = writer.transport_settings.decode_as();
+            settings
+                .ok()
+                .map(|settings: BrokerDataSetWriterTransportDataType| {
+                    (settings.queue_name, settings.requested_delivery_guarantee)
+                })
+        });
+        let group_settings = broker.map(|it| (it.queue_name, it.requested_delivery_guarantee));
+        let named = |settings: &(takt_ua::UaString, _)| !settings.0.as_str().is_empty();
+        let (queue, guarantee) = group_settings
+            .filter(named)
+            .or(writer.filter(named))
+            .unwrap_or_else(|| {
+                let topic = default_topic(connection, group, plan.options.mqtt.content);
+                (
+                    topic.as_str().into(),
+                    BrokerTransportQualityOfService::NotSpecified,
+                )
+            });
+        plan.options.mqtt.topic = queue.to_string();
+        plan.options.mqtt.quality_of_service = quality_of_service(guarantee, base);
+    }
+    Ok(plan)
+}
+
+/// The links that the readers of a connection receive through, each once.
+pub fn reader_links(
+    connection: &PubSubConnectionDataType,
+    base: &Options,
+) -> Result<Vec<LinkPlan>, ConfigurationError> {
+    let mut plans: Vec<LinkPlan> = Vec::new();
+    for reader in connection
+        .reader_groups
+        .iter()
+        .flat_map(|group| &group.data_set_readers)
+    {
+        let at = |problem: ConfigurationProblem| problem.at(reader.name.as_str());
+        let settings = &reader.transport_settings;
+        let datagram: Option<DatagramDataSetReaderTransportDataType> = settings.decode_as().ok();
+        let broker: Option<BrokerDataSetReaderTransportDataType> = settings.decode_as().ok();
+        let own = datagram
+            .map(|datagram| datagram.address)
+            .filter(|address| !address.is_null());
+        let address = own.as_ref().unwrap_or(&connection.address);
+        let mut plan = plan(address, base).map_err(at)?;
+        if let Address::Mqtt { .. } = plan.address {
+            let Some(broker) = broker.filter(|it| !it.queue_name.as_str().is_empty()) else {
+                let what = "is needed to receive from a broker: the topic";
+                return Err(at(ConfigurationProblem::parameter("QueueName", what)));
+            };
+            plan.options.mqtt.topic = broker.queue_name.to_string();
+            plan.options.mqtt.quality_of_service =
+                quality_of_service(broker.requested_delivery_guarantee, base);
+        }
+        if !plans.contains(&plan) {
+            plans.push(plan);
+        }
+    }
+    Ok(plans)
+}
+
+fn plan(address: &ExtensionObject, base: &Options) -> Result<LinkPlan, ConfigurationProblem> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        ConfigurationProblem::parameter("Address", error.to_string())
+    };
+    let address: NetworkAddressUrlDataType = address
+        .decode_as()
+        .map_err(|_| wrong(&"no NetworkAddressUrl"))?;
+    let mut options = base.clone();
+    if !address.network_interface.as_str().is_empty() {
+        options.interface = Some(address.network_interface.to_string());
+    }
+    let address = Address::parse(address.url.as_str()).map_err(|error| wrong(&error))?;
+    Ok(LinkPlan { address, options })
+}
+
+/// The topic tree of the standard (7.3.4.7): data of a WriterGroup.
+fn default_topic(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    content: Content,
+) -> String {
+    let encoding = content.topic_level();
+    let publisher = &connection.publisher_id;
+    let publisher = match takt_wire::PublisherId::from_variant(publisher) {
+        Some(takt_wire::PublisherId::String(id)) => id.to_string(),
+        _ => publisher
+            .as_i64()
+            .map(|id| id.to_string())
+            .unwrap_or_default(),
+    };
+    format!("opcua/{encoding}/data/{publisher}/{}", group.name)
+}
+
+fn quality_of_service(guarantee: BrokerTransportQualityOfService, base: &Options) -> u8 {
+    match guarantee {
+        BrokerTransportQualityOfService::BestEffort
+        | BrokerTransportQualityOfService::AtMostOnce => 0,
+        BrokerTransportQualityOfService::AtLeastOnce => 1,
+        BrokerTransportQualityOfService::ExactlyOnce => 2,
+        _ => base.mqtt.quality_of_service,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(interface: &str, url: &str) -> ExtensionObject {
+        ExtensionObject::from_structure(&NetworkAddressUrlDataType {
+            network_interface: interface.into(),
+            url: url.into(),
+        })
+    }
+
+    #[test]
+    fn a_group_may_have_an_address_of_its_own() {
+        let connection = PubSubConnectionDataType {
+            address: address("lo", "opc.udp://239.0.0.1"),
+            ..PubSubConnectionDataType::default()
+        };
+        let mut group = WriterGroupDataType::default();
+        let base = Options::default();
+        let plan = writer_group_link(&connection, &group, &base).unwrap();
+        assert_eq!(plan.address.to_string(), "opc.udp://239.0.0.1:4840");
+        assert_eq!(plan.options.interface.as_deref(), Some("lo"));
+        group.transport_settings =
+            ExtensionObject::from_structure(&DatagramWriterGroupTransport2DataType {
+                address: address("", "opc.udp://239.0.0.2:7000"),
+                ..DatagramWriterGroupTransport2DataType::default()
+            });
+        let plan = writer_group_link(&connection, &group, &base).unwrap();
+        assert_eq!(plan.address.to_string(), "opc.udp://239.0.0.2:7000");
+    }
+
+    #[test]
+    fn topics_are_those_of_the_topic_tree_unless_a_queue_is_named() {
+        let connection = PubSubConnectionDataType {
+            publisher_id: takt_ua::Variant::UInt16(7),
+            address: address("", "mqtt://localhost"),
+            ..PubSubConnectionDataType::default()
+        };
+        let mut group = WriterGroupDataType {
+            name: "Fast".into(),
+            ..WriterGroupDataType::default()
+        };
+        let base = Options::default();
+        let plan = writer_group_link(&connection, &group, &base).unwrap();
+        assert_eq!(plan.options.mqtt.topic, "opcua/uadp/data/7/Fast");
+        group.transport_settings =
+            ExtensionObject::from_structure(&BrokerWriterGroupTransportDataType {
+                queue_name: "machine/1".into(),
+                requested_delivery_guarantee: BrokerTransportQualityOfService::AtLeastOnce,
+                ..BrokerWriterGroupTransportDataType::default()
+            });
+        let plan = writer_group_link(&connection, &group, &base).unwrap();
+        assert_eq!(plan.options.mqtt.topic, "machine/1");
+        assert_eq!(plan.options.mqtt.quality_of_service, 1);
+    }
+
+    #[test]
+    fn what_is_no_address_is_said() {
+        let connection = PubSubConnectionDataType {
+            address: address("", "opc.tcp://localhost"),
+            ..PubSubConnectionDataType::default()
+        };
+        let group = WriterGroupDataType {
+            name: "Group".into(),
+            ..WriterGroupDataType::default()
+        };
+        let error = writer_group_link(&connection, &group, &Options::default()).unwrap_err();
+        assert!(error.to_string().starts_with("Group: Address: "), "{error}");
+    }
+}

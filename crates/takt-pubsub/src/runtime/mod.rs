@@ -1,0 +1,386 @@
+//! Threads and links for a configuration: one thread for each WriterGroup, one for each connection that receives.
+
+mod commands;
+mod links;
+mod publishing;
+mod status;
+mod subscribing;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_link::{LinkError, LinkState, Options};
+use takt_rt::affinity::AffinityError;
+use takt_rt::cyclic::CyclicError;
+use takt_rt::priority::{Policy, PriorityError};
+use takt_ua::Variant;
+use takt_ua::enumerations::PubSubState;
+use takt_ua::structures::{
+    PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
+    WriterGroupDataType,
+};
+
+pub use links::{LinkPlan, reader_links, writer_group_link};
+pub use status::Statistics;
+
+use crate::error::ConfigurationError;
+use crate::publisher::{DataSource, WriterGroup};
+use crate::security::KeyRing;
+use crate::subscriber::{DataTarget, Observer, Subscriber};
+use commands::CommandSender;
+use publishing::{PublisherCommand, PublisherThread};
+use status::Status;
+use subscribing::{SubscriberCommand, SubscriberThread};
+
+/// How the threads run.
+#[derive(Debug, Clone, Default)]
+pub struct RealTime {
+    /// Their scheduling policy; `None` leaves what the starting thread has.
+    pub policy: Option<Policy>,
+    /// The core that they are pinned to.
+    pub core: Option<usize>,
+    /// How long before the start of a publishing interval a thread wakes up and spins.
+    pub spin: Duration,
+}
+
+impl RealTime {
+    fn apply(&self) -> Result<(), StartError> {
+        if let Some(core) = self.core {
+            takt_rt::affinity::pin(core)?;
+        }
+        if let Some(policy) = self.policy {
+            takt_rt::priority::set(policy)?;
+        }
+        Ok(())
+    }
+}
+
+/// How a configuration is run.
+#[derive(Debug, Clone, Default)]
+pub struct RuntimeOptions {
+    /// How links are opened, as far as the configuration does not say.
+    pub link: Options,
+    /// Threads of WriterGroups.
+    pub publishing: RealTime,
+    /// Threads of connections that receive.
+    pub subscribing: RealTime,
+}
+
+/// A configuration does not start. Nothing of it runs then.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// A link cannot be opened.
+    #[error("{component}: {source}")]
+    Link {
+        /// WriterGroup or connection.
+        component: String,
+        /// Why.
+        source: LinkError,
+    },
+    /// The scheduling policy is not allowed.
+    #[error(transparent)]
+    Priority(#[from] PriorityError),
+    /// The core is not there.
+    #[error(transparent)]
+    Affinity(#[from] AffinityError),
+    /// The publishing interval is none.
+    #[error(transparent)]
+    Cycle(#[from] CyclicError),
+    /// The system has no thread to give.
+    #[error("no thread: {0}")]
+    Thread(std::io::Error),
+}
+
+/// A component with a state of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComponentState {
+    /// Connection, and WriterGroup if it is one.
+    pub name: String,
+    /// Its state.
+    pub state: PubSubState,
+    /// What its thread has done.
+    pub statistics: Statistics,
+}
+
+/// A configuration that runs, until it is dropped.
+pub struct PubSub {
+    writer_groups: Vec<Running<PublisherCommand>>,
+    connections: Vec<Running<SubscriberCommand>>,
+    stop: Arc<AtomicBool>,
+}
+
+struct Running<C> {
+    name: String,
+    commands: CommandSender<C>,
+    status: Arc<Status>,
+    security_group_ids: Vec<String>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl PubSub {
+    /// Starts all connections of a configuration that are enabled. `observers` gives each connection that receives someone who is told
+    /// of it.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing runs then. A link that is down is no error: it is a state.
+    pub fn start(
+        configuration: &PubSubConfiguration2DataType,
+        source: &mut dyn DataSource,
+        target: &mut dyn DataTarget,
+        observers: &mut dyn FnMut(&PubSubConnectionDataType) -> Box<dyn Observer + Send>,
+        options: &RuntimeOptions,
+    ) -> Result<Self, StartError> {
+        let mut running = Self {
+            writer_groups: Vec::new(),
+            connections: Vec::new(),
+            stop: Arc::new(AtomicBool::new(false)),
+        };
+        let enabled =
+            |connection: &&PubSubConnectionDataType| configuration.enabled && connection.enabled;
+        for connection in configuration.connections.iter().filter(enabled) {
+            for group in &connection.writer_groups {
+                running.start_group(configuration, connection, group, source, options)?;
+            }
+            if connection
+                .reader_groups
+                .iter()
+                .any(|group| !group.data_set_readers.is_empty())
+            {
+                let observer = observers(connection);
+                running.start_connection(configuration, connection, target, observer, options)?;
+            }
+        }
+        Ok(running)
+    }
+
+    /// Gives keys to all groups that need those of this SecurityGroup.
+    pub fn set_keys(&self, security_group_id: &str, keys: &KeyRing) {
+        let needs = |ids: &[String]| ids.iter().any(|id| id == security_group_id);
+        for group in self
+            .writer_groups
+            .iter()
+            .filter(|group| needs(&group.security_group_ids))
+        {
+            group.commands.send(PublisherCommand::SetKeys(keys.clone()));
+        }
+        for connection in self
+            .connections
+            .iter()
+            .filter(|it| needs(&it.security_group_ids))
+        {
+            let command = SubscriberCommand::SetKeys(security_group_id.to_owned(), keys.clone());
+            connection.commands.send(command);
+        }
+    }
+
+    /// The SecurityGroups whose keys are needed, each once.
+    pub fn security_group_ids(&self) -> Vec<String> {
+        let groups = self
+            .writer_groups
+            .iter()
+            .flat_map(|group| &group.security_group_ids);
+        let connections = self
+            .connections
+            .iter()
+            .flat_map(|it| &it.security_group_ids);
+        let mut ids: Vec<String> = groups.chain(connections).cloned().collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
+    /// Enables or disables a WriterGroup, by the name `CONNECTION/GROUP`; says `false` if there is none.
+    pub fn set_writer_group_enabled(&self, name: &str, enabled: bool) -> bool {
+        self.tell_group(name, PublisherCommand::SetEnabled(enabled))
+    }
+
+    /// Enables or disables a DataSetWriter of a WriterGroup; says `false` if there is no such group.
+    pub fn set_writer_enabled(&self, group: &str, data_set_writer_id: u16, enabled: bool) -> bool {
+        self.tell_group(
+            group,
+            PublisherCommand::SetWriterEnabled(data_set_writer_id, enabled),
+        )
+    }
+
+    /// Enables or disables a DataSetReader of a connection; says `false` if there is no such connection.
+    pub fn set_reader_enabled(&self, connection: &str, reader: &str, enabled: bool) -> bool {
+        let found = self
+            .connections
+            .iter()
+            .find(|running| running.name == connection);
+        let command = SubscriberCommand::SetReaderEnabled(reader.to_owned(), enabled);
+        found.is_some_and(|connection| connection.commands.send(command))
+    }
+
+    /// Sends an event with the next publishing interval; says `false` if there is no such group. One that the writer does not take is
+    /// counted as an error.
+    pub fn send_event(&self, group: &str, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
+        self.tell_group(group, PublisherCommand::Event(data_set_writer_id, fields))
+    }
+
+    /// States and statistics of the WriterGroups.
+    pub fn writer_groups(&self) -> impl Iterator<Item = ComponentState> + '_ {
+        self.writer_groups.iter().map(Running::state)
+    }
+
+    /// States and statistics of the connections that receive.
+    pub fn connections(&self) -> impl Iterator<Item = ComponentState> + '_ {
+        self.connections.iter().map(Running::state)
+    }
+
+    /// Whether no link is known to be down.
+    pub fn links_are_up(&self) -> bool {
+        let groups = self.writer_groups.iter().map(|group| &group.status);
+        let connections = self.connections.iter().map(|connection| &connection.status);
+        groups
+            .chain(connections)
+            .all(|status| status.link_state() != PubSubState::Error)
+    }
+
+    fn tell_group(&self, name: &str, command: PublisherCommand) -> bool {
+        let found = self
+            .writer_groups
+            .iter()
+            .find(|running| running.name == name);
+        found.is_some_and(|group| group.commands.send(command))
+    }
+
+    fn start_group(
+        &mut self,
+        configuration: &PubSubConfiguration2DataType,
+        connection: &PubSubConnectionDataType,
+        group: &WriterGroupDataType,
+        source: &mut dyn DataSource,
+        options: &RuntimeOptions,
+    ) -> Result<(), StartError> {
+        let within = |error: ConfigurationError| error.within(connection.name.as_str());
+        let link = writer_group_link(connection, group, &options.link).map_err(within)?;
+        let data_sets = &configuration.published_data_sets;
+        let engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
+        let settings: Option<UadpWriterGroupMessageDataType> =
+            group.message_settings.decode_as().ok();
+        let offset = settings.and_then(|settings| settings.publishing_offset.first().copied());
+        let (commands, receiver) = commands::channel();
+        let status = Arc::new(Status::default());
+        let name = format!("{}/{}", connection.name, group.name);
+        let security_group_ids = engine.security_group_id().map(str::to_owned);
+        let thread = PublisherThread {
+            group: engine,
+            link,
+            real_time: options.publishing.clone(),
+            publishing_offset: offset
+                .filter(|offset| offset.is_finite() && *offset >= 0.0)
+                .map(|milliseconds| (milliseconds * 1e6) as i64),
+            commands: receiver,
+            status: status.clone(),
+            stop: self.stop.clone(),
+        };
+        let thread = spawn("takt-publish", move |started| thread.run(started))?;
+        self.writer_groups.push(Running {
+            name,
+            commands,
+            status,
+            security_group_ids: security_group_ids.into_iter().collect(),
+            thread: Some(thread),
+        });
+        Ok(())
+    }
+
+    fn start_connection(
+        &mut self,
+        configuration: &PubSubConfiguration2DataType,
+        connection: &PubSubConnectionDataType,
+        target: &mut dyn DataTarget,
+        observer: Box<dyn Observer + Send>,
+        options: &RuntimeOptions,
+    ) -> Result<(), StartError> {
+        let within = |error: ConfigurationError| error.within(connection.name.as_str());
+        let links = reader_links(connection, &options.link).map_err(within)?;
+        let standalone = &configuration.subscribed_data_sets;
+        let subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
+        let (commands, receiver) = commands::channel();
+        let status = Arc::new(Status::default());
+        let security_group_ids = subscriber.security_group_ids().map(str::to_owned).collect();
+        let thread = SubscriberThread {
+            subscriber,
+            name: connection.name.to_string(),
+            links,
+            enabled: connection.enabled,
+            real_time: options.subscribing.clone(),
+            observer,
+            commands: receiver,
+            status: status.clone(),
+            stop: self.stop.clone(),
+        };
+        let thread = spawn("takt-subscribe", move |started| thread.run(started))?;
+        self.connections.push(Running {
+            name: connection.name.to_string(),
+            commands,
+            status,
+            security_group_ids,
+            thread: Some(thread),
+        });
+        Ok(())
+    }
+}
+
+impl<C> Running<C> {
+    fn state(&self) -> ComponentState {
+        ComponentState {
+            name: self.name.clone(),
+            state: self.status.state(),
+            statistics: self.status.statistics(),
+        }
+    }
+}
+
+impl Drop for PubSub {
+    /// Stops the threads, and waits for them.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let groups = self.writer_groups.iter_mut().map(|group| &mut group.thread);
+        let connections = self
+            .connections
+            .iter_mut()
+            .map(|connection| &mut connection.thread);
+        for thread in groups.chain(connections).filter_map(Option::take) {
+            // One that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts a thread and waits until it says that it has begun.
+fn spawn(
+    name: &str,
+    work: impl FnOnce(&SyncSender<Result<(), StartError>>) + Send + 'static,
+) -> Result<JoinHandle<()>, StartError> {
+    let (started, has_started) = sync_channel(1);
+    let thread = std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || work(&started))
+        .map_err(StartError::Thread)?;
+    match has_started.recv() {
+        Ok(Ok(())) => Ok(thread),
+        Ok(Err(error)) => {
+            let _ = thread.join();
+            Err(error)
+        }
+        Err(_) => Err(StartError::Thread(std::io::Error::other(
+            "it ended at once",
+        ))),
+    }
+}
+
+fn state_of_link(state: LinkState) -> PubSubState {
+    match state {
+        LinkState::Up => PubSubState::Operational,
+        LinkState::Down(_) => PubSubState::Error,
+    }
+}

@@ -1,0 +1,136 @@
+//! The thread of a WriterGroup.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use takt_link::{LinkError, Sender, open_sender};
+use takt_rt::clock::Clock;
+use takt_rt::cyclic::{Cycle, Cyclic};
+use takt_ua::Variant;
+use takt_ua::enumerations::PubSubState;
+
+use super::commands::CommandReceiver;
+use super::links::LinkPlan;
+use super::status::Status;
+use super::{RealTime, StartError};
+use crate::publisher::{Output, WriterGroup};
+use crate::security::KeyRing;
+use crate::time::Now;
+
+/// What a WriterGroup is told.
+#[derive(Debug)]
+pub(super) enum PublisherCommand {
+    SetKeys(KeyRing),
+    SetEnabled(bool),
+    SetWriterEnabled(u16, bool),
+    Event(u16, Vec<Variant>),
+}
+
+/// Messages are made where they are sent from.
+struct LinkOutput<'a>(&'a mut dyn Sender);
+
+impl Output for LinkOutput<'_> {
+    type Error = LinkError;
+
+    #[inline]
+    fn max_message_size(&self) -> usize {
+        self.0.max_message_size()
+    }
+
+    #[inline]
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
+        self.0.reserve(length)
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<(), Self::Error> {
+        self.0.commit()
+    }
+}
+
+/// What the thread needs; all of it can move to another thread, the link cannot.
+pub(super) struct PublisherThread {
+    pub(super) group: WriterGroup,
+    pub(super) link: LinkPlan,
+    pub(super) real_time: RealTime,
+    /// Offset into the publishing interval, in nanoseconds, if intervals shall begin at whole multiples of themselves (6.3.1.1.6).
+    pub(super) publishing_offset: Option<i64>,
+    pub(super) commands: CommandReceiver<PublisherCommand>,
+    pub(super) status: Arc<Status>,
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+impl PublisherThread {
+    /// Opens the link, says whether that worked, and publishes until it is stopped.
+    pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
+        let (mut sender, cyclic) = match self.prepare() {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                // Whoever started the thread waits for this.
+                let _ = started.send(Err(error));
+                return;
+            }
+        };
+        let _ = started.send(Ok(()));
+        cyclic.run(|cycle| self.cycle(cycle, sender.as_mut()));
+    }
+
+    fn prepare(&self) -> Result<(Box<dyn Sender>, Cyclic), StartError> {
+        let at = |source| StartError::Link {
+            component: self.group.name().to_owned(),
+            source,
+        };
+        let sender = open_sender(&self.link.address, &self.link.options).map_err(at)?;
+        let mut cyclic = Cyclic::new(self.group.publishing_interval())?;
+        if let Some(offset) = self.publishing_offset {
+            cyclic = cyclic.with_base_time(Clock::Tai, offset);
+        }
+        self.real_time.apply()?;
+        Ok((sender, cyclic.with_spin(self.real_time.spin)))
+    }
+
+    #[inline]
+    fn cycle(&mut self, cycle: Cycle, sender: &mut dyn Sender) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        while let Some(command) = self.commands.next() {
+            self.obey(command);
+        }
+        let now = Now::read();
+        // A link that is down tries again with every message.
+        let outcome = self
+            .group
+            .publish(now, PubSubState::Operational, &mut LinkOutput(sender));
+        let flushed = sender.flush();
+        let errors = u64::from(outcome.is_err()) + u64::from(flushed.is_err());
+        let published = outcome.unwrap_or_default();
+        self.status.add(
+            published.network_messages as u64,
+            published.fixed as u64,
+            errors,
+        );
+        self.status
+            .note_cycle(cycle.overruns, cycle.wake_up_latency_nanos);
+        let link = super::state_of_link(sender.state());
+        self.status.set_states(link, self.group.state(link));
+        ControlFlow::Continue(())
+    }
+
+    fn obey(&mut self, command: PublisherCommand) {
+        match command {
+            PublisherCommand::SetKeys(keys) => self.group.set_keys(&keys),
+            PublisherCommand::SetEnabled(enabled) => self.group.set_enabled(enabled),
+            PublisherCommand::SetWriterEnabled(id, enabled) => {
+                self.group.set_writer_enabled(id, enabled);
+            }
+            PublisherCommand::Event(id, fields) => {
+                if !self.group.queue_event(id, fields) {
+                    self.status.add(0, 0, 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What threads say of themselves, without waiting for those who look.
+
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use takt_ua::enumerations::PubSubState;
+
+/// What a thread has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// NetworkMessages that were sent or received.
+    pub network_messages: u64,
+    /// How many of them took the fast path.
+    pub fixed: u64,
+    /// Messages that were not made, not sent, or not accepted.
+    pub errors: u64,
+    /// Publishing intervals that passed before they could be used.
+    pub overruns: u64,
+    /// How much later than planned a publishing interval has begun at worst, in nanoseconds.
+    pub max_wake_up_latency: u64,
+}
+
+/// Shared with the thread.
+#[derive(Debug)]
+pub(super) struct Status {
+    state: AtomicI32,
+    link: AtomicI32,
+    network_messages: AtomicU64,
+    fixed: AtomicU64,
+    errors: AtomicU64,
+    overruns: AtomicU64,
+    max_wake_up_latency: AtomicU64,
+}
+
+impl Default for Status {
+    fn default() -> Self {
+        Self {
+            state: AtomicI32::new(PubSubState::PreOperational.0),
+            link: AtomicI32::new(PubSubState::PreOperational.0),
+            network_messages: AtomicU64::new(0),
+            fixed: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            overruns: AtomicU64::new(0),
+            max_wake_up_latency: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Status {
+    pub(super) fn state(&self) -> PubSubState {
+        PubSubState(self.state.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn link_state(&self) -> PubSubState {
+        PubSubState(self.link.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(super) fn set_states(&self, link: PubSubState, group: PubSubState) {
+        self.link.store(link.0, Ordering::Relaxed);
+        self.state.store(group.0, Ordering::Relaxed);
+    }
+
+    /// Only the thread itself adds, so that nothing is lost by adding without an atomic operation.
+    #[inline]
+    pub(super) fn add(&self, network_messages: u64, fixed: u64, errors: u64) {
+        let add = |counter: &AtomicU64, number: u64| {
+            counter.store(counter.load(Ordering::Relaxed) + number, Ordering::Relaxed);
+        };
+        add(&self.network_messages, network_messages);
+        add(&self.fixed, fixed);
+        add(&self.errors, errors);
+    }
+
+    #[inline]
+    pub(super) fn note_cycle(&self, overruns: u64, wake_up_latency: u64) {
+        self.overruns.store(overruns, Ordering::Relaxed);
+        if wake_up_latency > self.max_wake_up_latency.load(Ordering::Relaxed) {
+            self.max_wake_up_latency
+                .store(wake_up_latency, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn statistics(&self) -> Statistics {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Statistics {
+            network_messages: load(&self.network_messages),
+            fixed: load(&self.fixed),
+            errors: load(&self.errors),
+            overruns: load(&self.overruns),
+            max_wake_up_latency: load(&self.max_wake_up_latency),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The thread of a connection that receives.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use takt_link::{Receiver, open_receiver};
+use takt_ua::enumerations::PubSubState;
+
+use super::commands::CommandReceiver;
+use super::links::LinkPlan;
+use super::status::Status;
+use super::{RealTime, StartError};
+use crate::security::KeyRing;
+use crate::subscriber::{Observer, Subscriber};
+use crate::time::Now;
+
+/// How long the thread waits for messages before it looks whether it is told something.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// What a connection is told.
+#[derive(Debug)]
+pub(super) enum SubscriberCommand {
+    SetKeys(String, KeyRing),
+    SetReaderEnabled(String, bool),
+}
+
+/// What the thread needs; all of it can move to another thread, the links cannot.
+pub(super) struct SubscriberThread {
+    pub(super) subscriber: Subscriber,
+    pub(super) name: String,
+    pub(super) links: Vec<LinkPlan>,
+    pub(super) enabled: bool,
+    pub(super) real_time: RealTime,
+    pub(super) observer: Box<dyn Observer + Send>,
+    pub(super) commands: CommandReceiver<SubscriberCommand>,
+    pub(super) status: Arc<Status>,
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+impl SubscriberThread {
+    /// Opens the links, says whether that worked, and receives until it is stopped.
+    pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
+        let mut receivers = match self.prepare() {
+            Ok(receivers) => receivers,
+            Err(error) => {
+                let _ = started.send(Err(error));
+                return;
+            }
+        };
+        let _ = started.send(Ok(()));
+        while !self.stop.load(Ordering::Relaxed) {
+            while let Some(command) = self.commands.next() {
+                match command {
+                    SubscriberCommand::SetKeys(id, keys) => self.subscriber.set_keys(&id, &keys),
+                    SubscriberCommand::SetReaderEnabled(name, enabled) => {
+                        self.subscriber.set_reader_enabled(&name, enabled);
+                    }
+                }
+            }
+            self.receive(&mut receivers);
+        }
+    }
+
+    fn prepare(&self) -> Result<Vec<Box<dyn Receiver>>, StartError> {
+        let open = |link: &LinkPlan| {
+            open_receiver(&link.address, &link.options).map_err(|source| StartError::Link {
+                component: self.name.clone(),
+                source,
+            })
+        };
+        let receivers = self.links.iter().map(open).collect::<Result<_, _>>()?;
+        self.real_time.apply()?;
+        Ok(receivers)
+    }
+
+    fn receive(&mut self, receivers: &mut [Box<dyn Receiver>]) {
+        let next = self.subscriber.next_timeout();
+        let until = next.map_or(LONGEST_WAIT, |next| {
+            next.saturating_duration_since(Instant::now())
+        });
+        // Several links take turns.
+        let wait = until.min(LONGEST_WAIT) / u32::try_from(receivers.len().max(1)).unwrap_or(1);
+        let up = receivers.iter().all(|receiver| receiver.state().is_up());
+        let link = if up {
+            PubSubState::Operational
+        } else {
+            PubSubState::Error
+        };
+        let connection = crate::state::of_connection(self.enabled, link);
+        let Self {
+            subscriber,
+            observer,
+            status,
+            ..
+        } = self;
+        for receiver in receivers.iter_mut() {
+            let outcome = receiver.receive(wait, &mut |received| {
+                // A message has come, so there is a link.
+                let connection = match connection {
+                    PubSubState::Error => PubSubState::Operational,
+                    connection => connection,
+                };
+                let outcome =
+                    subscriber.receive(Now::read(), connection, received.bytes, observer.as_mut());
+                match outcome {
+                    Ok(reception) => status.add(1, u64::from(reception.fixed), 0),
+                    Err(error) => {
+                        status.add(1, 0, 1);
+                        observer.refused(&error);
+                    }
+                }
+            });
+            if outcome.is_err() {
+                std::thread::sleep(wait);
+            }
+        }
+        subscriber.handle_timeout(Now::read(), connection, observer.as_mut());
+        status.set_states(link, connection);
+    }
+}
