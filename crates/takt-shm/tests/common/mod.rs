@@ -23,13 +23,16 @@ use takt_shm::{
 use takt_ua::binary::Encoder;
 
 pub const TAG: u8 = 3;
-pub const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long something may take that must happen, on a machine that has other things to do.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Answers a body with the same body, except:
 ///
 /// * `hang`: never;
 /// * `sleep N`: after N milliseconds, blocking the whole server;
 /// * `defer N`: after N milliseconds, from another thread;
+/// * `wait`: when a `release` comes, on any connection, from another thread;
+/// * `block`: when a `release` comes to [`Echo::release`], blocking the whole server;
 /// * `size N`: with N bytes, each the low byte of its index;
 /// * `peer`: with the user and process of the peer.
 #[derive(Default, Clone)]
@@ -364,7 +367,7 @@ impl Drop for RuntimeDirectory {
     fn drop(&mut self) {
         // Processes that other tests are just starting hold copies of our locks until they run their own program, so what
         // the last one to leave would remove may need a second call. What is killed needs one anyway.
-        for _ in 0..200 {
+        for _ in 0..2000 {
             takt_shm::clean_dead(Some(self.path())).unwrap();
             if files(self.path()).is_empty() {
                 return;
