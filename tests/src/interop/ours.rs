@@ -187,7 +187,7 @@ fn says_what_is_wrong(sandbox: &Sandbox, server: &PeerServer) {
     let said = format!("{}{}", unknown.stdout, unknown.stderr);
     assert!(said.contains("BadNodeIdUnknown"), "{said}");
     let error = sandbox
-        .run(&["browse", "opc.tcp://127.0.0.1:9"])
+        .run(&["browse", "opc.tcp://127.0.0.1:9", "--timeout", "2s"])
         .expect_failure();
     assert!(error.contains("127.0.0.1:9"), "{error}");
 }
