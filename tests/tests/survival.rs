@@ -26,7 +26,7 @@ const SOON: Duration = Duration::from_secs(2);
 
 /// How long a Read may take, which is also how long a peer is looked for that is gone; and how long it may take before it counts as a
 /// hang, on a machine that has other things to do.
-const TIMEOUT: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_millis(500);
 const HANG: Duration = Duration::from_secs(60);
 
 /// What `Spindle/SpeedSetpoint` holds as long as nobody writes it.
