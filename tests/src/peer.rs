@@ -9,10 +9,10 @@ use crate::binary::{open62541, repository};
 use crate::process::{self, Process};
 
 /// An interpreter that compiles its modules on a busy machine takes its time.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_secs(120);
 
 /// How long a peer may take for one request.
-const REQUEST: Duration = Duration::from_secs(20);
+const REQUEST: Duration = Duration::from_secs(60);
 
 /// A foreign product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,6 +208,15 @@ impl PeerClient {
     /// # Panics
     /// If there is none.
     pub fn find(&mut self, path: &[&str]) -> String {
+        self.try_find(path)
+            .unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    /// As [`find`](Self::find), for what may not be there yet.
+    ///
+    /// # Errors
+    /// What is missing, and what there is instead.
+    pub fn try_find(&mut self, path: &[&str]) -> Result<String, String> {
         let mut node = "i=85".to_owned();
         for wanted in path {
             let children = self.children(&node);
@@ -220,9 +229,9 @@ impl PeerClient {
             });
             match found {
                 Some(child) => node = child["node"].as_str().unwrap_or_default().to_owned(),
-                None => panic!("{node} has no child {wanted}: {children:#?}"),
+                None => return Err(format!("{node} has no child {wanted}: {children:#?}")),
             }
         }
-        node
+        Ok(node)
     }
 }

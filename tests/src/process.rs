@@ -12,6 +12,9 @@ use rustix::process::{Pid, Signal};
 /// How long a process that is dropped may take to end in an orderly way.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How long the kernel may take to be rid of a process that was killed: it may wait for a disk first.
+const KILLED: Duration = Duration::from_secs(60);
+
 /// How long the rest of its output is waited for after its end.
 const REST: Duration = Duration::from_secs(1);
 
@@ -171,7 +174,7 @@ impl Process {
     /// Ends it as `kill -9` does, and returns when it is gone.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
-        self.wait(GRACE);
+        self.wait(KILLED);
     }
 
     /// Whether it has ended.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,10 +15,28 @@ use crate::binary;
 use crate::process::{self, Finished, Process};
 
 /// How long an application may take until it serves, on a machine that is busy with other tests.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(60);
 
 /// How long one command may take.
-const COMMAND: Duration = Duration::from_secs(20);
+const COMMAND: Duration = Duration::from_secs(60);
+
+/// How soon a command has started and ended beside what it was told to take.
+const ENDED: Duration = Duration::from_secs(7);
+
+/// What a command line that asks servers has besides: two seconds, its default, are too few for a server that does not get its turn.
+const PATIENT: [&str; 2] = ["--timeout", "60s"];
+
+/// A command line that waits for servers on a machine that has other things to do, unless it says itself how long.
+#[must_use]
+pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let (command, rest) = arguments.split_at(arguments.len().min(1));
+    let asks = ["browse", "read", "write", "call", "watch"];
+    if command.iter().any(|command| asks.contains(command)) && !rest.contains(&PATIENT[0]) {
+        [command, &PATIENT, rest].concat()
+    } else {
+        arguments.to_vec()
+    }
+}
 
 /// One test's surroundings. Dropping it removes them.
 #[derive(Debug)]
@@ -72,7 +90,7 @@ impl Sandbox {
     #[must_use]
     pub fn takt(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary::takt());
-        self.confine(&mut command).args(arguments);
+        self.confine(&mut command).args(patient(arguments));
         command
     }
 
@@ -113,6 +131,30 @@ impl Sandbox {
                     .unwrap_or_else(|error| panic!("no JSON ({error}): {line}"))
             })
             .collect()
+    }
+
+    /// Runs `takt watch … --for`, which must end in time, on the server's clock, which must go on; the rows that it printed.
+    ///
+    /// Where the machine has other things to do, the time may be over before a second change has come: then it has another try.
+    ///
+    /// # Panics
+    /// If it fails, or never shows that the clock goes on and ends in time.
+    #[must_use]
+    pub fn watch_clock(&self, endpoint: &str, interval: &str, length: Duration) -> Vec<Value> {
+        let clock = "i=2258";
+        let watched = format!("{}ms", length.as_millis());
+        let mut tries = Vec::new();
+        while tries.len() < 5 {
+            let started = Instant::now();
+            let arguments = ["--interval", interval, "--for", &watched];
+            let rows = self.rows(&[&["watch", endpoint, clock], &arguments[..]].concat());
+            let took = started.elapsed();
+            if rows.len() >= 2 && took < length + ENDED {
+                return rows;
+            }
+            tries.push((rows.len(), took));
+        }
+        panic!("{endpoint}: changes of the clock, and how long {watched} took: {tries:?}")
     }
 
     /// The files that applications left behind in shared memory, the runtime directory and the temporary directory.

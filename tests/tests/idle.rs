@@ -18,50 +18,64 @@ use takt_tests::{Registry, Sandbox};
 /// Longer than any interval at which a server used to look whether there is something to do.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// How often each thread of a process has given up its processor, by name and thread id.
-fn switches(process: u32) -> BTreeMap<(String, String), u64> {
+/// How long something may take that must happen, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How soon a death is noticed, and a thread ends.
+const SOON: Duration = Duration::from_secs(3);
+
+/// How often each thread with one of these names (all, if none is named) has given up its processor, by name and thread id.
+fn switches(process: u32, names: &[&str]) -> BTreeMap<(String, String), u64> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
     tasks
-        .map(|task| {
+        .filter_map(|task| {
             let task = task.unwrap();
-            let read = |file: &str| fs::read_to_string(task.path().join(file)).unwrap();
-            let status = read("status");
+            // A thread may end while it is looked at.
+            let read = |file: &str| fs::read_to_string(task.path().join(file)).ok();
+            let (name, status) = (read("comm")?, read("status")?);
             let count = status
                 .lines()
-                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))
-                .unwrap();
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
             let id = task.file_name().into_string().unwrap();
-            (
-                (read("comm").trim().to_owned(), id),
-                count.trim().parse().unwrap(),
-            )
+            Some(((name.trim().to_owned(), id), count.trim().parse().unwrap()))
         })
+        .filter(|((name, _), _)| names.is_empty() || names.contains(&name.as_str()))
         .collect()
 }
 
 /// How often threads with one of these names woke within [`WATCHED`]; all threads, if none is named.
 fn wake_ups(process: u32, names: &[&str]) -> u64 {
-    let before = switches(process);
+    let before = switches(process, names);
     std::thread::sleep(WATCHED);
-    let after = switches(process);
-    let is_meant = |name: &str| names.is_empty() || names.contains(&name);
     let of_thread = |(thread, count): (&(String, String), &u64)| {
         count - before.get(thread).copied().unwrap_or_default()
     };
-    after
-        .iter()
-        .filter(|((name, _), _)| is_meant(name))
-        .map(of_thread)
-        .sum()
+    switches(process, names).iter().map(of_thread).sum()
+}
+
+/// Asserts that threads with one of these names (all, if none is named) wake at most so often within [`WATCHED`]. What the machine does
+/// beside, as reading a page from disk, wakes them as well, and never makes it fewer: the quietest of some times is what the program
+/// does.
+fn assert_sleeps(process: u32, names: &[&str], at_most: u64, when: &str) {
+    let mut counted = Vec::new();
+    while counted.len() < 6 {
+        settle(process, names);
+        let count = wake_ups(process, names);
+        if count <= at_most {
+            return;
+        }
+        counted.push(count);
+    }
+    panic!("{when}: woken {counted:?} times within {WATCHED:?}");
 }
 
 /// Waits until nothing happens any more that was begun before.
-fn settle(process: u32) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let mut before = switches(process);
+fn settle(process: u32, names: &[&str]) {
+    let deadline = Instant::now() + PATIENCE;
+    let mut before = switches(process, names);
     loop {
         std::thread::sleep(Duration::from_millis(500));
-        let now = switches(process);
+        let now = switches(process, names);
         if now == before {
             return;
         }
@@ -74,7 +88,7 @@ fn connect(sandbox: &Sandbox, endpoint: &str) -> Client {
     let endpoint: Endpoint = endpoint.parse().unwrap();
     let options = ClientOptions {
         runtime_directory: Some(sandbox.runtime_directory()),
-        timeout: Duration::from_secs(10),
+        timeout: PATIENCE,
         ..ClientOptions::named("Idle")
     };
     Client::connect(&endpoint, options).unwrap()
@@ -90,31 +104,20 @@ fn an_idle_server_sleeps() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
     let process = registry.process.id();
-    settle(process);
-    assert_eq!(wake_ups(process, &[]), 0, "without clients");
+    assert_sleeps(process, &[], 0, "without clients");
 
     let endpoints = [registry.shared_memory(), registry.endpoint.clone()];
     let clients = endpoints.iter().cycle().take(16);
     let clients: Vec<Client> = clients
         .map(|endpoint| connect(&sandbox, endpoint))
         .collect();
-    settle(process);
-    assert!(
-        wake_ups(process, &[]) <= ALARMS,
-        "with clients that are idle"
-    );
+    assert_sleeps(process, &[], ALARMS, "with clients that are idle");
     drop(clients);
-    settle(process);
-    assert!(wake_ups(process, &[]) <= ALARMS, "when they have gone");
+    assert_sleeps(process, &[], ALARMS, "when they have gone");
 }
 
-/// A Provider and its registry notice each other's death without asking whether the other one lives.
-#[test]
-fn an_idle_provider_sleeps_and_so_does_its_registry() {
-    let sandbox = Sandbox::new();
-    let mut registry = Registry::start(&sandbox, &[]);
-    let name = sandbox.application("Sleeper");
-    let provider = Provider::builder(&name)
+fn start_provider(sandbox: &Sandbox, registry: &Registry) -> Provider {
+    Provider::builder(sandbox.application("Sleeper"))
         .variable(Variable::stored("Speed", 1.0))
         .registry(registry.shared_memory())
         .state_directory(sandbox.data_directory())
@@ -123,36 +126,50 @@ fn an_idle_provider_sleeps_and_so_does_its_registry() {
             ..ServeOptions::default()
         })
         .start()
-        .unwrap();
-    let eventually = |what: &str, is_so: &dyn Fn() -> bool| {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while !is_so() {
-            assert!(Instant::now() < deadline, "never {what}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
-    eventually("registered", &|| provider.is_registered());
-    let process = registry.process.id();
-    settle(process);
-    // Every ten seconds it asks whether the registry answers.
-    let ours = wake_ups(std::process::id(), &["serve", "registration"]);
-    assert!(ours <= ALARMS + 2, "{ours}");
-    let theirs = wake_ups(process, &[]);
-    assert!(theirs <= ALARMS + 2, "{theirs}");
+        .unwrap()
+}
 
-    let killed = Instant::now();
-    registry.process.kill();
-    eventually("alone", &|| !provider.is_registered());
-    assert!(
-        killed.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        killed.elapsed()
-    );
-    let begun = Instant::now();
-    drop(provider);
-    assert!(
-        begun.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        begun.elapsed()
-    );
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A Provider and its registry notice each other's death without asking whether the other one lives.
+#[test]
+fn an_idle_provider_sleeps_and_so_does_its_registry() {
+    let sandbox = Sandbox::new();
+    let mut registry = Registry::start(&sandbox, &[]);
+    let mut provider = start_provider(&sandbox, &registry);
+    eventually("registered", || provider.is_registered());
+    // Every ten seconds it asks whether the registry answers.
+    let (ours, theirs) = (std::process::id(), registry.process.id());
+    let threads = ["serve", "registration"];
+    assert_sleeps(ours, &threads, ALARMS + 2, "the Provider");
+    assert_sleeps(theirs, &[], ALARMS + 2, "its registry");
+
+    // A busy machine may let either wait for its turn, so they have more than one.
+    let mut took = Vec::new();
+    loop {
+        let killed = Instant::now();
+        registry.process.kill();
+        eventually("alone", || !provider.is_registered());
+        let noticed = killed.elapsed();
+        let begun = Instant::now();
+        drop(provider);
+        let ended = begun.elapsed();
+        if noticed < SOON && ended < SOON {
+            break;
+        }
+        took.push((noticed, ended));
+        assert!(
+            took.len() < 5,
+            "a death noticed, a Provider ended: {took:?}"
+        );
+        registry = Registry::start(&sandbox, &[]);
+        provider = start_provider(&sandbox, &registry);
+        eventually("registered", || provider.is_registered());
+    }
 }

@@ -18,7 +18,7 @@ const PROVIDERS: u32 = 64;
 const VARIABLES: u32 = 1000;
 
 /// How long all of it may take on a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn start(sandbox: &Sandbox, registry: &Registry, number: u32) -> Process {
     let name = provider(sandbox, number);

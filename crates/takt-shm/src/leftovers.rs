@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::runtime::SHARED_MEMORY_DIRECTORY;
 
-/// A shared memory object that has no size after this time never will.
-const UNBORN: Duration = Duration::from_millis(200);
+/// A shared memory object that has no size after this time never will: its owner gives it one at once, when it gets its turn.
+const UNBORN: Duration = Duration::from_secs(1);
 /// A node that is neither alive nor dead after this time never will be.
 const UNDEFINED: Duration = Duration::from_secs(2);
 

@@ -15,8 +15,9 @@ use crate::name_lock;
 use crate::runtime::Runtime;
 use crate::socket;
 
-/// How long an application may take to say hello; one that is stopped in a debugger says nothing.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// How long an application may take to say hello: it has to get its turn, on a machine that may be busy. One that is stopped in a
+/// debugger says nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An application that has, or had, a name in the runtime directory.
 #[derive(Debug)]

@@ -102,16 +102,18 @@ fn deferred_responses_come_from_other_threads() {
     let directory = RuntimeDirectory::new();
     for server_wait in [WaitPolicy::Sleep, WaitPolicy::Spin] {
         let config = server_config(directory.path());
-        let _server = ServerThread::start_waiting("Echo", config, server_wait).unwrap();
+        let server = ServerThread::start_waiting("Echo", config, server_wait).unwrap();
         let mut slow = connect(directory.path(), "Echo").unwrap();
         let mut fast = connect(directory.path(), "Echo").unwrap();
-        let begin = Instant::now();
-        let waiting =
-            std::thread::spawn(move || request(&mut slow, b"defer 200").unwrap().to_vec());
+        let sent = slow
+            .send(|encoder| encoder.bytes(b"wait"), TIMEOUT)
+            .unwrap();
         assert_eq!(request(&mut fast, b"now").unwrap(), b"now");
-        assert!(begin.elapsed() < Duration::from_millis(150));
-        assert_eq!(waiting.join().unwrap(), b"defer 200");
-        assert!(begin.elapsed() >= Duration::from_millis(200));
+        let nothing = slow.receive(Duration::from_millis(20)).unwrap_err();
+        assert!(matches!(nothing, ShmError::Timeout), "{nothing}");
+        server.release(1);
+        let (answered, response) = slow.receive(TIMEOUT).unwrap();
+        assert_eq!((answered, response), (sent, Ok(&b"wait"[..])));
     }
 }
 
@@ -120,16 +122,18 @@ fn a_late_answer_is_discarded() {
     let directory = RuntimeDirectory::new();
     for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
         let config = server_config(directory.path());
-        let _server = ServerThread::start("Echo", config).unwrap();
+        let server = ServerThread::start("Echo", config).unwrap();
         let config = client_config(directory.path(), wait);
         let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
         let begin = Instant::now();
         let timeout = Duration::from_millis(30);
+        // The server does not go on before the client has given up.
         let error = client
-            .request(|encoder| encoder.bytes(b"sleep 500"), timeout)
+            .request(|encoder| encoder.bytes(b"block"), timeout)
             .unwrap_err();
         assert_eq!(error.status_code(), StatusCode::BadTimeout);
-        assert!(begin.elapsed() >= timeout && begin.elapsed() < Duration::from_millis(450));
+        assert!(begin.elapsed() >= timeout && begin.elapsed() < TIMEOUT);
+        server.release(1);
         assert_eq!(request(&mut client, b"next").unwrap(), b"next");
         assert_eq!(request(&mut client, b"last").unwrap(), b"last");
     }
@@ -140,14 +144,17 @@ fn requests_are_sent_without_waiting_and_responses_received_as_they_come() {
     let directory = RuntimeDirectory::new();
     for wait in [WaitPolicy::Spin, WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
         let config = server_config(directory.path());
-        let _server = ServerThread::start("Echo", config).unwrap();
+        let server = ServerThread::start("Echo", config).unwrap();
         let config = client_config(directory.path(), wait);
         let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
-        let [slow, first, second] = [b"defer 200".as_slice(), b"first", b"second"].map(|body| {
+        let [slow, first, second] = [b"wait".as_slice(), b"first", b"second"].map(|body| {
             let sent = client.send(|encoder| encoder.bytes(body), TIMEOUT);
             (sent.unwrap(), body)
         });
         for (id, body) in [first, second, slow] {
+            if id == slow.0 {
+                server.release(1);
+            }
             let (answered, response) = client.receive(TIMEOUT).unwrap();
             assert_eq!((answered, response), (id, Ok(body)), "{wait:?}");
         }
@@ -160,13 +167,13 @@ fn requests_are_sent_without_waiting_and_responses_received_as_they_come() {
 #[test]
 fn too_many_unanswered_requests_are_busy() {
     let directory = RuntimeDirectory::new();
-    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
+    let server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let mut client = connect(directory.path(), "Echo").unwrap();
     let short = Duration::from_millis(1);
     let errors: Vec<StatusCode> = (0..8)
         .map(|_| {
             client
-                .request(|encoder| encoder.bytes(b"sleep 50"), short)
+                .request(|encoder| encoder.bytes(b"block"), short)
                 .unwrap_err()
                 .status_code()
         })
@@ -175,6 +182,7 @@ fn too_many_unanswered_requests_are_busy() {
         errors.contains(&StatusCode::BadTcpServerTooBusy),
         "{errors:?}"
     );
+    server.release(errors.len());
     eventually("the server has caught up", || {
         request(&mut client, b"after").is_ok_and(|response| response == b"after")
     });
@@ -222,7 +230,7 @@ fn nobody_there_is_said_at_once() {
     let error = connect(directory.path(), "Nobody").map(|_| ()).unwrap_err();
     assert!(matches!(error, ShmError::NoSuchApplication(_)), "{error}");
     assert_eq!(error.status_code(), StatusCode::BadConnectionRejected);
-    assert!(begin.elapsed() < Duration::from_secs(1));
+    assert!(begin.elapsed() < TIMEOUT);
     let public = PublicClient::new(name("Nobody"), Some(directory.path())).unwrap();
     let read = PublicService::find("Attributes", "Read").unwrap();
     let error = public.request(read, |_| Ok(()), TIMEOUT).unwrap_err();
@@ -294,11 +302,13 @@ fn services_that_were_half_removed_are_in_nobodys_way() {
     let (file, (content, metadata)) = (&descriptions[0], &contents[0]);
     std::fs::write(file, content).unwrap();
     std::fs::set_permissions(file, metadata.permissions()).unwrap();
+    let opened = std::fs::File::open(file).unwrap();
+    let (now, minute) = (std::time::SystemTime::now(), Duration::from_secs(60));
+    // Young however long this test takes.
+    opened.set_modified(now + minute).unwrap();
     clean_dead(Some(directory.path())).unwrap();
     assert!(file.exists());
-    let long_ago = std::time::SystemTime::now() - Duration::from_secs(60);
-    let opened = std::fs::File::open(file).unwrap();
-    opened.set_modified(long_ago).unwrap();
+    opened.set_modified(now - minute).unwrap();
     let report = clean_dead(Some(directory.path())).unwrap();
     assert_eq!((report.services, report.alive), (1, 1));
     assert_eq!(files(directory.path()), before);
@@ -432,7 +442,7 @@ fn who_is_there_can_be_seen() {
         request(&mut client, b"x").unwrap();
     }
     // Nobody has to ask: the memory is shared. A request is counted once it is answered, when its client goes on already.
-    let deadline = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + TIMEOUT;
     while list[0].counts().unwrap().requests < before.requests + 5 {
         assert!(Instant::now() < deadline, "{:?}", list[0].counts());
         std::thread::yield_now();

@@ -83,8 +83,8 @@ fn a_request_ends_when_the_server_is_killed() {
         assert_eq!(error.status_code(), StatusCode::BadConnectionClosed);
         let killed = killer.join().unwrap();
         let took = ended.duration_since(killed);
-        // At once, but tests may run on a busy machine; the request itself would have waited for ten seconds.
-        assert!(took < Duration::from_secs(2), "{wait:?}: {took:?}");
+        // At once, but tests may run on a busy machine; the request itself would have waited for all of its time.
+        assert!(took < TIMEOUT / 2, "{wait:?}: {took:?}");
         let error = request(&mut client, b"hello").unwrap_err();
         assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
     }
@@ -103,7 +103,7 @@ fn a_killed_server_is_replaced_at_once() {
         let _server = start_server(directory.path(), "sleep");
         let mut again = connect(directory.path(), "Echo").unwrap();
         assert_eq!(request(&mut again, b"two").unwrap(), b"two");
-        assert!(begin.elapsed() < Duration::from_secs(5));
+        assert!(begin.elapsed() < TIMEOUT / 2);
         let error = request(&mut client, b"three").unwrap_err();
         assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
     }

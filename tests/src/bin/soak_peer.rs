@@ -25,7 +25,7 @@ use takt_ua::{DateTime, Elements, StatusCode, Variant};
 /// How long a request may take, connecting included; and how long it may take before it counts as a hang: that, and what a
 /// machine adds that has other things to do.
 const TIMEOUT: Duration = Duration::from_secs(2);
-const HANG: Duration = Duration::from_secs(20);
+const HANG: Duration = Duration::from_secs(60);
 /// How often a Consumer says how far it is.
 const REPORT: Duration = Duration::from_millis(100);
 

@@ -13,6 +13,9 @@ use crate::sandbox::{Provider, Registry, Sandbox};
 const UA_URI: &str = "http://opcfoundation.org/UA/";
 const POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
+/// How long something may take that must happen, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 fn connect(peer: Peer, endpoint: &str) -> PeerClient {
     PeerClient::connect(peer, endpoint)
         .unwrap_or_else(|error| panic!("{peer:?} cannot connect to {endpoint}: {error}"))
@@ -224,7 +227,7 @@ pub fn client_through_registry(peer: Peer) {
     let registry = Registry::start(&sandbox, &[]);
     let mut provider = Provider::start(&sandbox, &registry, "machine");
     let mut session = connect(peer, &registry.endpoint);
-    wait_for_child(&mut session, "i=85", &provider.name);
+    wait_until_available(&mut session, &provider.name);
     let name = provider.name.as_str();
     let machine = Machine {
         object: session.find(&[name]),
@@ -258,7 +261,7 @@ pub fn client_through_registry(peer: Peer) {
                 break;
             }
             other => assert!(
-                killed.elapsed() < Duration::from_secs(3),
+                killed.elapsed() < PATIENCE,
                 "the Provider is gone, but Read says {other}"
             ),
         }
@@ -284,7 +287,7 @@ pub fn client_against_provider(peer: Peer) {
     let registry = Registry::start(&sandbox, &[]);
     let provider = Provider::start(&sandbox, &registry, "machine");
     let mut directory = connect(peer, &registry.endpoint);
-    wait_for_child(&mut directory, "i=85", &provider.name);
+    wait_until_available(&mut directory, &provider.name);
     let endpoint = endpoint_in_registry(&mut directory, &provider.name);
     assert_eq!(endpoint.trim_end_matches('/'), provider.endpoint);
 
@@ -335,24 +338,20 @@ fn endpoint_in_registry(directory: &mut PeerClient, name: &str) -> String {
         .clone()
 }
 
-/// A Provider registers soon after it has begun to serve.
-fn wait_for_child(session: &mut PeerClient, node: &str, name: &str) {
+/// A Provider registers soon after it has begun to serve: its Object comes first, and it is available when everything is there.
+pub(super) fn wait_until_available(session: &mut PeerClient, name: &str) {
     let started = Instant::now();
     loop {
-        let children = session.children(node);
-        let found = children.iter().any(|child| {
-            let browse_name = child["browseName"].as_str().unwrap_or_default();
-            browse_name
-                .split_once(':')
-                .is_some_and(|(_, found)| found == name)
-        });
-        if found {
-            return;
+        let available = session
+            .try_find(&[name, "Available"])
+            .map(|node| session.read(&node));
+        match &available {
+            Ok(value) if value["value"] == true => return,
+            _ => assert!(
+                started.elapsed() < PATIENCE,
+                "{name} is not available: {available:#?}"
+            ),
         }
-        assert!(
-            started.elapsed() < Duration::from_secs(10),
-            "{name} did not register: {children:#?}"
-        );
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -9,7 +9,7 @@ use super::same;
 use crate::peer::PeerClient;
 
 /// How long the Machine may take to do what it was told.
-const MACHINE: Duration = Duration::from_secs(10);
+const MACHINE: Duration = Duration::from_secs(60);
 
 /// The nodes of the demonstration's `Machine`, as one server names them.
 pub(super) struct Machine {

@@ -1,6 +1,6 @@
 //! Our command line against foreign servers.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -159,24 +159,8 @@ fn calls(sandbox: &Sandbox, server: &PeerServer) {
 }
 
 fn watches(sandbox: &Sandbox, server: &PeerServer) {
-    let started = Instant::now();
     // node-opcua looks at its clock once a second.
-    let time = "i=2258";
-    let rows = sandbox.rows(&[
-        "watch",
-        &server.endpoint,
-        time,
-        "--interval",
-        "100ms",
-        "--for",
-        "3s",
-    ]);
-    assert!(
-        started.elapsed() < Duration::from_secs(10),
-        "--for 3s took {:?}",
-        started.elapsed()
-    );
-    assert!(rows.len() >= 2, "the server's time goes on: {rows:#?}");
+    let rows = sandbox.watch_clock(&server.endpoint, "100ms", Duration::from_secs(3));
     assert!(rows.iter().all(good), "{rows:#?}");
     // A change that somebody else makes, pushed by the server: nothing is said about reading instead.
     let counter = server.node("UInt32");
@@ -195,7 +179,7 @@ fn watches(sandbox: &Sandbox, server: &PeerServer) {
 }
 
 /// How long a change may take, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn says_what_is_wrong(sandbox: &Sandbox, server: &PeerServer) {
     let unknown = sandbox.run(&["read", &server.endpoint, &server.node("Nothing")]);
@@ -203,7 +187,7 @@ fn says_what_is_wrong(sandbox: &Sandbox, server: &PeerServer) {
     let said = format!("{}{}", unknown.stdout, unknown.stderr);
     assert!(said.contains("BadNodeIdUnknown"), "{said}");
     let error = sandbox
-        .run(&["browse", "opc.tcp://127.0.0.1:9"])
+        .run(&["browse", "opc.tcp://127.0.0.1:9", "--timeout", "2s"])
         .expect_failure();
     assert!(error.contains("127.0.0.1:9"), "{error}");
 }

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::foreign::wait_until_available;
 use super::same;
 use crate::peer::{Peer, PeerClient};
 use crate::sandbox::{Provider, Registry, Sandbox};
 
 /// How long a change may take, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A foreign client gets the changes of a Provider's Variables: from itself, and through the registry.
 ///
@@ -23,6 +24,7 @@ pub fn client_subscribes(peer: Peer) {
     gets_changes(&mut session, "ns=1;s=Spindle/SpeedSetpoint", 6000.0);
 
     let mut session = PeerClient::connect(peer, &registry.endpoint).expect("a session");
+    wait_until_available(&mut session, &provider.name);
     let setpoint = session.find(&[&provider.name, "Spindle", "SpeedSetpoint"]);
     gets_changes(&mut session, &setpoint, 2000.0);
 }

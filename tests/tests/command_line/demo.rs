@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use takt_tests::{Process, Sandbox, binary, process};
 
-/// How long the demonstration may take to begin and to end on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::PATIENCE;
 
 fn start(sandbox: &Sandbox, arguments: &[&str]) -> Process {
     // Its processes are found by their name, which is this test's own.
@@ -123,7 +122,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
         let finished = demo.finish(PATIENCE);
         let when = format!("after an interrupt at {after} ms");
         // The first moments are before anybody can listen to the signal.
-        wait_until_none_runs(&sandbox, Duration::from_secs(3));
+        wait_until_none_runs(&sandbox, PATIENCE);
         nothing_is_left(&sandbox, &when);
         assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
     }
@@ -147,7 +146,7 @@ fn its_processes_end_when_it_is_killed() {
         let mut demo = start(&sandbox, &[]);
         demo.wait_for(moment, PATIENCE, |line| line.contains(moment));
         demo.kill();
-        wait_until_none_runs(&sandbox, Duration::from_secs(5));
+        wait_until_none_runs(&sandbox, PATIENCE);
         // Only what the killed process had itself may still lie there: the next one that starts takes it away.
         let _ = start(&sandbox, &["--for", "1s"])
             .finish(PATIENCE)

@@ -4,13 +4,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use takt_app::{Client, ClientOptions, Identity, model};
 use takt_tests::{Registry, Sandbox, process};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, StatusCode, ids};
+
+use crate::PATIENCE;
 
 /// Where the small disk is, for the test in the namespace.
 const DISK: &str = "TAKT_TEST_DISK";
@@ -33,7 +35,7 @@ fn a_full_disk_refuses_registrations_until_there_is_room() {
     command
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .env(DISK, &disk);
-    let ran = process::run("unshare", &mut command, Duration::from_secs(120));
+    let ran = process::run("unshare", &mut command, 4 * PATIENCE);
     let cannot = ran.stderr.contains("Operation not permitted") || ran.status.code() == Some(77);
     if cannot {
         println!("skipped: mounting a small disk takes root: {}", ran.stderr);
@@ -54,7 +56,7 @@ impl Owner {
             application_uri: model::provider_uri(name),
             identity: Identity::Anonymous,
             runtime_directory: Some(sandbox.runtime_directory()),
-            timeout: Duration::from_secs(10),
+            timeout: PATIENCE,
             ..ClientOptions::named(name)
         };
         let endpoint = registry.shared_memory().parse().unwrap();
@@ -149,7 +151,7 @@ fn on_a_small_disk(disk: &Path) {
     }
     let mut kept = Vec::new();
     let mut refused = Vec::new();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     for round in 0.. {
         assert!(Instant::now() < deadline, "the disk is never full");
         let names = names(round);

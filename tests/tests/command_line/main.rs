@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use takt_tests::{Provider, Registry, Sandbox};
 
+/// How long something may take that must happen, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A registry and the demonstration's Machine, registered.
 struct Plant {
     sandbox: Sandbox,
@@ -41,7 +44,7 @@ impl Plant {
 
     fn wait_until_available(&self) {
         let path = format!("{}/Available", self.machine.name);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             let read = self
                 .sandbox

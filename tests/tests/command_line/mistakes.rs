@@ -283,7 +283,7 @@ fn a_reader_that_goes_away_ends_a_watch_in_silence() {
         plant.registry.endpoint
     );
     plant.sandbox.confine(&mut shell).args(["-c", &command]);
-    let finished = Process::spawn("sh", &mut shell).finish(std::time::Duration::from_secs(20));
+    let finished = Process::spawn("sh", &mut shell).finish(crate::PATIENCE);
     assert_eq!(finished.stdout.lines().count(), 3);
     assert_eq!(finished.stderr, "");
 }

@@ -46,7 +46,7 @@ fn run(scheme: &str, case: fn(&mut Client)) {
         .find(|endpoint| endpoint.scheme() == scheme)
         .unwrap();
     let options = ClientOptions {
-        timeout: Duration::from_secs(20),
+        timeout: Duration::from_secs(60),
         runtime_directory: Some(sandbox.runtime_directory()),
         ..ClientOptions::named("Conformance")
     };

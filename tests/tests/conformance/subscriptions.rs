@@ -10,7 +10,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::plant::{attribute, fault, node, standard};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn options(publishing_interval: u64) -> SubscriptionOptions {
     SubscriptionOptions {

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use takt_app::{Client, ClientError, Endpoint};
 
-use crate::shared::{ANNA, BERT, CARL, DORA, Shared, as_user, set_mode};
+use crate::shared::{ANNA, BERT, CARL, DORA, Shared, as_user, set_mode, wait_for};
 use crate::socket;
 
 pub fn a_stranger_cannot_take_a_name() {
@@ -68,14 +68,11 @@ pub fn the_registry_knows_a_provider_by_its_user() {
     let impostor = shared.machine(CARL);
     let registry = format!("opc.iox2://{}", shared.application("Registry"));
     let path = format!("{}/Spindle/Override", shared.application("Machine"));
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_for("the registry's refusal", || {
+        impostor.report().contains("not registered").then_some(())
+    });
     let said = shared.fails(ANNA, &["write", &registry, &path, "70"]);
     assert!(said.contains("BadNoCommunication"), "{said}");
-    assert!(
-        impostor.report().contains("not registered"),
-        "{}",
-        impostor.report()
-    );
     drop(impostor);
     let _first = shared.machine(BERT);
     shared.wait_until_registered(ANNA);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
@@ -17,8 +17,8 @@ use tempfile::TempDir;
 /// The group's number.
 pub const GROUP: u32 = 54_001;
 
-const START: Duration = Duration::from_secs(30);
-const COMMAND: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(60);
+const COMMAND: Duration = Duration::from_secs(60);
 
 /// A user, by number, with a group of its own.
 #[derive(Debug, Clone, Copy)]
@@ -127,7 +127,9 @@ impl Shared {
             Some(group) => command.args(["--groups", &group.to_string()]),
             None => command.arg("--clear-groups"),
         };
-        command.arg(self.path().join("takt")).args(arguments);
+        command
+            .arg(self.path().join("takt"))
+            .args(takt_tests::sandbox::patient(arguments));
         command
             .current_dir("/")
             .env("TAKT_GROUP_ROOT", self.root())
@@ -213,17 +215,14 @@ impl Shared {
         process
     }
 
-    /// Tries until the Machine's setpoint can be read through the registry.
+    /// Waits until the registry has everything of the Machine.
     pub fn wait_until_registered(&self, user: User) {
         let registry = format!("opc.iox2://{}", self.application("Registry"));
-        let path = format!("{}/Spindle/SpeedSetpoint", self.application("Machine"));
-        for _ in 0..100 {
-            if self.run(user, &["read", &registry, &path]).status.success() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("the Machine has not registered");
+        let path = format!("{}/Available", self.application("Machine"));
+        wait_for("the Machine's registration", || {
+            let read = self.run(user, &["read", &registry, &path]);
+            read.stdout.starts_with("true").then_some(())
+        });
     }
 
     /// Options of a client in this group.
@@ -231,9 +230,21 @@ impl Shared {
         ClientOptions {
             group: Some(GROUP.to_string()),
             runtime_directory: Some(self.group_directory()),
-            timeout: Duration::from_secs(10),
+            timeout: START,
             ..ClientOptions::named("Groups")
         }
+    }
+}
+
+/// Waits until there is something.
+pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = find() {
+            return found;
+        }
+        assert!(started.elapsed() < START, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

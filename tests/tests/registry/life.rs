@@ -11,7 +11,7 @@ use takt_ua::StatusCode;
 use takt_ua::structures::{DeleteNodesItem, DeleteNodesRequest};
 
 use crate::{
-    SOON, START, available, client, client_as, consumer, eventually, node_ids, tank,
+    PATIENCE, available, client, client_as, consumer, eventually, node_ids, tank,
     wait_until_available,
 };
 
@@ -38,7 +38,7 @@ fn nodes_keep_their_ids_and_namespaces_their_indexes() {
             registry.process.kill();
         } else {
             registry.process.signal(Signal::TERM);
-            assert!(registry.process.wait(START).success());
+            assert!(registry.process.wait(PATIENCE).success());
         }
         registry = Registry::start_at(&sandbox, &endpoint, &[]);
         // Before the Provider is back, too: the nodes are the registry's.
@@ -81,7 +81,7 @@ fn a_provider_that_starts_first_serves_and_registers_when_it_can() {
     assert!(!tank.is_registered());
     let registry = Registry::start(&sandbox, &[]);
     assert_eq!(registry.name, registry_name);
-    eventually("registered", SOON, || tank.is_registered());
+    eventually("registered", PATIENCE, || tank.is_registered());
     let mut consumer = consumer(&sandbox, &registry);
     assert_eq!(available(&mut consumer, &name), Some(true));
     let level = consumer.find(&format!("{name}/Level")).unwrap();
@@ -106,7 +106,7 @@ fn a_provider_is_forgotten_when_asked_and_gone() {
     let refused = forget(&name, &address).expect_failure();
     assert!(refused.contains("BadInvalidState"), "{refused}");
     machine.process.kill();
-    eventually("not available", SOON, || {
+    eventually("not available", PATIENCE, || {
         available(&mut consumer, &name) == Some(false)
     });
     // Not from elsewhere, and not somebody whom nobody knows.
@@ -145,7 +145,7 @@ fn deleting_its_nodes_undoes_a_registration() {
     wait_until_available(&mut consumer, &name);
     let nodes = node_ids(&mut consumer, &name);
     drop(tank);
-    eventually("not available", SOON, || {
+    eventually("not available", PATIENCE, || {
         available(&mut consumer, &name) == Some(false)
     });
 
@@ -230,7 +230,7 @@ fn those_who_know_each_other_go_on_without_the_registry() {
     let node = NodeId::string(1, "Spindle/SpeedSetpoint");
     assert_eq!(direct.read_good(&node).unwrap(), written.into());
     let _registry = Registry::start_at(&sandbox, &registry.endpoint, &[]);
-    eventually("registered again", SOON, || {
+    eventually("registered again", PATIENCE, || {
         available(&mut consumer, &machine.name) == Some(true)
     });
     assert_eq!(consumer.read(&ways[0]).unwrap().value, Some(written.into()));
@@ -245,7 +245,7 @@ fn the_registry_names_the_endpoints_of_today() {
     for _ in 0..3 {
         let tank = tank(&sandbox, &name, &registry.shared_memory()).unwrap();
         let endpoints: Vec<Endpoint> = tank.endpoints().to_vec();
-        eventually("the endpoints", START, || {
+        eventually("the endpoints", PATIENCE, || {
             let providers = consumer.providers().unwrap_or_default();
             providers
                 .iter()

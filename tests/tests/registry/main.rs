@@ -19,17 +19,15 @@ use takt_app::{Client, ClientOptions, Consumer, Identity, Method, Provider, Unit
 use takt_tests::{Registry, Sandbox};
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 
-/// How soon a change of a Provider or of the registry is seen.
-const SOON: Duration = Duration::from_secs(2);
-
-/// How long what needs a new process may take on a busy machine.
-const START: Duration = Duration::from_secs(10);
+/// How long something may take that must happen, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client that may say of itself what it likes.
 fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -> Client {
     let options = ClientOptions {
         application_uri: uri.to_owned(),
         identity,
+        timeout: PATIENCE,
         runtime_directory: Some(sandbox.runtime_directory()),
         ..ClientOptions::named("Client")
     };
@@ -43,6 +41,7 @@ fn client(sandbox: &Sandbox, endpoint: &str) -> Client {
 
 fn consumer(sandbox: &Sandbox, registry: &Registry) -> Consumer {
     let options = ClientOptions {
+        timeout: PATIENCE,
         runtime_directory: Some(sandbox.runtime_directory()),
         ..ClientOptions::named("Consumer")
     };
@@ -100,7 +99,7 @@ fn available(consumer: &mut Consumer, name: &str) -> Option<bool> {
 }
 
 fn wait_until_available(consumer: &mut Consumer, name: &str) {
-    eventually(&format!("{name} is available"), START, || {
+    eventually(&format!("{name} is available"), PATIENCE, || {
         available(consumer, name) == Some(true)
     });
 }

@@ -9,7 +9,8 @@ use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, StatusCode, ids};
 
 use crate::{
-    SOON, available, client, client_as, consumer, eventually, node_ids, tank, wait_until_available,
+    PATIENCE, available, client, client_as, consumer, eventually, node_ids, tank,
+    wait_until_available,
 };
 
 fn add(client: &mut Client, parent: NodeId, node: ExpandedNodeId) -> StatusCode {
@@ -206,7 +207,7 @@ fn a_secret_makes_a_provider_known_over_tcp() {
         .join(format!("state/{name}.secret"));
     {
         let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
-        eventually("registered", SOON, || tank.is_registered());
+        eventually("registered", PATIENCE, || tank.is_registered());
     }
     let secret = std::fs::read_to_string(&secret_file).unwrap();
     assert!(secret.len() >= 32);
@@ -215,10 +216,10 @@ fn a_secret_makes_a_provider_known_over_tcp() {
     // It works again, after a restart of the registry too.
     for _ in 0..2 {
         let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
-        eventually("registered again", SOON, || tank.is_registered());
+        eventually("registered again", PATIENCE, || tank.is_registered());
         assert_eq!(available(&mut consumer, &name), Some(true));
         drop(tank);
-        eventually("gone", SOON, || {
+        eventually("gone", PATIENCE, || {
             available(&mut consumer, &name) == Some(false)
         });
         registry.process.kill();
@@ -252,7 +253,7 @@ fn a_secret_makes_a_provider_known_over_tcp() {
     assert_eq!(node_ids(&mut consumer, &name), nodes);
     std::fs::write(&secret_file, &secret).unwrap();
     let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
-    eventually("registered as ever", SOON, || tank.is_registered());
+    eventually("registered as ever", PATIENCE, || tank.is_registered());
 }
 
 #[test]

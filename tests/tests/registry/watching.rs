@@ -6,7 +6,7 @@ use takt_app::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptio
 use takt_tests::{Registry, Sandbox};
 use takt_ua::{StatusCode, Variant};
 
-use crate::{SOON, client, consumer, tank, wait_until_available};
+use crate::{PATIENCE, client, consumer, tank, wait_until_available};
 
 fn options() -> SubscriptionOptions {
     SubscriptionOptions {
@@ -26,10 +26,10 @@ fn queue(queue_size: u32) -> MonitoredItemOptions {
 fn wait_for(subscription: &mut Subscription, is_wanted: impl Fn(&DataChange) -> bool) {
     let started = Instant::now();
     loop {
-        let change = subscription.next(SOON).unwrap();
+        let change = subscription.next(PATIENCE).unwrap();
         match change {
             Some(change) if is_wanted(&change) => return,
-            _ => assert!(started.elapsed() < 2 * SOON, "the change does not come"),
+            _ => assert!(started.elapsed() < 2 * PATIENCE, "the change does not come"),
         }
     }
 }
@@ -81,7 +81,7 @@ fn changes_come_from_the_provider_and_through_the_registry() {
     for subscription in &mut direct {
         // What was written before the end had been sent, or was under way; then the connection is lost.
         let lost = loop {
-            match subscription.next(SOON) {
+            match subscription.next(PATIENCE) {
                 Ok(change) => assert!(change.is_some(), "neither changes nor an end"),
                 Err(error) => break error,
             }

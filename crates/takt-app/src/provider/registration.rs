@@ -29,8 +29,9 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Providers come at once.
 const BATCH: usize = 100;
 
-/// How long a registry may take for one of them when it has others to do. One that died is noticed at once.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a registry may take for one of them. When many Providers come at once each waits for all the others' turns, and who gave up
+/// would only have the registry begin with it anew. One that died is noticed at once.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ends a registration when it is dropped.
 pub(super) struct Stop {

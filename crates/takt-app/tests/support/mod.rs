@@ -11,6 +11,9 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientOptions, Endpoint};
 use takt_ua::NodeId;
 
+/// How long something may take that must happen, on a machine that has other things to do.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// In the environment of a process that is to be the Provider: its runtime directory.
 const PROVIDER: &str = "TAKT_TEST_PROVIDER";
 
@@ -77,7 +80,7 @@ impl Drop for Process {
 pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !condition() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(begin.elapsed() < PATIENCE, "{what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -86,11 +89,19 @@ pub(crate) fn node(path: &str) -> NodeId {
     NodeId::string(1, path)
 }
 
+pub(crate) fn client_options(directory: &Path) -> ClientOptions {
+    ClientOptions {
+        timeout: PATIENCE,
+        runtime_directory: Some(directory.to_path_buf()),
+        ..ClientOptions::named("Test")
+    }
+}
+
 pub(crate) fn connect(directory: &Path) -> Client {
     let endpoint: Endpoint = "opc.iox2://Current".parse().unwrap();
     let options = ClientOptions {
-        runtime_directory: Some(directory.to_path_buf()),
-        ..ClientOptions::named("Test")
+        timeout: PATIENCE,
+        ..client_options(directory)
     };
     Client::connect(&endpoint, options).unwrap()
 }

@@ -17,7 +17,7 @@ use crate::{
     ServerConfig, ShmClient, ShmError, ShmServer,
 };
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Echo;
 

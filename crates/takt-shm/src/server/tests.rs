@@ -12,7 +12,7 @@ use crate::client::{ClientConfig, ShmClient};
 use crate::handler::{CompletionWaker, Outcome};
 use crate::socket::{self, PeerCredentials};
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Answers a request with its own bytes.
 struct Echo;

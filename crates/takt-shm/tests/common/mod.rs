@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,19 +23,46 @@ use takt_shm::{
 use takt_ua::binary::Encoder;
 
 pub const TAG: u8 = 3;
-pub const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long something may take that must happen, on a machine that has other things to do.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Answers a body with the same body, except:
 ///
 /// * `hang`: never;
 /// * `sleep N`: after N milliseconds, blocking the whole server;
+/// * `block`: when [`Echo::release`] lets it, blocking the whole server;
 /// * `defer N`: after N milliseconds, from another thread;
+/// * `wait`: when [`Echo::release`] lets it, from another thread;
 /// * `size N`: with N bytes, each the low byte of its index;
 /// * `peer`: with the user and process of the peer.
 #[derive(Default, Clone)]
 pub struct Echo {
     pub connections: Arc<AtomicUsize>,
     pub disconnections: Arc<AtomicUsize>,
+    gate: Arc<Gate>,
+}
+
+/// Holds back answers until each is released.
+#[derive(Default)]
+struct Gate {
+    released: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let released = self.released.lock().unwrap();
+        let mut released = self.changed.wait_while(released, |it| *it == 0).unwrap();
+        *released -= 1;
+    }
+}
+
+impl Echo {
+    /// Has so many answers go that are held back, or will be.
+    pub fn release(&self, answers: usize) {
+        *self.gate.released.lock().unwrap() += answers;
+        self.gate.changed.notify_all();
+    }
 }
 
 type Answer = (u32, Vec<u8>);
@@ -44,6 +71,26 @@ pub struct EchoConnection {
     peer: Option<PeerCredentials>,
     waker: CompletionWaker,
     completed: Arc<Mutex<Vec<Answer>>>,
+}
+
+impl EchoConnection {
+    /// Answers from another thread, once it has waited.
+    fn defer(
+        &self,
+        request_id: u32,
+        request: &[u8],
+        wait: impl FnOnce() + Send + 'static,
+    ) -> Outcome {
+        let completed = Arc::clone(&self.completed);
+        let waker = Arc::clone(&self.waker);
+        let body = request.to_vec();
+        std::thread::spawn(move || {
+            wait();
+            completed.lock().unwrap().push((request_id, body));
+            waker();
+        });
+        Outcome::Deferred
+    }
 }
 
 impl Handler for Echo {
@@ -74,16 +121,14 @@ impl Handler for Echo {
         match word {
             "hang" => return Outcome::Deferred,
             "sleep" => std::thread::sleep(Duration::from_millis(number)),
+            "block" => self.gate.pass(),
             "defer" => {
-                let completed = Arc::clone(&connection.completed);
-                let waker = Arc::clone(&connection.waker);
-                let body = request.to_vec();
-                std::thread::spawn(move || {
-                    std::thread::sleep(Duration::from_millis(number));
-                    completed.lock().unwrap().push((request_id, body));
-                    waker();
-                });
-                return Outcome::Deferred;
+                let wait = move || std::thread::sleep(Duration::from_millis(number));
+                return connection.defer(request_id, request, wait);
+            }
+            "wait" => {
+                let gate = Arc::clone(&self.gate);
+                return connection.defer(request_id, request, move || gate.pass());
             }
             "size" => {
                 for index in 0..number {
@@ -239,6 +284,11 @@ impl ServerThread {
         })
     }
 
+    /// Has so many answers go that are held back, or will be.
+    pub fn release(&self, answers: usize) {
+        self.echo.release(answers);
+    }
+
     /// Ends the server and says what it has counted.
     pub fn stop(mut self) -> Echo {
         self.end();
@@ -364,7 +414,7 @@ impl Drop for RuntimeDirectory {
     fn drop(&mut self) {
         // Processes that other tests are just starting hold copies of our locks until they run their own program, so what
         // the last one to leave would remove may need a second call. What is killed needs one anyway.
-        for _ in 0..200 {
+        for _ in 0..2000 {
             takt_shm::clean_dead(Some(self.path())).unwrap();
             if files(self.path()).is_empty() {
                 return;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,9 +17,31 @@ use takt_ua::binary::Encoder;
 /// Bodies that begin with this are answered by another thread.
 pub const LATER: &[u8] = b"later";
 
+/// A body that is answered by another thread once it is [released](EchoServer::release).
+pub const HELD: &[u8] = b"later, when released";
+
 #[derive(Default)]
 pub struct Echo {
     pub channels: Arc<AtomicUsize>,
+    gate: Arc<Gate>,
+}
+
+#[derive(Default)]
+struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.is_open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let is_open = self.is_open.lock().unwrap();
+        drop(self.opened.wait_while(is_open, |is_open| !*is_open));
+    }
 }
 
 pub struct EchoConnection {
@@ -60,8 +82,12 @@ impl RequestHandler for Echo {
         }
         let (waker, body) = (Arc::clone(&connection.waker), request.to_vec());
         let completed = Arc::clone(&connection.completed);
+        let held = (request == HELD).then(|| Arc::clone(&self.gate));
         std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(100));
+            match held {
+                Some(gate) => gate.pass(),
+                None => std::thread::sleep(Duration::from_millis(100)),
+            }
             completed.lock().unwrap().push_back((request_id, body));
             waker();
         });
@@ -84,6 +110,7 @@ pub struct EchoServer {
     pub channels: Arc<AtomicUsize>,
     /// Open connections.
     pub connections: Arc<AtomicUsize>,
+    gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -94,6 +121,7 @@ impl EchoServer {
         let mut server = TcpServer::bind(&url, config, Echo::default()).unwrap();
         let url = server.url().clone();
         let channels = Arc::clone(&server.handler().channels);
+        let gate = Arc::clone(&server.handler().gate);
         let connections = Arc::new(AtomicUsize::new(0));
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, counted) = (Arc::clone(&stop), Arc::clone(&connections));
@@ -110,15 +138,21 @@ impl EchoServer {
             url,
             channels,
             connections,
+            gate,
             stop,
             thread: Some(thread),
         }
     }
 
+    /// Has the answers go that are held back, and those to come.
+    pub fn release(&self) {
+        self.gate.open();
+    }
+
     /// A connection that says nothing on its own.
     pub fn raw(&self) -> TcpStream {
         let stream = TcpStream::connect((self.url.host(), self.url.port())).unwrap();
-        let patience = Some(Duration::from_secs(10));
+        let patience = Some(Duration::from_secs(60));
         stream.set_read_timeout(patience).unwrap();
         stream.set_write_timeout(patience).unwrap();
         stream
@@ -126,7 +160,7 @@ impl EchoServer {
 
     /// Waits until all connections are gone.
     pub fn wait_until_empty(&self) {
-        for _ in 0..2000 {
+        for _ in 0..12_000 {
             if self.connections.load(Ordering::SeqCst) == 0 {
                 assert_eq!(self.channels.load(Ordering::SeqCst), 0);
                 return;
