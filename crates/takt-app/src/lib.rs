@@ -9,6 +9,7 @@ pub mod client;
 mod consumer;
 mod endpoint;
 mod error;
+mod mirror;
 pub mod model;
 mod provider;
 pub mod serve;
@@ -20,5 +21,6 @@ pub use client::{
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;
+pub use mirror::Mirror;
 pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

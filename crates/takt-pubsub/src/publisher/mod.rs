@@ -6,11 +6,13 @@ mod fixed;
 mod output;
 mod plan;
 mod protection;
+mod simulation;
 mod source;
 mod uadp;
 mod writer_group;
 
 pub use data_set_writer::DataSetWriter;
 pub use output::Output;
+pub use simulation::Simulation;
 pub use source::{DataSource, FieldSource, PublishedField};
 pub use writer_group::{PublishedMessages, WriterGroup};

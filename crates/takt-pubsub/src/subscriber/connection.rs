@@ -4,11 +4,7 @@ use std::time::Instant;
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
-use takt_wire::{
-    AnnouncementContent, ChunkReassembler, DataSetContentRef, DataSetMessageRef,
-    DiscoveryAnnouncement, NetworkMessageRef, PayloadParameters, PayloadRef, PublisherIdRef,
-    ReassemblyLimits,
-};
+use takt_wire::{ChunkReassembler, NetworkMessageRef, ReassemblyLimits};
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
@@ -16,7 +12,7 @@ use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;
 use super::target::DataTarget;
 use crate::error::{ConfigurationError, ReceiveError};
-use crate::security::{KeyRing, SIGNATURE_LENGTH};
+use crate::security::KeyRing;
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -30,7 +26,7 @@ pub struct Reception {
 }
 
 #[derive(Debug)]
-struct ReaderGroup {
+pub(super) struct ReaderGroup {
     name: String,
     enabled: bool,
     condition: Condition,
@@ -44,15 +40,17 @@ struct ReaderGroup {
 /// into cells, without allocation.
 #[derive(Debug)]
 pub struct Subscriber {
-    groups: Vec<ReaderGroup>,
-    readers: Vec<DataSetReader>,
+    pub(super) groups: Vec<ReaderGroup>,
+    pub(super) readers: Vec<DataSetReader>,
     /// Index of each reader's group.
-    group_of: Vec<usize>,
+    pub(super) group_of: Vec<usize>,
     /// Index of each reader's protection, if its messages are protected.
-    protection_of: Vec<Option<usize>>,
+    pub(super) protection_of: Vec<Option<usize>>,
     protections: Protections,
-    layouts: FixedLayouts,
-    reassembler: ChunkReassembler,
+    pub(super) layouts: FixedLayouts,
+    pub(super) reassembler: ChunkReassembler,
+    /// How many more readers may be made for DataSetWriters that nobody asked for.
+    pub(super) may_discover: usize,
 }
 
 impl Subscriber {
@@ -73,6 +71,7 @@ impl Subscriber {
             protections: Protections::default(),
             layouts: FixedLayouts::default(),
             reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
+            may_discover: 0,
         };
         for group in &connection.reader_groups {
             let name = group.name.to_string();
@@ -93,6 +92,26 @@ impl Subscriber {
             });
         }
         Ok(subscriber)
+    }
+
+    /// A subscriber that makes a reader for every DataSetWriter that it hears of, up to a number of them. Readers get their
+    /// metadata from announcements; without, they take what says its type itself. Names are
+    /// `PublisherId/WriterGroupId/DataSetWriterId`.
+    pub fn discovering(max_readers: usize) -> Self {
+        Self {
+            groups: vec![ReaderGroup {
+                name: String::new(),
+                enabled: true,
+                condition: Condition::Ready,
+            }],
+            readers: Vec::new(),
+            group_of: Vec::new(),
+            protection_of: Vec::new(),
+            protections: Protections::default(),
+            layouts: FixedLayouts::default(),
+            reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
+            may_discover: max_readers,
+        }
     }
 
     /// The readers of all groups.
@@ -242,182 +261,10 @@ impl Subscriber {
             }
         }
     }
-
-    fn receive_general(
-        &mut self,
-        now: Now,
-        connection: PubSubState,
-        bytes: &[u8],
-        protection: Option<usize>,
-        observer: &mut dyn Observer,
-    ) -> Result<Reception, ReceiveError> {
-        let message = NetworkMessageRef::new_checked(bytes)?;
-        let wanted = self.wanting(&message, connection, protection);
-        if protection.is_none() && is_signed(&message) {
-            return match wanted.is_empty() {
-                true => Ok(Reception::default()),
-                false => Err(ReceiveError::NotExpected),
-            };
-        }
-        let signature_length = protection.map_or(0, |_| SIGNATURE_LENGTH);
-        let payload = |offset: u16| {
-            let at = message.data_set_message_at(offset, signature_length);
-            at.map_err(ReceiveError::from)
-        };
-        let mut accepted = Vec::new();
-        let mut declined = false;
-        let mut outcome = Ok(());
-        // Messages without a PayloadHeader: a reader may know where its DataSetMessage is (6.3.1.4.3).
-        let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
-            let offset = self
-                .readers
-                .get(*index)
-                .map_or(0, DataSetReader::data_set_offset);
-            offset != 0 && message.data_set_writer_ids().next().is_none() && !message.chunk
-        });
-        for index in placed {
-            let offset = self
-                .readers
-                .get(index)
-                .map_or(0, DataSetReader::data_set_offset);
-            let received = payload(offset)
-                .and_then(|found| self.pass_on(index, &message, &found, now, observer));
-            match received {
-                Ok(Some(true)) => accepted.push((index, usize::MAX)),
-                Ok(_) => {}
-                Err(error) => outcome = Err(error),
-            }
-        }
-        let announced =
-            message.network_message_type != takt_wire::NetworkMessageType::DataSetMessage;
-        if wanted.is_empty() && !announced {
-            return outcome.map(|()| Reception {
-                accepted: accepted.len(),
-                fixed: false,
-            });
-        }
-        let reassembled;
-        let parameters = PayloadParameters {
-            signature_length,
-            ..PayloadParameters::default()
-        };
-        let payload = match message.payload(&parameters)? {
-            PayloadRef::Chunk(chunk) => {
-                match self.reassembler.push(&message, &chunk, now.instant)? {
-                    None => return Ok(Reception::default()),
-                    Some(whole) => {
-                        reassembled = whole.bytes;
-                        message.reassembled_payload(&reassembled)?
-                    }
-                }
-            }
-            payload => payload,
-        };
-        match payload {
-            PayloadRef::DataSetMessages(messages) => {
-                for (position, found) in messages.iter().enumerate() {
-                    // One that cannot be understood is skipped; the others are not.
-                    let found = match found {
-                        Ok(found) => found,
-                        Err(error) => {
-                            outcome = Err(error.into());
-                            continue;
-                        }
-                    };
-                    for index in &wanted {
-                        match self.pass_on(*index, &message, &found, now, observer) {
-                            Ok(Some(true)) => accepted.push((*index, position)),
-                            Ok(Some(false)) => declined = true,
-                            Ok(None) => {}
-                            Err(error) => outcome = Err(error),
-                        }
-                    }
-                }
-            }
-            PayloadRef::DiscoveryAnnouncement(announcement) => {
-                if let Some(publisher_id) = message.publisher_id {
-                    self.take_announcement(publisher_id, &announcement);
-                    observer.announced(publisher_id, &announcement);
-                }
-            }
-            PayloadRef::DiscoveryProbe(_) | PayloadRef::Chunk(_) => {}
-        }
-        outcome?;
-        let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
-        if !accepted.is_empty() && !declined && !placed && !message.chunk {
-            self.layouts
-                .learn(bytes, signature_length, &accepted, &self.readers);
-        }
-        Ok(Reception {
-            accepted: accepted.len(),
-            fixed: false,
-        })
-    }
-
-    /// Indexes of the readers that want a message.
-    fn wanting(
-        &self,
-        message: &NetworkMessageRef<'_>,
-        connection: PubSubState,
-        protection: Option<usize>,
-    ) -> Vec<usize> {
-        let readers = self.readers.iter().zip(&self.group_of).enumerate();
-        let wanting = readers.filter(|(index, (reader, group))| {
-            let same = self.protection_of.get(*index) == Some(&protection);
-            let group = self.groups.get(**group);
-            same && group.is_some_and(|group| reader.listens(group.state(connection)))
-                && reader.wants(message)
-        });
-        wanting.map(|(index, _)| index).collect()
-    }
-
-    /// Whether the reader has accepted the DataSetMessage; `None` if it is not for it.
-    fn pass_on(
-        &mut self,
-        index: usize,
-        message: &NetworkMessageRef<'_>,
-        found: &DataSetMessageRef<'_>,
-        now: Now,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<bool>, ReceiveError> {
-        match self.readers.get_mut(index) {
-            Some(reader)
-                if reader.wants_writer(found.data_set_writer_id)
-                    && found.content != DataSetContentRef::Invalid =>
-            {
-                reader.receive(message, found, now, observer).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn take_announcement(
-        &mut self,
-        publisher_id: PublisherIdRef<'_>,
-        announcement: &DiscoveryAnnouncement,
-    ) {
-        let AnnouncementContent::DataSetMetaData {
-            data_set_writer_id,
-            meta_data,
-            status_code,
-        } = &announcement.content
-        else {
-            return;
-        };
-        let mut changed = false;
-        for reader in &mut self.readers {
-            if !status_code.is_bad() && reader.wants_announced(publisher_id, *data_set_writer_id) {
-                changed |= reader.take_meta_data(meta_data);
-            }
-        }
-        if changed {
-            self.layouts.clear();
-        }
-    }
 }
 
 impl ReaderGroup {
-    fn state(&self, connection: PubSubState) -> PubSubState {
+    pub(super) fn state(&self, connection: PubSubState) -> PubSubState {
         crate::state::state(self.enabled, connection, self.condition)
     }
 }

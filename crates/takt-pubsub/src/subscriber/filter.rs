@@ -34,6 +34,11 @@ impl DataSetReader {
             || data_set_writer_id.is_none_or(|id| id == self.data_set_writer_id)
     }
 
+    /// Whether it reads this DataSetWriter, or any.
+    pub(super) fn reads(&self, data_set_writer_id: u16) -> bool {
+        self.data_set_writer_id == 0 || self.data_set_writer_id == data_set_writer_id
+    }
+
     /// Whether an announcement is of this writer.
     pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
         let publisher_id = self.publisher_id.as_ref();

@@ -7,6 +7,7 @@ mod filter;
 mod fixed;
 mod protection;
 mod received;
+mod reception;
 mod target;
 
 pub use connection::{Reception, Subscriber};

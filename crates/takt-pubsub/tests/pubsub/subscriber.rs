@@ -422,3 +422,31 @@ fn noise_is_an_error_and_nothing_else() {
         assert!(log.data_sets.is_empty());
     }
 }
+
+#[test]
+fn readers_are_made_for_writers_that_are_heard_of() {
+    let mut setup = Setup::new(&[Variant::UInt32(3)]);
+    let mut group = setup.build();
+    let mut subscriber = Subscriber::discovering(1);
+    let mut log = Log::default();
+    for step in 0..3 {
+        let reception = pass(&mut group, &mut subscriber, now(), &mut log);
+        assert_eq!(
+            reception,
+            Reception {
+                accepted: 1,
+                fixed: step > 0
+            }
+        );
+    }
+    assert_eq!(subscriber.readers()[0].name(), "4/3/7");
+    assert_eq!(log.data_sets[2].fields, [(0, Variant::UInt32(3))]);
+    // One more would be too many.
+    setup.connection.publisher_id = Variant::UInt16(5);
+    let mut other = setup.build();
+    assert_eq!(
+        pass(&mut other, &mut subscriber, now(), &mut log).accepted,
+        0
+    );
+    assert_eq!(subscriber.readers().len(), 1);
+}

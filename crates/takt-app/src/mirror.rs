@@ -1,0 +1,171 @@
+//! Cells that follow the Variables of a server.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_cell::Cell;
+use takt_ua::binary::Encode;
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};
+
+use crate::client::{Attribute, Client};
+use crate::subscription::{MonitoredItemOptions, Subscription, SubscriptionOptions};
+use crate::{ClientError, DataChange};
+
+/// How long the thread waits for a change before it looks whether it shall end.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Texts and arrays may grow to so many bytes; cells have a fixed size.
+const ROOM: usize = 1024;
+
+/// Cells with the values of Variables of a server, kept up to date by a Subscription, until it is dropped.
+///
+/// This is how values of another application are published by PubSub, or read by a thread that must not wait: the cells are
+/// read without asking anybody. While the server is away, their status is BadNoCommunication.
+pub struct Mirror {
+    cells: HashMap<NodeId, Arc<Cell>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mirror {
+    /// Follows these Variables; changes come at most once in each `interval`.
+    ///
+    /// # Errors
+    /// The server cannot be reached, has no Subscriptions, or does not know one of the Variables.
+    pub fn start(
+        mut client: Client,
+        variables: &[NodeId],
+        interval: Duration,
+    ) -> Result<Self, ClientError> {
+        let wanted: Vec<_> = variables
+            .iter()
+            .map(|node| (node.clone(), Attribute::Value))
+            .collect();
+        let values = client.read_attributes(&wanted)?;
+        let mut cells = HashMap::new();
+        for (node, value) in variables.iter().zip(&values) {
+            let status = value.status_code();
+            if value.value.is_none()
+                && matches!(
+                    status,
+                    StatusCode::BadNodeIdUnknown | StatusCode::BadNodeIdInvalid
+                )
+            {
+                return Err(ClientError::Operation {
+                    subject: node.to_string(),
+                    status,
+                });
+            }
+            let cell = cell_for(value);
+            store(&cell, value.clone());
+            cells.insert(node.clone(), Arc::new(cell));
+        }
+        let options = SubscriptionOptions {
+            publishing_interval: interval,
+            ..SubscriptionOptions::default()
+        };
+        let mut subscription = Subscription::create(client, options)?;
+        let item = MonitoredItemOptions {
+            sampling_interval: interval,
+            ..MonitoredItemOptions::default()
+        };
+        let items = variables.iter().map(|node| (node.clone(), item.clone()));
+        let results = subscription.monitor_all(items.collect())?;
+        let mut targets = HashMap::new();
+        for (node, result) in variables.iter().zip(results) {
+            if let (Ok(handle), Some(cell)) = (result, cells.get(node)) {
+                targets.insert(handle, Arc::clone(cell));
+            }
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let follower = Follower {
+            subscription,
+            targets,
+            stop: Arc::clone(&stop),
+        };
+        let thread = std::thread::Builder::new()
+            .name("takt-mirror".to_owned())
+            .spawn(move || follower.run())
+            .map_err(|error| ClientError::Operation {
+                subject: format!("a thread that follows the server ({error})"),
+                status: StatusCode::BadResourceUnavailable,
+            })?;
+        Ok(Self {
+            cells,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// The cells, by the NodeIds of their Variables.
+    pub fn cells(&self) -> &HashMap<NodeId, Arc<Cell>> {
+        &self.cells
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Follower {
+    subscription: Subscription,
+    targets: HashMap<u32, Arc<Cell>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Follower {
+    fn run(mut self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            match self.subscription.next(STEP) {
+                Ok(None) => {}
+                Ok(Some(DataChange {
+                    client_handle,
+                    value,
+                })) => {
+                    if let Some(cell) = self.targets.get(&client_handle) {
+                        store(cell, value);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!("{error}");
+                    for cell in self.targets.values() {
+                        store(cell, DataValue::status(StatusCode::BadNoCommunication));
+                    }
+                    // The Subscription goes on when the server is back.
+                    std::thread::sleep(STEP);
+                }
+            }
+        }
+    }
+}
+
+/// A cell for a value like this one: of any length up to a limit if it is a text or an array, of any type if there is none yet.
+fn cell_for(value: &DataValue) -> Cell {
+    match &value.value {
+        None | Some(Variant::Empty) => Cell::new(ROOM),
+        Some(value) => Cell::of_with_capacity(value, value.encode_to_vec().len().max(ROOM)),
+    }
+}
+
+fn store(cell: &Cell, value: DataValue) {
+    let status = value.status_code();
+    let time = value.source_timestamp.unwrap_or_else(DateTime::now);
+    let stored = match value.value {
+        Some(inner) if !status.is_bad() => cell.set(&inner, status, time),
+        _ => cell.set_status(status, time),
+    };
+    if let Err(error) = stored {
+        tracing::warn!("a value that does not fit its cell: {error}");
+        // Only a status is always possible, unless three others set the cell at this moment.
+        let _ = cell.set_status(error.status_code(), time);
+    }
+}
