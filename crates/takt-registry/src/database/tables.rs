@@ -30,8 +30,9 @@ const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
 
 /// Name → SecurityGroupDataType, Unix user, first and current token, when the next key becomes current (ticks of DateTime), and
 /// the key data of all tokens, one behind the other.
-const SECURITY_GROUPS: TableDefinition<&str, (&[u8], u32, u32, u32, i64, &[u8])> =
+const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
     TableDefinition::new("security groups");
+type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
 /// In `META`: the highest token of any SecurityGroup so far, also of those that are gone.
 const LAST_TOKEN: &str = "last token";
 
@@ -127,10 +128,8 @@ pub(super) fn remove_provider(
     Ok(())
 }
 
-fn security_group(
-    record: (&[u8], u32, u32, u32, i64, &[u8]),
-) -> Result<SecurityGroupRecord, DatabaseError> {
-    let (configuration, user, first_token_id, current_token_id, next_key_at, key_data) = record;
+fn security_group(row: SecurityGroupRow<'_>) -> Result<SecurityGroupRecord, DatabaseError> {
+    let (configuration, user, first_token_id, current_token_id, next_key_at, key_data) = row;
     let mut decoder = Decoder::new(configuration);
     Ok(SecurityGroupRecord {
         configuration: SecurityGroupDataType::decode(&mut decoder)
