@@ -1,4 +1,5 @@
-//! What the registry must still know after it was ended in any way: namespaces, Providers, their nodes and references.
+//! What the registry must still know after it was ended in any way: namespaces, Providers, their nodes and
+//! references, SecurityGroups and their keys.
 //!
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
 //! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
@@ -6,11 +7,16 @@
 
 mod tables;
 
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use redb::WriteTransaction;
 use takt_services::Change;
+use takt_ua::DateTime;
+use takt_ua::structures::SecurityGroupDataType;
+use zeroize::Zeroizing;
 
 use tables::FORMAT;
 
@@ -70,8 +76,25 @@ pub(crate) struct ProviderRecord {
     pub(crate) secret_digest: Vec<u8>,
 }
 
+/// A SecurityGroup with its keys.
+#[derive(Clone)]
+pub(crate) struct SecurityGroupRecord {
+    /// What it is; without folders, permissions and properties.
+    pub(crate) configuration: SecurityGroupDataType,
+    /// The Unix user that added it.
+    pub(crate) user: u32,
+    /// The token of the first key.
+    pub(crate) first_token_id: u32,
+    /// The token that is current.
+    pub(crate) current_token_id: u32,
+    /// When the next one will be.
+    pub(crate) next_key_at: DateTime,
+    /// The key data of all tokens, one behind the other.
+    pub(crate) key_data: Zeroizing<Vec<u8>>,
+}
+
 /// Everything in the database.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Contents {
     /// Index and URI of each namespace.
     pub(crate) namespaces: Vec<(u16, String)>,
@@ -79,6 +102,10 @@ pub(crate) struct Contents {
     pub(crate) providers: Vec<ProviderRecord>,
     /// Owner and change, in the order in which they were made.
     pub(crate) changes: Vec<(String, Change)>,
+    /// The SecurityGroups.
+    pub(crate) security_groups: Vec<SecurityGroupRecord>,
+    /// The highest token that any SecurityGroup ever had.
+    pub(crate) last_token: u32,
 }
 
 /// The registry's database.
@@ -179,9 +206,32 @@ impl Database {
     pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
         self.with(|open| tables::remove_provider(open.transaction()?, name))
     }
+
+    /// Keeps a SecurityGroup as it is now, and the highest token that any ever had.
+    pub(crate) fn keep_security_group(
+        &self,
+        record: &SecurityGroupRecord,
+        last_token: u32,
+    ) -> Result<(), DatabaseError> {
+        self.with(|open| tables::keep_security_group(open.transaction()?, record, last_token))
+    }
+
+    /// Removes a SecurityGroup.
+    pub(crate) fn remove_security_group(&self, name: &str) -> Result<(), DatabaseError> {
+        self.with(|open| tables::remove_security_group(open.transaction()?, name))
+    }
 }
 
+/// The file is for this user alone: keys are in it.
 fn open_file(path: &Path) -> Result<redb::Database, DatabaseError> {
+    let made = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path);
+    made.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)))
+        .map_err(redb::Error::Io)?;
     redb::Database::create(path).map_err(|error| match error {
         redb::DatabaseError::DatabaseAlreadyOpen => DatabaseError::InUse {
             path: path.to_owned(),

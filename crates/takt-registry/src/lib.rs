@@ -4,6 +4,8 @@
 //! A conventional OPC UA server that Providers add their nodes to, and that Consumers browse to find them. It keeps
 //! registrations in a database, knows which Providers are connected, and forwards Reads, Writes and Calls for clients that
 //! know nothing of `InteractionVia`. Values themselves are the Providers' business.
+//!
+//! It also is a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and gives their keys to those who may have them.
 
 mod database;
 mod gateway;
@@ -11,6 +13,8 @@ mod namespaces;
 mod providers;
 mod registry;
 mod rules;
+mod security_groups;
 
 pub use database::DatabaseError;
 pub use registry::{Registry, RegistryError, RegistryOptions};
+pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};

@@ -12,6 +12,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::{Contents, Database, DatabaseError};
 use crate::rules::Rules;
+use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
 
 /// The registry's own model.
 const MODEL: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
@@ -28,6 +29,8 @@ pub struct RegistryOptions {
     pub database: PathBuf,
     /// NodeSet2 files to load, in any order.
     pub nodesets: Vec<PathBuf>,
+    /// SecurityGroups that there shall be, and who may have their keys besides those who added them.
+    pub security_groups: Vec<SecurityGroupOptions>,
     /// How the serving thread waits, and what it bounds.
     pub serve: ServeOptions,
 }
@@ -40,6 +43,7 @@ impl Default for RegistryOptions {
             endpoint: Endpoint::Tcp(takt_app::loopback(4840)),
             database: PathBuf::from("registry.redb"),
             nodesets: Vec::new(),
+            security_groups: Vec::new(),
             serve: ServeOptions::default(),
         }
     }
@@ -76,6 +80,19 @@ pub enum RegistryError {
         found: String,
         /// The URI that this version has there.
         expected: String,
+    },
+    /// A SecurityGroup that there shall be exists, but is another one.
+    #[error(
+        "SecurityGroup {0} has another SecurityPolicy in the database: remove it, or leave the policy out"
+    )]
+    SecurityGroup(String),
+    /// A SecurityGroup that there shall be cannot be added.
+    #[error("SecurityGroup {name} cannot be added: {status}")]
+    AddSecurityGroup {
+        /// Its name.
+        name: String,
+        /// Why.
+        status: takt_ua::StatusCode,
     },
     /// The server could not be built.
     #[error(transparent)]
@@ -126,8 +143,11 @@ impl Registry {
         rules.database.settle()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(space, model);
+        let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups);
         rules.restore(space, contents);
         bind_methods(space, &rules, model)?;
+        groups.start(&options.security_groups)?;
+        security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
         Ok(Self {

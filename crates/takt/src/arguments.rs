@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
+use takt_registry::SecurityGroupOptions;
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -137,6 +138,10 @@ pub struct RegistryServeArguments {
     /// A NodeSet2 file to load; may be given more than once, in any order.
     #[arg(long, value_name = "FILE")]
     pub nodeset: Vec<PathBuf>,
+    /// A SecurityGroup for PubSub that there shall be, and numbers of Unix users who may have its keys besides this one; may be given
+    /// more than once.
+    #[arg(long, value_name = "NAME[=POLICY][:USER,...]")]
+    pub security_group: Vec<SecurityGroupOptions>,
     #[command(flatten)]
     pub share: GroupArguments,
 }

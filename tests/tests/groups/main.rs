@@ -11,6 +11,7 @@
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
 mod containers;
+mod keys;
 mod members;
 mod names;
 mod presence;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         names::a_living_name_is_taken_a_dead_one_is_free,
         names::a_sticky_directory_keeps_names_for_their_users,
         names::the_registry_knows_a_provider_by_its_user,
+        keys::only_those_who_may_get_keys,
         presence::members_see_each_others_applications,
         presence::clean_removes_the_names_of_a_groups_dead,
         presence::in_a_sticky_directory_names_of_others_are_left,

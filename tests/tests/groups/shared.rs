@@ -168,22 +168,25 @@ impl Shared {
 
     /// Starts a registry named `Registry…`.
     pub fn registry(&self, user: User) -> Process {
+        self.registry_with(user, &[])
+    }
+
+    /// The same with these arguments besides.
+    pub fn registry_with(&self, user: User, arguments: &[&str]) -> Process {
         let name = self.application("Registry");
         let data = self.path().join(format!("data/registry{}", user.id));
         let data = data.to_str().unwrap();
         let endpoint = "opc.tcp://127.0.0.1:0";
-        self.serves(
-            user,
-            &[
-                "registry",
-                "--name",
-                &name,
-                "--endpoint",
-                endpoint,
-                "--data",
-                data,
-            ],
-        )
+        let registry = [
+            "registry",
+            "--name",
+            &name,
+            "--endpoint",
+            endpoint,
+            "--data",
+            data,
+        ];
+        self.serves(user, &[&registry, arguments].concat())
     }
 
     /// Starts a Provider named `Machine…`.

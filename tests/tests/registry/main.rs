@@ -10,6 +10,7 @@ mod forwarding;
 mod life;
 mod model;
 mod ownership;
+mod security_groups;
 mod watching;
 
 use std::time::{Duration, Instant};

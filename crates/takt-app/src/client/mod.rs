@@ -10,6 +10,7 @@ mod data_types;
 mod in_place;
 mod namespaces;
 mod request;
+mod security_keys;
 mod session;
 mod transport;
 mod unanswered;

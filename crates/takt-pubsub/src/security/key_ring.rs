@@ -90,8 +90,27 @@ pub enum NoSendingKey {
 #[derive(Debug, Clone, Default)]
 pub struct KeyRing {
     /// In the order of their tokens.
-    keys: Vec<Arc<SecurityKeys>>,
+    keys: Vec<TimedKeys>,
     schedule: Option<Schedule>,
+}
+
+#[derive(Debug, Clone)]
+struct TimedKeys {
+    keys: Arc<SecurityKeys>,
+    /// When they become current; `None` for those that were from the start.
+    starts_at: Option<Instant>,
+    /// When they are no longer used or accepted.
+    expires_at: Instant,
+}
+
+impl TimedKeys {
+    fn token(&self) -> u32 {
+        self.keys.security_token_id()
+    }
+
+    fn have_started(&self, now: Instant) -> bool {
+        self.starts_at.is_none_or(|start| start <= now)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,16 +135,21 @@ impl Schedule {
         }
     }
 
-    fn has_started(&self, token: u32, now: Instant) -> bool {
-        token <= self.current || self.ends_at(token - 1).is_some_and(|start| start <= now)
-    }
-
-    /// Whether the time is over in which the key may still be used.
-    fn has_expired(&self, token: u32, now: Instant) -> bool {
-        match self.ends_at(token) {
-            Some(end) => now.saturating_duration_since(end) > self.key_lifetime * GRACE,
-            None => token < self.current,
-        }
+    /// `None` if the keys are too far in the past or in the future to be of use.
+    fn timed(&self, keys: Arc<SecurityKeys>) -> Option<TimedKeys> {
+        let token = keys.security_token_id();
+        let starts_at = (token > self.current).then(|| self.ends_at(token - 1));
+        let expires_at = self
+            .ends_at(token)?
+            .checked_add(self.key_lifetime.checked_mul(GRACE)?)?;
+        Some(TimedKeys {
+            keys,
+            starts_at: match starts_at {
+                Some(start) => Some(start?),
+                None => None,
+            },
+            expires_at,
+        })
     }
 }
 
@@ -163,12 +187,10 @@ impl KeyRing {
             },
         );
         let new = new.collect::<Result<Vec<_>, _>>()?;
-        let Some(last) = new.last() else {
+        let invalidated = self.invalidated_by(update.first_token_id, now);
+        let Some(last) = new.last().map(|keys| keys.security_token_id()) else {
             return Err(KeyRingError::NoKey);
         };
-        let last = last.security_token_id();
-        let invalidated = self.invalidated_by(update.first_token_id, now);
-
         let mut schedule = Schedule {
             current: update.first_token_id,
             next_key_at: now + update.time_to_next_key,
@@ -182,52 +204,49 @@ impl KeyRing {
             .min(until_last_ends)
             .max(update.key_lifetime / REQUEST_INTERVAL);
         schedule.request_at = now + wait;
-        self.keys.retain(|keys| {
-            let token = keys.security_token_id();
-            keys.security_policy() == policy
-                && !invalidated
-                && token < update.first_token_id
-                && !schedule.has_expired(token, now)
+
+        let mut old = std::mem::take(&mut self.keys);
+        if invalidated {
+            old.clear();
+        }
+        old.retain(|old| {
+            old.keys.security_policy() == policy && old.token() < update.first_token_id
         });
-        let old = self.keys.len() + new.len();
-        self.keys
-            .drain(..old.saturating_sub(MAX_KEYS).min(self.keys.len()));
-        self.keys.extend(new);
+        let old = old.into_iter().map(|old| old.keys);
+        let timed = old.chain(new).filter_map(|keys| schedule.timed(keys));
+        self.keys = timed.filter(|keys| now <= keys.expires_at).collect();
+        let too_many = self.keys.len().saturating_sub(MAX_KEYS);
+        self.keys.drain(..too_many);
         self.schedule = Some(schedule);
         Ok(())
     }
 
     fn invalidated_by(&self, current: u32, now: Instant) -> bool {
-        let Some((schedule, last)) = self.schedule.zip(self.keys.last()) else {
-            return false;
-        };
-        let last = last.security_token_id();
-        current > last && !schedule.has_started(last, now)
+        let last = self.keys.last();
+        last.is_some_and(|last| current > last.token() && !last.have_started(now))
     }
 
     /// The key to send with.
+    #[inline]
     pub fn sending(&self, now: Instant) -> Result<&SecurityKeys, NoSendingKey> {
-        let schedule = self.schedule.as_ref().ok_or(NoSendingKey::Empty)?;
-        let newest_first = self.keys.iter().rev();
+        let mut newest_first = self.keys.iter().rev();
         let keys = newest_first
-            .into_iter()
-            .find(|keys| schedule.has_started(keys.security_token_id(), now))
+            .find(|keys| keys.have_started(now))
             .ok_or(NoSendingKey::Empty)?;
-        match schedule.has_expired(keys.security_token_id(), now) {
-            true => Err(NoSendingKey::Expired(keys.security_token_id())),
-            false => Ok(keys),
+        match now <= keys.expires_at {
+            true => Ok(&keys.keys),
+            false => Err(NoSendingKey::Expired(keys.token())),
         }
     }
 
     /// The key of a message that was received, if it is known and accepted.
+    #[inline]
     pub fn receiving(&self, security_token_id: u32, now: Instant) -> Option<&SecurityKeys> {
-        let schedule = self.schedule.as_ref()?;
-        let index = self
+        let keys = self
             .keys
-            .binary_search_by_key(&security_token_id, |keys| keys.security_token_id())
-            .ok()?;
-        let keys = self.keys.get(index)?;
-        (!schedule.has_expired(security_token_id, now)).then_some(keys)
+            .iter()
+            .find(|keys| keys.token() == security_token_id)?;
+        (now <= keys.expires_at).then_some(&*keys.keys)
     }
 
     /// When to call `GetSecurityKeys` again: after half the KeyLifetime (8.3.2), or when the last key ends if that is sooner.
@@ -249,7 +268,7 @@ impl KeyRing {
         let newer = self
             .keys
             .last()
-            .is_some_and(|last| security_token_id > last.security_token_id());
+            .is_some_and(|last| security_token_id > last.token());
         if let Some(schedule) = self.schedule.as_mut().filter(|_| newer) {
             let soon = schedule.updated_at + schedule.key_lifetime / REQUEST_INTERVAL;
             schedule.request_at = schedule.request_at.min(soon);

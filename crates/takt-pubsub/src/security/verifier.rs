@@ -1,8 +1,9 @@
 //! What a Subscriber does with a message before it reads the payload.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::time::Instant;
 
+use foldhash::fast::RandomState;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::{NetworkMessageRef, SecurityHeaderRef, WireError};
 
@@ -68,7 +69,7 @@ impl MessageVerifier {
             mode,
             encrypted: encrypts(mode)?,
             windows: ReplayWindows::new(limits),
-            fingerprints: RandomState::new(),
+            fingerprints: RandomState::default(),
         })
     }
 

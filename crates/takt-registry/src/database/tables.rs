@@ -5,10 +5,12 @@ use redb::{
 };
 use takt_services::Change;
 use takt_ua::binary::{Decode, Decoder, Encode};
-use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteReferencesItem};
-use takt_ua::{ExpandedNodeId, NodeId};
+use takt_ua::structures::{
+    AddNodesItem, AddReferencesItem, DeleteReferencesItem, SecurityGroupDataType,
+};
+use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 
-use super::{Contents, DatabaseError, ProviderRecord};
+use super::{Contents, DatabaseError, ProviderRecord, SecurityGroupRecord};
 
 /// The layout of the tables below; another number in the file is refused.
 pub(super) const FORMAT: u64 = 1;
@@ -25,6 +27,14 @@ const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new
 /// Node at either end → numbers in `REFERENCES`.
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
+
+/// Name → SecurityGroupDataType, Unix user, first and current token, when the next key becomes current (ticks of DateTime), and
+/// the key data of all tokens, one behind the other.
+const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
+    TableDefinition::new("security groups");
+type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
+/// In `META`: the highest token of any SecurityGroup so far, also of those that are gone.
+const LAST_TOKEN: &str = "last token";
 
 const ADDED: u8 = 0;
 const DELETED: u8 = 1;
@@ -45,6 +55,7 @@ pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError>
     transaction.open_table(NUMBER_OF_NODE)?;
     transaction.open_table(REFERENCES)?;
     transaction.open_multimap_table(REFERENCES_OF)?;
+    transaction.open_table(SECURITY_GROUPS)?;
     Ok(found.unwrap_or(FORMAT))
 }
 
@@ -67,6 +78,14 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
             secret_digest: secret_digest.to_vec(),
         });
     }
+    for row in transaction.open_table(SECURITY_GROUPS)?.iter()? {
+        let (_, record) = row?;
+        contents
+            .security_groups
+            .push(security_group(record.value())?);
+    }
+    let last_token = transaction.open_table(META)?.get(LAST_TOKEN)?;
+    contents.last_token = last_token.map_or(0, |token| token.value() as u32);
     let mut numbered = Vec::new();
     for row in transaction.open_table(NODES)?.iter()? {
         let (number, node) = row?;
@@ -106,6 +125,52 @@ pub(super) fn remove_provider(
     name: &str,
 ) -> Result<(), DatabaseError> {
     transaction.open_table(PROVIDERS)?.remove(name)?;
+    Ok(())
+}
+
+fn security_group(row: SecurityGroupRow<'_>) -> Result<SecurityGroupRecord, DatabaseError> {
+    let (configuration, user, first_token_id, current_token_id, next_key_at, key_data) = row;
+    let mut decoder = Decoder::new(configuration);
+    Ok(SecurityGroupRecord {
+        configuration: SecurityGroupDataType::decode(&mut decoder)
+            .map_err(DatabaseError::corrupt)?,
+        user,
+        first_token_id,
+        current_token_id,
+        next_key_at: DateTime(next_key_at),
+        key_data: key_data.to_vec().into(),
+    })
+}
+
+/// Keeps a SecurityGroup as it is now.
+pub(super) fn keep_security_group(
+    transaction: &WriteTransaction,
+    record: &SecurityGroupRecord,
+    last_token: u32,
+) -> Result<(), DatabaseError> {
+    transaction.open_table(SECURITY_GROUPS)?.insert(
+        record.configuration.name.as_str(),
+        (
+            record.configuration.encode_to_vec().as_slice(),
+            record.user,
+            record.first_token_id,
+            record.current_token_id,
+            record.next_key_at.0,
+            record.key_data.as_slice(),
+        ),
+    )?;
+    transaction
+        .open_table(META)?
+        .insert(LAST_TOKEN, u64::from(last_token))?;
+    Ok(())
+}
+
+/// Removes a SecurityGroup.
+pub(super) fn remove_security_group(
+    transaction: &WriteTransaction,
+    name: &str,
+) -> Result<(), DatabaseError> {
+    transaction.open_table(SECURITY_GROUPS)?.remove(name)?;
     Ok(())
 }
 

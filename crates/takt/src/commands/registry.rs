@@ -31,6 +31,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         endpoint: arguments.endpoint,
         database: data.join("registry.redb"),
         nodesets: arguments.nodeset,
+        security_groups: arguments.security_group,
         serve: ServeOptions {
             group: arguments.share.group,
             ..ServeOptions::default()

@@ -1,0 +1,96 @@
+//! Keys for PubSub from a SecurityKeyService (OPC 10000-14, 8.3.2).
+
+use std::time::Duration;
+
+use takt_pubsub::security::SecurityKeyUpdate;
+use takt_ua::{Elements, NodeId, Variant, ids};
+
+use super::Client;
+use crate::error::ClientError;
+
+impl Client {
+    /// Asks for the keys of a SecurityGroup, for a [`KeyRing`](takt_pubsub::security::KeyRing): the current one and those that
+    /// follow, as many as the service gives. Two or more, so that none is missing when keys change.
+    ///
+    /// # Errors
+    /// `BadSecurityModeInsufficient`: not over this endpoint, use `opc.iox2://`. `BadNotFound`: no such group.
+    /// `BadUserAccessDenied`: this Unix user may not have the keys.
+    pub fn get_security_keys(
+        &mut self,
+        security_group_id: &str,
+        requested_key_count: u32,
+    ) -> Result<SecurityKeyUpdate, ClientError> {
+        let inputs = vec![
+            Variant::from(security_group_id),
+            // StartingTokenId: the current one.
+            Variant::from(0_u32),
+            Variant::from(requested_key_count),
+        ];
+        let outputs = self.call_method(
+            &NodeId::from(ids::PUBLISH_SUBSCRIBE),
+            &NodeId::from(ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS),
+            inputs,
+        )?;
+        update(outputs)
+            .ok_or_else(|| self.protocol("outputs that are not those of GetSecurityKeys"))
+    }
+}
+
+fn update(outputs: Vec<Variant>) -> Option<SecurityKeyUpdate> {
+    let [
+        Variant::String(security_policy_uri),
+        Variant::UInt32(first_token_id),
+        Variant::Array(keys),
+        Variant::Double(time_to_next_key),
+        Variant::Double(key_lifetime),
+    ] = <[Variant; 5]>::try_from(outputs).ok()?
+    else {
+        return None;
+    };
+    let Elements::ByteString(keys) = keys.elements else {
+        return None;
+    };
+    let time = |milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    Some(SecurityKeyUpdate {
+        security_policy_uri: security_policy_uri.as_str().to_owned(),
+        first_token_id,
+        keys: keys
+            .iter()
+            .map(|key| key.as_bytes().to_vec().into())
+            .collect(),
+        time_to_next_key: time(time_to_next_key)?,
+        key_lifetime: time(key_lifetime)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::ByteString;
+
+    use super::*;
+
+    #[test]
+    fn only_the_outputs_of_the_method_are_taken() {
+        let good = vec![
+            Variant::from("urn:policy"),
+            Variant::from(7_u32),
+            Variant::from(vec![ByteString::from(b"key")]),
+            Variant::from(1500.0),
+            Variant::from(3000.0),
+        ];
+        let read = update(good.clone()).unwrap();
+        assert_eq!((read.first_token_id, read.keys.len()), (7, 1));
+        assert_eq!(read.time_to_next_key, Duration::from_millis(1500));
+        assert_eq!(read.key_lifetime, Duration::from_secs(3));
+        for (index, wrong) in [
+            (0, Variant::from(0_u8)),
+            (2, 1.0.into()),
+            (3, (-1.0).into()),
+        ] {
+            let mut outputs = good.clone();
+            outputs[index] = wrong;
+            assert!(update(outputs).is_none(), "{index}");
+        }
+        assert!(update(Vec::new()).is_none());
+    }
+}

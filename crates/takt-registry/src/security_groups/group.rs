@@ -1,0 +1,329 @@
+//! One SecurityGroup: its keys, and which of them is current at what time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use takt_pubsub::security::SecurityPolicy;
+use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::{DateTime, StatusCode};
+use zeroize::Zeroizing;
+
+use crate::database::SecurityGroupRecord;
+
+/// Ticks of a DateTime in a millisecond.
+const TICKS: f64 = 10_000.0;
+
+/// KeyLifetime in milliseconds: what 0 stands for, and what others are revised to.
+const DEFAULT_KEY_LIFETIME: f64 = 3_600_000.0;
+const SHORTEST_KEY_LIFETIME: f64 = 1_000.0;
+const LONGEST_KEY_LIFETIME: f64 = 30.0 * 24.0 * 3_600_000.0;
+
+/// Keys of the future and of the past: what 0 stands for, and at most.
+const DEFAULT_KEY_COUNT: u32 = 2;
+const MAX_KEY_COUNT: u32 = 16;
+
+/// A name longer than this is refused.
+const LONGEST_NAME: usize = 255;
+
+/// What `GetSecurityKeys` gives (OPC 10000-14, 8.3.2).
+pub(super) struct Keys {
+    pub(super) first_token_id: u32,
+    pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
+    pub(super) time_to_next_key: f64,
+}
+
+/// A SecurityGroup.
+#[derive(Clone)]
+pub(super) struct SecurityGroup {
+    /// With the values that the caller's were revised to.
+    pub(super) configuration: SecurityGroupDataType,
+    pub(super) security_policy: SecurityPolicy,
+    /// The Unix user that added it.
+    pub(super) user: u32,
+    first_token_id: u32,
+    current_token_id: u32,
+    next_key_at: DateTime,
+    /// Past keys, the current one, and future ones: their tokens follow each other.
+    keys: VecDeque<Zeroizing<Vec<u8>>>,
+}
+
+/// Revises what a client asks for (8.5.2).
+pub(super) fn revise(
+    mut wanted: SecurityGroupDataType,
+) -> Result<(SecurityGroupDataType, SecurityPolicy), StatusCode> {
+    let name = wanted.name.as_str();
+    if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+        return Err(StatusCode::BadInvalidArgument);
+    }
+    let policy = match wanted.security_policy_uri.as_str() {
+        "" => SecurityPolicy::PubSubAes256Ctr,
+        uri => SecurityPolicy::from_uri(uri).ok_or(StatusCode::BadInvalidArgument)?,
+    };
+    let lifetime = wanted.key_lifetime;
+    wanted.key_lifetime = match lifetime {
+        0.0 => DEFAULT_KEY_LIFETIME,
+        _ if lifetime.is_nan() || lifetime < 0.0 => return Err(StatusCode::BadInvalidArgument),
+        _ => lifetime.clamp(SHORTEST_KEY_LIFETIME, LONGEST_KEY_LIFETIME),
+    };
+    for count in [
+        &mut wanted.max_future_key_count,
+        &mut wanted.max_past_key_count,
+    ] {
+        *count = match *count {
+            0 => DEFAULT_KEY_COUNT,
+            count => count.min(MAX_KEY_COUNT),
+        };
+    }
+    wanted.security_group_id = wanted.name.clone();
+    wanted.security_policy_uri = policy.uri().into();
+    Ok((wanted, policy))
+}
+
+impl SecurityGroup {
+    /// A group whose first key has this token and is current from `now` on. It has keys after [`advance`](Self::advance).
+    pub(super) fn new(
+        (configuration, security_policy): (SecurityGroupDataType, SecurityPolicy),
+        user: u32,
+        first_token_id: u32,
+        now: DateTime,
+    ) -> Self {
+        let mut group = Self {
+            configuration,
+            security_policy,
+            user,
+            first_token_id,
+            current_token_id: first_token_id,
+            next_key_at: now,
+            keys: VecDeque::new(),
+        };
+        group.next_key_at = DateTime(now.0.saturating_add(group.lifetime_ticks()));
+        group
+    }
+
+    /// A group of the database; `None` if it is none.
+    pub(super) fn restore(record: SecurityGroupRecord) -> Option<Self> {
+        let (configuration, security_policy) = revise(record.configuration).ok()?;
+        let length = security_policy.key_data_length();
+        let keys = record.key_data.chunks_exact(length);
+        Some(Self {
+            configuration,
+            security_policy,
+            user: record.user,
+            first_token_id: record.first_token_id,
+            current_token_id: record.current_token_id,
+            next_key_at: record.next_key_at,
+            keys: keys.map(|key| key.to_vec().into()).collect(),
+        })
+    }
+
+    pub(super) fn record(&self) -> SecurityGroupRecord {
+        let length = self.security_policy.key_data_length();
+        // In one piece from the start: what grows leaves copies behind.
+        let mut key_data = Zeroizing::new(Vec::with_capacity(self.keys.len() * length));
+        for key in &self.keys {
+            key_data.extend_from_slice(key);
+        }
+        SecurityGroupRecord {
+            configuration: self.configuration.clone(),
+            user: self.user,
+            first_token_id: self.first_token_id,
+            current_token_id: self.current_token_id,
+            next_key_at: self.next_key_at,
+            key_data,
+        }
+    }
+
+    fn lifetime_ticks(&self) -> i64 {
+        (self.configuration.key_lifetime * TICKS) as i64
+    }
+
+    /// The highest token that has a key.
+    pub(super) fn last_token_id(&self) -> u32 {
+        self.first_token_id
+            .saturating_add(self.keys.len() as u32)
+            .saturating_sub(1)
+    }
+
+    /// Brings keys and tokens up to date; says whether anything changed. Keys come from `new_key`.
+    ///
+    /// A token never comes back: when the clock goes back, the current one stays for a KeyLifetime.
+    pub(super) fn advance(
+        &mut self,
+        now: DateTime,
+        mut new_key: impl FnMut(&mut [u8]) -> Result<(), StatusCode>,
+    ) -> Result<bool, StatusCode> {
+        let lifetime = self.lifetime_ticks();
+        let mut changed = false;
+        let behind = now.0.saturating_sub(self.next_key_at.0);
+        if behind >= 0 {
+            let periods = behind / lifetime + 1;
+            let passed = u32::try_from(periods).unwrap_or(u32::MAX);
+            self.current_token_id = self.current_token_id.saturating_add(passed);
+            self.next_key_at = DateTime(self.next_key_at.0.saturating_add(periods * lifetime));
+            changed = true;
+        } else if behind < -lifetime {
+            self.next_key_at = DateTime(now.0.saturating_add(lifetime));
+            changed = true;
+        }
+        let current = self.current_token_id;
+        let oldest = current.saturating_sub(self.configuration.max_past_key_count);
+        while self.first_token_id < oldest && self.keys.pop_front().is_some() {
+            self.first_token_id += 1;
+        }
+        if self.keys.is_empty() {
+            self.first_token_id = self.first_token_id.max(current);
+        }
+        let last = current.saturating_add(self.configuration.max_future_key_count);
+        while self.keys.is_empty() || self.last_token_id() < last {
+            let mut key = Zeroizing::new(vec![0; self.security_policy.key_data_length()]);
+            new_key(&mut key)?;
+            self.keys.push_back(key);
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    /// Keys from a token on: 0 stands for the current one, one that is unknown for the oldest. At least one, and as many as there are.
+    pub(super) fn keys(&self, starting_token_id: u32, count: u32, now: DateTime) -> Keys {
+        let start = match starting_token_id {
+            0 => self.current_token_id,
+            token if (self.first_token_id..=self.last_token_id()).contains(&token) => token,
+            _ => self.first_token_id,
+        };
+        let skipped = (start - self.first_token_id) as usize;
+        let keys = self.keys.iter().skip(skipped).take(count.max(1) as usize);
+        Keys {
+            first_token_id: start,
+            keys: keys.cloned().collect(),
+            time_to_next_key: self.next_key_at.0.saturating_sub(now.0).max(0) as f64 / TICKS,
+        }
+    }
+
+    /// Whether a client asks for what there is.
+    pub(super) fn is(&self, configuration: &SecurityGroupDataType) -> bool {
+        self.configuration == *configuration
+    }
+}
+
+/// KeyLifetime as a Duration of OPC UA, in milliseconds.
+pub(super) fn milliseconds(lifetime: Duration) -> f64 {
+    lifetime.as_secs_f64() * 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 10_000_000;
+
+    fn group() -> SecurityGroup {
+        let wanted = SecurityGroupDataType {
+            name: "Plant".into(),
+            key_lifetime: 10_000.0,
+            max_future_key_count: 3,
+            max_past_key_count: 1,
+            ..SecurityGroupDataType::default()
+        };
+        let mut group = SecurityGroup::new(revise(wanted).unwrap(), 1000, 5, DateTime(0));
+        advance(&mut group, 0);
+        group
+    }
+
+    /// Keys that tell which they are.
+    fn advance(group: &mut SecurityGroup, seconds: i64) -> bool {
+        let mut number = group.last_token_id().max(4) as u8;
+        let now = DateTime(seconds * SECOND);
+        let advanced = group.advance(now, |key| {
+            number += 1;
+            key.fill(number);
+            Ok(())
+        });
+        advanced.unwrap()
+    }
+
+    fn tokens(group: &SecurityGroup, start: u32, count: u32) -> (u32, Vec<u8>) {
+        let keys = group.keys(start, count, DateTime(0));
+        (
+            keys.first_token_id,
+            keys.keys.iter().map(|key| key[0]).collect(),
+        )
+    }
+
+    #[test]
+    fn keys_become_current_on_time_and_stay_what_they_are() {
+        let mut group = group();
+        assert_eq!(tokens(&group, 0, 9), (5, vec![5, 6, 7, 8]));
+        assert!(!advance(&mut group, 9));
+        assert!(advance(&mut group, 10));
+        assert_eq!(tokens(&group, 0, 9), (6, vec![6, 7, 8, 9]));
+        assert_eq!(tokens(&group, 5, 2), (5, vec![5, 6]));
+        assert!(advance(&mut group, 29));
+        assert_eq!(tokens(&group, 0, 0), (7, vec![7]));
+        assert_eq!(tokens(&group, 9, 9), (9, vec![9, 10]));
+        // What is not known stands for the oldest.
+        assert_eq!(tokens(&group, 5, 1), (6, vec![6]));
+        let left = group.keys(0, 1, DateTime(29 * SECOND)).time_to_next_key;
+        assert_eq!(left, 1_000.0);
+    }
+
+    #[test]
+    fn tokens_never_come_back() {
+        let mut group = group();
+        // Nobody asked for a hundred KeyLifetimes.
+        assert!(advance(&mut group, 1000));
+        assert_eq!(tokens(&group, 0, 1).0, 105);
+        assert_eq!(tokens(&group, 1, 1).0, 105);
+        // The clock was set back.
+        assert!(advance(&mut group, 500));
+        assert_eq!(tokens(&group, 0, 1).0, 105);
+        assert!(!advance(&mut group, 505));
+        assert!(advance(&mut group, 510));
+        assert_eq!(tokens(&group, 0, 1).0, 106);
+    }
+
+    #[test]
+    fn what_is_kept_is_the_same_afterwards() {
+        let mut group = group();
+        advance(&mut group, 25);
+        let again = SecurityGroup::restore(group.record()).unwrap();
+        assert_eq!(tokens(&again, 6, 9), tokens(&group, 6, 9));
+        assert_eq!(again.last_token_id(), group.last_token_id());
+        assert_eq!((again.user, again.is(&group.configuration)), (1000, true));
+    }
+
+    #[test]
+    fn what_a_client_asks_for_is_revised() {
+        let named = |name: &str| SecurityGroupDataType {
+            name: name.into(),
+            ..SecurityGroupDataType::default()
+        };
+        let (revised, policy) = revise(named("x")).unwrap();
+        assert_eq!(policy, SecurityPolicy::PubSubAes256Ctr);
+        assert_eq!(revised.key_lifetime, DEFAULT_KEY_LIFETIME);
+        assert_eq!(revised.max_future_key_count, DEFAULT_KEY_COUNT);
+        let (revised, _) = revise(SecurityGroupDataType {
+            key_lifetime: f64::INFINITY,
+            max_past_key_count: 1_000_000,
+            ..named("x")
+        })
+        .unwrap();
+        assert_eq!(revised.key_lifetime, LONGEST_KEY_LIFETIME);
+        assert_eq!(revised.max_past_key_count, MAX_KEY_COUNT);
+        let refused = [
+            named(""),
+            named(&"x".repeat(256)),
+            named("a\nb"),
+            SecurityGroupDataType {
+                key_lifetime: f64::NAN,
+                ..named("x")
+            },
+            SecurityGroupDataType {
+                security_policy_uri: "urn:x".into(),
+                ..named("x")
+            },
+        ];
+        for wanted in refused {
+            assert_eq!(revise(wanted).err(), Some(StatusCode::BadInvalidArgument));
+        }
+    }
+}

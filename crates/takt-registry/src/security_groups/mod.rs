@@ -1,0 +1,350 @@
+//! SecurityKeyService: SecurityGroups, their keys, and who may have them (OPC 10000-14, 8).
+//!
+//! Keys are given out over shared memory only, where nobody can listen and the kernel says who asks. Over `opc.tcp`, which is not
+//! encrypted, the answer is BadSecurityModeInsufficient, whoever asks and whatever for.
+//!
+//! Keys are on the disk before anybody gets them: after a restart the same token stands for the same key. Time passes when somebody
+//! asks; there is no timer.
+
+mod group;
+mod nodes;
+mod options;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use takt_services::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Transport};
+use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::{ByteString, DateTime, NodeId, StatusCode, UaString, Variant, ids};
+
+use crate::database::{Contents, DatabaseError};
+use crate::registry::RegistryError;
+use crate::rules::Rules;
+use group::{SecurityGroup, milliseconds, revise};
+
+pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
+
+/// So many SecurityGroups are kept at most.
+const MAX_SECURITY_GROUPS: usize = 1000;
+
+/// The registry's SecurityGroups.
+pub(crate) struct SecurityGroups {
+    /// For its database.
+    rules: Arc<Rules>,
+    space: Weak<AddressSpace>,
+    state: Mutex<State>,
+    /// Unix users who may have the keys of a SecurityGroup, as the registry was started.
+    users: HashMap<String, Vec<u32>>,
+    /// The registry's own Unix user.
+    own_user: u32,
+}
+
+struct State {
+    groups: HashMap<String, SecurityGroup>,
+    /// The highest token that any group ever had. A new one begins behind it, so that of groups with the same name, one after the
+    /// other, no two use a token for different keys.
+    last_token: u32,
+}
+
+impl SecurityGroups {
+    /// The groups of the database.
+    pub(crate) fn new(
+        rules: &Arc<Rules>,
+        space: &Arc<AddressSpace>,
+        contents: &mut Contents,
+        options: &[SecurityGroupOptions],
+    ) -> Arc<Self> {
+        let mut groups = HashMap::new();
+        for record in contents.security_groups.drain(..) {
+            let name = record.configuration.name.as_str().to_owned();
+            match SecurityGroup::restore(record) {
+                Some(group) => drop(groups.insert(name, group)),
+                None => tracing::warn!(security_group = %name, "cannot be restored"),
+            }
+        }
+        let users = options.iter();
+        Arc::new(Self {
+            rules: Arc::clone(rules),
+            space: Arc::downgrade(space),
+            state: Mutex::new(State {
+                groups,
+                last_token: contents.last_token,
+            }),
+            users: users
+                .map(|group| (group.name.clone(), group.users.clone()))
+                .collect(),
+            own_user: rustix::process::geteuid().as_raw(),
+        })
+    }
+
+    /// Shows all groups in the address space, and adds those that there shall be.
+    pub(crate) fn start(&self, options: &[SecurityGroupOptions]) -> Result<(), RegistryError> {
+        if let Some(space) = self.space.upgrade() {
+            for group in self.lock().groups.values() {
+                nodes::show(&space, &group.configuration)?;
+            }
+        }
+        for wanted in options {
+            let policy = self
+                .lock()
+                .groups
+                .get(&wanted.name)
+                .map(|group| group.security_policy);
+            match (policy, wanted.security_policy) {
+                (Some(found), Some(wanted_policy)) if found != wanted_policy => {
+                    return Err(RegistryError::SecurityGroup(wanted.name.clone()));
+                }
+                (Some(_), _) => {}
+                (None, policy) => {
+                    let configuration = SecurityGroupDataType {
+                        name: wanted.name.as_str().into(),
+                        security_policy_uri: policy
+                            .map(|policy| policy.uri().into())
+                            .unwrap_or_default(),
+                        key_lifetime: wanted.key_lifetime.map_or(0.0, milliseconds),
+                        ..SecurityGroupDataType::default()
+                    };
+                    self.add(configuration, self.own_user).map_err(|status| {
+                        RegistryError::AddSecurityGroup {
+                            name: wanted.name.clone(),
+                            status,
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change below is whole when the lock is given back.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the user may configure the group: who added it, who runs the registry, and root.
+    fn may_configure(&self, user: u32, group: &SecurityGroup) -> bool {
+        user == group.user || user == self.own_user || user == 0
+    }
+
+    /// Whether the user may have the keys of the group.
+    fn may_get_keys(&self, user: u32, group: &SecurityGroup) -> bool {
+        let name = group.configuration.name.as_str();
+        let listed = self.users.get(name);
+        self.may_configure(user, group) || listed.is_some_and(|users| users.contains(&user))
+    }
+
+    /// `AddSecurityGroup` (8.5.2).
+    fn add(&self, wanted: SecurityGroupDataType, user: u32) -> Result<NodeId, StatusCode> {
+        let revised = revise(wanted)?;
+        let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+        let name = revised.0.name.as_str().to_owned();
+        let mut state = self.lock();
+        if let Some(group) = state.groups.get(&name) {
+            return match group.is(&revised.0) {
+                true => Ok(nodes::node_id(&name)),
+                false => Err(StatusCode::BadNodeIdExists),
+            };
+        }
+        if state.groups.len() >= MAX_SECURITY_GROUPS {
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        let now = DateTime::now();
+        let first_token = state.last_token.checked_add(1);
+        let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
+        let mut group = SecurityGroup::new(revised, user, first_token, now);
+        self.bring_up_to_date(&mut state, &mut group, now)?;
+        nodes::show(&space, &group.configuration).map_err(|error| error.status_code())?;
+        tracing::info!(security_group = %name, user, "added");
+        state.groups.insert(name.clone(), group);
+        Ok(nodes::node_id(&name))
+    }
+
+    /// `RemoveSecurityGroup` (8.5.3).
+    fn remove(&self, node_id: &NodeId, user: u32) -> Result<(), StatusCode> {
+        let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+        let mut state = self.lock();
+        let name = state
+            .groups
+            .keys()
+            .find(|name| nodes::node_id(name) == *node_id);
+        let Some(name) = name.cloned() else {
+            return Err(match space.view().node(node_id) {
+                Some(_) => StatusCode::BadNodeIdInvalid,
+                None => StatusCode::BadNodeIdUnknown,
+            });
+        };
+        let may = state
+            .groups
+            .get(&name)
+            .is_some_and(|group| self.may_configure(user, group));
+        if !may {
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        let database = &self.rules.database;
+        database
+            .remove_security_group(&name)
+            .and_then(|()| database.settle())
+            .map_err(|error| refuse(&error))?;
+        nodes::hide(&space, &name);
+        state.groups.remove(&name);
+        tracing::info!(security_group = %name, user, "removed");
+        Ok(())
+    }
+
+    /// `GetSecurityKeys` (8.3.2).
+    fn keys(
+        &self,
+        security_group_id: &str,
+        starting_token_id: u32,
+        count: u32,
+        user: u32,
+    ) -> Result<Vec<Variant>, StatusCode> {
+        let mut state = self.lock();
+        let group = state.groups.get(security_group_id);
+        let group = group.ok_or(StatusCode::BadNotFound)?;
+        if !self.may_get_keys(user, group) {
+            tracing::warn!(
+                security_group = security_group_id,
+                user,
+                "may not have the keys"
+            );
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        let now = DateTime::now();
+        let mut group = group.clone();
+        self.bring_up_to_date(&mut state, &mut group, now)?;
+        let keys = group.keys(starting_token_id, count, now);
+        let key_data = keys.keys.iter().map(|key| ByteString::from(key.as_slice()));
+        let outputs = vec![
+            Variant::from(group.configuration.security_policy_uri.clone()),
+            Variant::from(keys.first_token_id),
+            Variant::from(key_data.collect::<Vec<_>>()),
+            Variant::from(keys.time_to_next_key),
+            Variant::from(group.configuration.key_lifetime),
+        ];
+        state.groups.insert(security_group_id.to_owned(), group);
+        Ok(outputs)
+    }
+
+    /// Gives a group the keys of this time. They are on the disk afterwards; if that fails, nobody has seen them.
+    fn bring_up_to_date(
+        &self,
+        state: &mut State,
+        group: &mut SecurityGroup,
+        now: DateTime,
+    ) -> Result<(), StatusCode> {
+        let random = |key: &mut [u8]| {
+            getrandom::fill(key).map_err(|error| {
+                tracing::error!(%error, "no key could be made");
+                StatusCode::BadResourceUnavailable
+            })
+        };
+        if group.advance(now, random)? {
+            let last_token = state.last_token.max(group.last_token_id());
+            let database = &self.rules.database;
+            database
+                .keep_security_group(&group.record(), last_token)
+                .and_then(|()| database.settle())
+                .map_err(|error| refuse(&error))?;
+            state.last_token = last_token;
+        }
+        Ok(())
+    }
+}
+
+/// The Unix user who calls, where the kernel vouches for it.
+fn user(caller: &Caller) -> Result<u32, StatusCode> {
+    match caller.peer.transport {
+        Transport::SharedMemory => caller.peer.user.ok_or(StatusCode::BadUserAccessDenied),
+        Transport::Tcp => Err(StatusCode::BadSecurityModeInsufficient),
+    }
+}
+
+fn refuse(error: &DatabaseError) -> StatusCode {
+    tracing::error!(%error, "a SecurityGroup could not be kept");
+    StatusCode::BadResourceUnavailable
+}
+
+/// The Methods of the PublishSubscribe object and of its folder SecurityGroups.
+pub(crate) fn bind_methods(
+    space: &AddressSpace,
+    groups: &Arc<SecurityGroups>,
+) -> Result<(), AddressSpaceError> {
+    bind(space, groups, ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS, get)?;
+    bind(
+        space,
+        groups,
+        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_ADD_SECURITY_GROUP,
+        add,
+    )?;
+    bind(
+        space,
+        groups,
+        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_REMOVE_SECURITY_GROUP,
+        remove,
+    )
+}
+
+type MethodOfGroups = fn(&SecurityGroups, u32, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
+
+fn bind(
+    space: &AddressSpace,
+    groups: &Arc<SecurityGroups>,
+    method: u32,
+    run: MethodOfGroups,
+) -> Result<(), AddressSpaceError> {
+    let groups = Arc::clone(groups);
+    let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+        let outputs = user(caller).and_then(|user| run(&groups, user, inputs));
+        outputs.map_err(CallError::from)
+    };
+    space.set_method(&NodeId::from(method), MethodHandler::local(handler))
+}
+
+fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+    let [
+        Variant::String(id),
+        Variant::UInt32(starting_token_id),
+        Variant::UInt32(requested_key_count),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    groups.keys(id.as_str(), *starting_token_id, *requested_key_count, user)
+}
+
+fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+    let [
+        Variant::String(name),
+        Variant::Double(key_lifetime),
+        Variant::String(security_policy_uri),
+        Variant::UInt32(max_future_key_count),
+        Variant::UInt32(max_past_key_count),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    let configuration = SecurityGroupDataType {
+        name: name.clone(),
+        key_lifetime: *key_lifetime,
+        security_policy_uri: security_policy_uri.clone(),
+        max_future_key_count: *max_future_key_count,
+        max_past_key_count: *max_past_key_count,
+        ..SecurityGroupDataType::default()
+    };
+    let node_id = groups.add(configuration, user)?;
+    let security_group_id: UaString = name.clone();
+    Ok(vec![security_group_id.into(), node_id.into()])
+}
+
+fn remove(
+    groups: &SecurityGroups,
+    user: u32,
+    inputs: &[Variant],
+) -> Result<Vec<Variant>, StatusCode> {
+    let [Variant::NodeId(node_id)] = inputs else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    groups.remove(node_id, user)?;
+    Ok(Vec::new())
+}

@@ -1,0 +1,67 @@
+//! SecurityGroup Objects in the address space (OPC 10000-14, 8.4).
+
+use takt_services::{AddressSpace, AddressSpaceError, Value};
+use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::{NodeId, QualifiedName, Variant, ids};
+
+/// The registry's own namespace.
+const NAMESPACE: u16 = 1;
+
+const PROPERTIES: [&str; 5] = [
+    "SecurityGroupId",
+    "KeyLifetime",
+    "SecurityPolicyUri",
+    "MaxFutureKeyCount",
+    "MaxPastKeyCount",
+];
+
+/// The Object of the group with this name.
+pub(super) fn node_id(name: &str) -> NodeId {
+    NodeId::string(NAMESPACE, &format!("SecurityGroups/{name}"))
+}
+
+/// Whatever the name is, this is not another group's.
+fn property_id(name: &str, property: &str) -> NodeId {
+    NodeId::string(NAMESPACE, &format!("SecurityGroups.{property}/{name}"))
+}
+
+/// Adds the Object of a group below the folder SecurityGroups.
+pub(super) fn show(
+    space: &AddressSpace,
+    group: &SecurityGroupDataType,
+) -> Result<(), AddressSpaceError> {
+    let name = group.name.as_str();
+    let object = space
+        .add_object(QualifiedName::new(NAMESPACE, name))
+        .node_id(node_id(name))
+        .component_of(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS)
+        .type_definition(ids::SECURITY_GROUP_TYPE)
+        .add()?;
+    let values: [(u32, Variant); 5] = [
+        (ids::STRING, group.security_group_id.clone().into()),
+        (ids::DURATION, group.key_lifetime.into()),
+        (ids::STRING, group.security_policy_uri.clone().into()),
+        (ids::UINT32, group.max_future_key_count.into()),
+        (ids::UINT32, group.max_past_key_count.into()),
+    ];
+    for (property, (data_type, value)) in PROPERTIES.into_iter().zip(values) {
+        space
+            .add_variable(QualifiedName::new(0, property))
+            .node_id(property_id(name, property))
+            .property_of(object.clone())
+            .data_type(data_type)
+            .value(Value::stored(value))
+            .add()?;
+    }
+    Ok(())
+}
+
+/// Removes the Object of a group.
+pub(super) fn hide(space: &AddressSpace, name: &str) {
+    let mut edit = space.edit();
+    let properties = PROPERTIES.map(|property| property_id(name, property));
+    for node in properties.iter().chain([&node_id(name)]) {
+        // What is not there need not go.
+        let _ = edit.delete_node(node, true);
+    }
+}

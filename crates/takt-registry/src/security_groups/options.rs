@@ -1,0 +1,100 @@
+//! SecurityGroups as the command line names them.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use takt_pubsub::security::SecurityPolicy;
+
+/// A SecurityGroup that there shall be, and who may have its keys besides the user who added it, the registry's own user, and root.
+///
+/// As text: `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR` or
+/// `PubSub-Aes256-CTR`, USER the number of a Unix user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityGroupOptions {
+    /// Its name, which is its SecurityGroupId too.
+    pub name: String,
+    /// By default that of the group as it is, or PubSub-Aes256-CTR for a new one.
+    pub security_policy: Option<SecurityPolicy>,
+    /// For a new group; by default an hour.
+    pub key_lifetime: Option<Duration>,
+    /// Unix users who may have the keys.
+    pub users: Vec<u32>,
+}
+
+/// A text names no SecurityGroup.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SecurityGroupOptionsError {
+    /// The name is missing.
+    #[error("a SecurityGroup needs a name: NAME[=POLICY][:USER,...]")]
+    Name,
+    /// No such SecurityPolicy.
+    #[error("{0:?} is no SecurityPolicy: PubSub-Aes128-CTR and PubSub-Aes256-CTR are")]
+    SecurityPolicy(String),
+    /// No number of a user.
+    #[error("{0:?} is not the number of a Unix user (`id -u NAME` prints it)")]
+    User(String),
+}
+
+impl FromStr for SecurityGroupOptions {
+    type Err = SecurityGroupOptionsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (group, users) = text.split_once(':').unwrap_or((text, ""));
+        let (name, policy) = match group.split_once('=') {
+            Some((name, policy)) => (name, Some(policy)),
+            None => (group, None),
+        };
+        if name.is_empty() {
+            return Err(SecurityGroupOptionsError::Name);
+        }
+        let named = |name: &str| {
+            let mut policies = SecurityPolicy::ALL.into_iter();
+            policies.find(|policy| policy.uri().rsplit('#').next() == Some(name))
+        };
+        let policy = policy.map(|policy| {
+            named(policy)
+                .ok_or_else(|| SecurityGroupOptionsError::SecurityPolicy(policy.to_owned()))
+        });
+        let users = users.split(',').filter(|user| !user.is_empty());
+        let users = users.map(|user| {
+            user.parse()
+                .map_err(|_| SecurityGroupOptionsError::User(user.to_owned()))
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            security_policy: policy.transpose()?,
+            key_lifetime: None,
+            users: users.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_read_and_mistakes_named() {
+        let read = |text: &str| text.parse::<SecurityGroupOptions>();
+        let plain = read("Plant").unwrap();
+        assert_eq!(
+            (plain.name.as_str(), plain.security_policy),
+            ("Plant", None)
+        );
+        let full = read("Plant=PubSub-Aes128-CTR:1000,1001").unwrap();
+        assert_eq!(full.security_policy, Some(SecurityPolicy::PubSubAes128Ctr));
+        assert_eq!(full.users, [1000, 1001]);
+        assert_eq!(read("Plant:7").unwrap().users, [7]);
+        assert_eq!(read("=x:1"), Err(SecurityGroupOptionsError::Name));
+        assert_eq!(
+            read("Plant=Basic256"),
+            Err(SecurityGroupOptionsError::SecurityPolicy(
+                "Basic256".to_owned()
+            ))
+        );
+        assert_eq!(
+            read("Plant:anna"),
+            Err(SecurityGroupOptionsError::User("anna".to_owned()))
+        );
+    }
+}

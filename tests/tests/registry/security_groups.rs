@@ -1,0 +1,265 @@
+//! The SecurityKeyService: keys for PubSub, who gets them and how, and what a restart leaves of them.
+
+use std::time::Instant;
+
+use takt_app::{Client, ClientError};
+use takt_pubsub::security::{
+    KeyRing, MessageProtector, MessageVerifier, Replay, SIGNATURE_LENGTH, SecurityKeyUpdate,
+    SecurityPolicy, VerifyError,
+};
+use takt_tests::{Registry, Sandbox};
+use takt_ua::binary::Encoder;
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::{NodeId, StatusCode, Variant, ids};
+use takt_wire::{DataSetContent, DataSetMessage, Fields, NetworkMessage, PublisherId};
+
+use crate::{START, client};
+
+/// Adds a group and gives its NodeId.
+fn add(
+    client: &mut Client,
+    name: &str,
+    key_lifetime: f64,
+    policy: &str,
+) -> Result<NodeId, ClientError> {
+    let outputs = client.call_method(
+        &NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS),
+        &NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_ADD_SECURITY_GROUP),
+        vec![
+            name.into(),
+            key_lifetime.into(),
+            policy.into(),
+            3_u32.into(),
+            1_u32.into(),
+        ],
+    )?;
+    match &outputs[..] {
+        [Variant::String(id), Variant::NodeId(node)] if id.as_str() == name => {
+            Ok(NodeId::clone(node))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn remove(client: &mut Client, group: &NodeId) -> Result<(), ClientError> {
+    let removed = client.call_method(
+        &NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS),
+        &NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_REMOVE_SECURITY_GROUP),
+        vec![Variant::from(group.clone())],
+    );
+    removed.map(drop)
+}
+
+fn status<T: std::fmt::Debug>(result: Result<T, ClientError>) -> StatusCode {
+    result.unwrap_err().status_code()
+}
+
+#[test]
+fn keys_are_given_over_shared_memory_only() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--security-group", "Plant=PubSub-Aes128-CTR"]);
+    let mut local = client(&sandbox, &registry.shared_memory());
+    let keys = local.get_security_keys("Plant", 2).unwrap();
+    assert_eq!(
+        keys.security_policy_uri,
+        SecurityPolicy::PubSubAes128Ctr.uri()
+    );
+    assert_eq!(keys.keys.len(), 2);
+    assert!(keys.keys.iter().all(|key| key.len() == 52));
+    assert_ne!(keys.keys[0], keys.keys[1]);
+    assert_eq!(keys.key_lifetime.as_secs(), 3600);
+    assert!(keys.time_to_next_key <= keys.key_lifetime);
+    assert_eq!(
+        status(local.get_security_keys("Plan", 2)),
+        StatusCode::BadNotFound
+    );
+
+    // Nobody can tell who asks over TCP, nor who listens: not even whether there is such a group is said.
+    let mut remote = client(&sandbox, &registry.endpoint);
+    let insufficient = StatusCode::BadSecurityModeInsufficient;
+    for group in ["Plant", "Plan"] {
+        assert_eq!(status(remote.get_security_keys(group, 2)), insufficient);
+    }
+    assert_eq!(status(add(&mut remote, "Cell", 0.0, "")), insufficient);
+    let plant = NodeId::string(1, "SecurityGroups/Plant");
+    assert_eq!(status(remove(&mut remote, &plant)), insufficient);
+}
+
+#[test]
+fn groups_are_added_shown_and_removed() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let mut client = client(&sandbox, &registry.shared_memory());
+    let group = add(&mut client, "Cell 7/A", 5_000.0, "").unwrap();
+    let expected: [(&str, Variant); 5] = [
+        ("SecurityGroupId", "Cell 7/A".into()),
+        ("KeyLifetime", 5_000.0.into()),
+        (
+            "SecurityPolicyUri",
+            SecurityPolicy::PubSubAes256Ctr.uri().into(),
+        ),
+        ("MaxFutureKeyCount", 3_u32.into()),
+        ("MaxPastKeyCount", 1_u32.into()),
+    ];
+    let shown = client
+        .browse(&group, &takt_app::client::Follow::children())
+        .unwrap();
+    assert_eq!(shown.len(), expected.len());
+    for (name, value) in expected {
+        let property = shown
+            .iter()
+            .find(|node| node.browse_name.name.as_str() == name);
+        let property = property.unwrap().node_id.node_id.clone();
+        assert_eq!(client.read_good(&property).unwrap(), value, "{name}");
+    }
+    // The same again is the same group; another one by this name is refused.
+    assert_eq!(add(&mut client, "Cell 7/A", 5_000.0, "").unwrap(), group);
+    let other = add(&mut client, "Cell 7/A", 6_000.0, "");
+    assert_eq!(status(other), StatusCode::BadNodeIdExists);
+    let wrong = add(&mut client, "Other", 0.0, "urn:no-policy");
+    assert_eq!(status(wrong), StatusCode::BadInvalidArgument);
+
+    // Current, and as many future keys as the group has.
+    let first = client.get_security_keys("Cell 7/A", 100).unwrap();
+    assert_eq!(first.keys.len(), 4);
+    remove(&mut client, &group).unwrap();
+    assert_eq!(
+        status(remove(&mut client, &group)),
+        StatusCode::BadNodeIdUnknown
+    );
+    let folder = NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS);
+    assert_eq!(
+        status(remove(&mut client, &folder)),
+        StatusCode::BadNodeIdInvalid
+    );
+    let gone = client.get_security_keys("Cell 7/A", 1);
+    assert_eq!(status(gone), StatusCode::BadNotFound);
+    assert!(client.read_good(&group).is_err());
+    // By the same name, but never the same token for another key.
+    let _ = add(&mut client, "Cell 7/A", 5_000.0, "").unwrap();
+    let second = client.get_security_keys("Cell 7/A", 1).unwrap();
+    assert!(second.first_token_id > first.first_token_id + 3);
+}
+
+/// All keys of a group that can be had, by token.
+fn keys_by_token(update: &SecurityKeyUpdate) -> Vec<(u32, Vec<u8>)> {
+    let tokens = update.first_token_id..;
+    tokens
+        .zip(update.keys.iter().map(|key| key.to_vec()))
+        .collect()
+}
+
+#[test]
+fn a_token_stands_for_the_same_key_whatever_happens_to_the_registry() {
+    let sandbox = Sandbox::new();
+    let mut registry = Registry::start(&sandbox, &[]);
+    let mut asking = client(&sandbox, &registry.shared_memory());
+    let _ = add(&mut asking, "Plant", 1_000.0, "").unwrap();
+    let mut known = std::collections::BTreeMap::new();
+    let mut last = 0;
+    for round in 0..3 {
+        let deadline = Instant::now() + std::time::Duration::from_millis(1_300);
+        while Instant::now() < deadline {
+            let update = asking.get_security_keys("Plant", 4).unwrap();
+            assert!(update.first_token_id >= last);
+            last = update.first_token_id;
+            for (token, key) in keys_by_token(&update) {
+                assert_eq!(*known.entry(token).or_insert_with(|| key.clone()), key);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        if round < 2 {
+            let endpoint = registry.endpoint.clone();
+            registry.process.kill();
+            registry = Registry::start_at(&sandbox, &endpoint, &[]);
+            asking = client(&sandbox, &registry.shared_memory());
+        }
+    }
+    assert!(known.len() > 5, "{}", known.len());
+    // Keys lie there for the registry's user alone.
+    use std::os::unix::fs::PermissionsExt;
+    let file = sandbox.data_directory().join("registry.redb");
+    let mode = std::fs::metadata(file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    registry.process.signal(rustix::process::Signal::TERM);
+    assert!(registry.process.wait(START).success());
+}
+
+#[test]
+fn a_policy_that_differs_from_the_database_is_explained() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--security-group", "Plant=PubSub-Aes128-CTR"]);
+    let name = registry.name.clone();
+    drop(registry);
+    let data = sandbox.data_directory();
+    let with = |group: &str| {
+        let data = data.to_str().unwrap();
+        let arguments = ["registry", "--name", &name, "--data", data];
+        let arguments = [&arguments, &["--security-group", group][..]].concat();
+        sandbox.run(&arguments).expect_failure()
+    };
+    let said = with("Plant=PubSub-Aes256-CTR");
+    assert!(said.contains("another SecurityPolicy"), "{said}");
+    let said = with("Plant:anna");
+    assert!(said.contains("is not the number of a Unix user"), "{said}");
+}
+
+/// A Publisher and a Subscriber with keys from the registry, while these change every second.
+#[test]
+fn messages_are_protected_with_keys_of_the_registry() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let mut publisher = client(&sandbox, &registry.shared_memory());
+    let mut subscriber = client(&sandbox, &registry.shared_memory());
+    let _ = add(&mut publisher, "Plant", 1_000.0, "").unwrap();
+    let mode = MessageSecurityMode::SignAndEncrypt;
+    let policy = SecurityPolicy::PubSubAes256Ctr;
+    let content = DataSetContent::KeyFrame(Fields::Variant(vec![21.5.into()]));
+    let message = NetworkMessage {
+        security_header: Some(policy.security_header(mode).unwrap()),
+        signature: vec![0; SIGNATURE_LENGTH],
+        ..NetworkMessage::data(
+            Some(PublisherId::UInt16(1)),
+            vec![DataSetMessage::new(content)],
+        )
+    };
+    let mut plain = Vec::new();
+    let layout = message
+        .encode(&mut Encoder::growing(&mut plain, 1000))
+        .unwrap();
+    let (mut sending, mut receiving) = (KeyRing::new(), KeyRing::new());
+    let mut protector = MessageProtector::new(mode).unwrap();
+    let mut verifier = MessageVerifier::new(mode).unwrap();
+    let mut tokens = std::collections::BTreeSet::new();
+    let start = Instant::now();
+    while start.elapsed().as_millis() < 2_500 {
+        let now = Instant::now();
+        for (client, keys) in [
+            (&mut publisher, &mut sending),
+            (&mut subscriber, &mut receiving),
+        ] {
+            if keys.request_at().is_none_or(|at| at <= now) {
+                let update = client.get_security_keys("Plant", 3).unwrap();
+                keys.update(&update, Instant::now()).unwrap();
+            }
+        }
+        let now = Instant::now();
+        let mut bytes = plain.clone();
+        protector
+            .protect(&sending, &mut bytes, &layout, now)
+            .unwrap();
+        let mut again = bytes.clone();
+        let verified = verifier.verify(&receiving, &mut bytes, now).unwrap();
+        assert_eq!(
+            bytes[layout.encrypted.clone()],
+            plain[layout.encrypted.clone()]
+        );
+        assert_eq!(
+            verifier.verify(&receiving, &mut again, now),
+            Err(VerifyError::Replay(Replay::Seen))
+        );
+        tokens.insert(verified.security_token_id);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(tokens.len() >= 3, "{tokens:?}");
+}
