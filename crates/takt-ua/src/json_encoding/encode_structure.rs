@@ -237,6 +237,20 @@ impl Reader<'_> {
 }
 
 impl JsonEncoder<'_> {
+    /// Whether a DataType is an enumeration.
+    pub fn is_enumeration(&self, data_type: &NodeId) -> bool {
+        matches!(
+            self.context.data_type(data_type),
+            Some(DataType::Enumeration(_))
+        )
+    }
+
+    /// Whether an ExtensionObject holds a structure of exactly this DataType.
+    pub fn is_of_type(&self, object: &ExtensionObject, data_type: &NodeId) -> bool {
+        let known = self.context.structure_of_encoding(&object.type_id);
+        known.is_some_and(|layout| layout.type_id == *data_type)
+    }
+
     /// A value of an enumeration: its number, or `name_number` (5.4.4).
     pub fn enumeration(&self, type_id: &NodeId, value: i32) -> Value {
         if self.is_compact() {

@@ -1,0 +1,1 @@
+//! Messages of others, and of ours.
