@@ -138,7 +138,9 @@ fn bare(
     let built_in_type = value.built_in_type();
     let known = meta_data.filter(|meta_data| {
         let said = BuiltInType::from_u8(meta_data.built_in_type);
-        said == built_in_type && said != Some(BuiltInType::Variant)
+        // A DataValue that is not marked would be taken for status and timestamps of the field.
+        let ambiguous = matches!(said, Some(BuiltInType::Variant | BuiltInType::DataValue));
+        said == built_in_type && !ambiguous
     });
     let Some(meta_data) = known else {
         return (encoder.encoding() == JsonEncoding::RawData).then(|| encoder.value(value));

@@ -47,8 +47,6 @@ mod layout;
 mod message;
 mod network_message;
 mod payload;
-#[cfg(test)]
-mod tests;
 
 pub use action::{JsonAction, JsonActionKind, JsonActionMessage};
 pub use data_set_message::{JsonDataSetMessage, JsonDataSetMessageType};

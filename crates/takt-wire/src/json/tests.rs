@@ -1,1 +1,0 @@
-//! Messages of others, and of ours.
