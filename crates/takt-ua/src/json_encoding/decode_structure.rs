@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
 use super::decode_scalar::{default_of, integer};
-use super::encode_structure::MAX_FIELDS;
+use super::encode_structure::MAX_STRUCTURES;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_BODY_LENGTH, MAX_DEPTH};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
 use crate::{
@@ -193,7 +193,7 @@ impl JsonDecoder<'_> {
         let mut writer = Writer {
             decoder: *self,
             encoder: Encoder::growing(&mut bytes, MAX_BODY_LENGTH),
-            fields_left: MAX_FIELDS,
+            structures_left: MAX_STRUCTURES,
         };
         writer.structure(layout, value, depth)?;
         Ok(bytes)
@@ -210,7 +210,7 @@ fn is_reversible(object: &Map<String, Value>) -> bool {
 struct Writer<'a, 'b> {
     decoder: JsonDecoder<'a>,
     encoder: Encoder<'b>,
-    fields_left: usize,
+    structures_left: usize,
 }
 
 impl Writer<'_, '_> {
@@ -223,6 +223,10 @@ impl Writer<'_, '_> {
         if depth >= MAX_DEPTH {
             return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
         }
+        self.structures_left = self
+            .structures_left
+            .checked_sub(1)
+            .ok_or_else(|| JsonDecodeError::new(JsonDecodeErrorKind::TooManyStructures))?;
         let empty = Map::new();
         let object = match value {
             Value::Null => &empty,
@@ -327,10 +331,6 @@ impl Writer<'_, '_> {
         value: Option<&Value>,
         depth: usize,
     ) -> Result<(), JsonDecodeError> {
-        self.fields_left = self
-            .fields_left
-            .checked_sub(1)
-            .ok_or(EncodeError::LengthOverflow)?;
         let value = value.unwrap_or(&Value::Null);
         match data_type {
             DataType::BuiltIn(BuiltInType::Variant) => {

@@ -10,9 +10,9 @@ use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
 
-/// The most fields of one structure, those of nested ones included: descriptions from outside can nest structures
-/// without content in each other as often as they like.
-pub(super) const MAX_FIELDS: usize = 1 << 20;
+/// The most structures in one structure: descriptions from outside can nest structures without content in each other as
+/// often as they like.
+pub(super) const MAX_STRUCTURES: usize = 1 << 18;
 
 impl JsonEncoder<'_> {
     /// A structure of the standard: an object of its fields. Null if the descriptions do not know the structure, which
@@ -87,7 +87,7 @@ impl JsonEncoder<'_> {
         let mut decoder = Decoder::new(bytes);
         let mut reader = Reader {
             encoder: *self,
-            fields_left: MAX_FIELDS,
+            structures_left: MAX_STRUCTURES,
         };
         let fields = reader.structure(layout, &mut decoder, depth).ok()?;
         (decoder.remaining() == 0).then_some(fields)
@@ -107,7 +107,7 @@ fn nesting(value: &Value) -> usize {
 /// Reads binary structures and writes them as objects.
 struct Reader<'a> {
     encoder: JsonEncoder<'a>,
-    fields_left: usize,
+    structures_left: usize,
 }
 
 impl Reader<'_> {
@@ -120,6 +120,11 @@ impl Reader<'_> {
         if depth >= MAX_DEPTH {
             return Err(decoder.error(DecodeErrorKind::DepthExceeded));
         }
+        let limit = DecodeErrorKind::LimitExceeded("structures in a structure");
+        self.structures_left = self
+            .structures_left
+            .checked_sub(1)
+            .ok_or_else(|| decoder.error(limit))?;
         match layout.kind {
             LayoutKind::Union => self.union(layout, decoder, depth),
             LayoutKind::Structure => self.sequence(layout, u32::MAX, decoder, depth),
@@ -208,9 +213,6 @@ impl Reader<'_> {
         decoder: &mut Decoder<'_>,
         depth: usize,
     ) -> Result<(Value, bool), DecodeError> {
-        self.fields_left = self.fields_left.checked_sub(1).ok_or_else(|| {
-            decoder.error(DecodeErrorKind::LimitExceeded("fields of a structure"))
-        })?;
         match data_type {
             DataType::BuiltIn(BuiltInType::Variant) => {
                 let value = Variant::decode(decoder)?;

@@ -26,6 +26,9 @@ pub enum JsonDecodeErrorKind {
     /// A structure would become too large.
     #[error("a structure is too large: {0}")]
     TooLarge(#[from] EncodeError),
+    /// A structure consists of too many structures.
+    #[error("a structure consists of too many structures")]
+    TooManyStructures,
     /// An object has a field twice (OPC 10000-6, 5.4.2.16).
     #[error("the field '{0}' is there twice")]
     DuplicateField(String),
@@ -130,7 +133,7 @@ impl JsonDecodeError {
     pub fn status_code(&self) -> StatusCode {
         use JsonDecodeErrorKind as K;
         match self.kind {
-            K::TooLong { .. } | K::TooDeep | K::TooLarge(_) => {
+            K::TooLong { .. } | K::TooDeep | K::TooLarge(_) | K::TooManyStructures => {
                 StatusCode::BadEncodingLimitsExceeded
             }
             _ => StatusCode::BadDecodingError,
