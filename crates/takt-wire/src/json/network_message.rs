@@ -27,12 +27,18 @@ impl JsonNetworkMessage {
     /// The layout that a message looks like.
     pub(super) fn guess(value: &Value) -> JsonLayout {
         let messages = value.as_object().and_then(|object| object.get("Messages"));
-        let network_message_header = messages.is_some_and(|messages| {
-            // The MessageType could be a field of the payload, if there are no headers; its value cannot.
-            let message_type = value.get("MessageType").and_then(Value::as_str);
-            message_type == Some("ua-data") && (messages.is_array() || messages.is_object())
-        });
-        let messages = messages.filter(|_| network_message_header).unwrap_or(value);
+        // The MessageType could be a field of the payload, if there are no headers; its value, and what is beside it, cannot.
+        let network_message_header = value.get("MessageType").and_then(Value::as_str)
+            == Some("ua-data")
+            && match messages {
+                Some(messages) => messages.is_array() || messages.is_object(),
+                None => value.get("MessageId").is_some(),
+            };
+        let messages = match messages {
+            _ if !network_message_header => value,
+            Some(messages) => messages,
+            None => return JsonLayout::NETWORK_MESSAGE,
+        };
         let data_set_messages = match messages {
             Value::Array(elements) => elements.as_slice(),
             single => std::slice::from_ref(single),
