@@ -14,6 +14,7 @@ pub mod binary;
 pub mod generated;
 pub mod generated_support;
 pub mod json;
+pub mod json_encoding;
 mod types;
 
 pub use generated::identifiers as ids;

@@ -134,6 +134,25 @@ impl<'a> PublisherIdRef<'a> {
     }
 }
 
+impl std::fmt::Display for PublisherIdRef<'_> {
+    /// As it stands in JSON messages (7.2.5.3): decimal digits, or the String.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Byte(id) => id.fmt(f),
+            Self::UInt16(id) => id.fmt(f),
+            Self::UInt32(id) => id.fmt(f),
+            Self::UInt64(id) => id.fmt(f),
+            Self::String(id) => f.pad(id.unwrap_or_default()),
+        }
+    }
+}
+
+impl std::fmt::Display for PublisherId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_ref().fmt(f)
+    }
+}
+
 impl PartialEq<PublisherId> for PublisherIdRef<'_> {
     fn eq(&self, other: &PublisherId) -> bool {
         *self == other.as_ref()
@@ -154,6 +173,13 @@ mod tests {
         );
         assert_eq!(PublisherId::from_variant(&Variant::Int32(9)), None);
         assert_eq!(Variant::from(PublisherId::UInt64(9)), Variant::UInt64(9));
+    }
+
+    #[test]
+    fn a_text_has_no_leading_zeros() {
+        assert_eq!(PublisherId::UInt16(7).to_string(), "7");
+        assert_eq!(PublisherId::String("Line 1".into()).to_string(), "Line 1");
+        assert_eq!(PublisherId::NULL.to_string(), "");
     }
 
     #[test]

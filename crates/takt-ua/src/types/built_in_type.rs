@@ -1,5 +1,7 @@
 //! The identifiers of the built-in types (OPC 10000-6, 5.1.2, Table 1).
 
+use crate::ids;
+
 /// A built-in type. The discriminants are the standard's identifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -90,6 +92,30 @@ const NAMES: [&str; 25] = [
     "DiagnosticInfo",
 ];
 
+/// DataTypes of namespace 0 that are encoded like a built-in type.
+const SIMPLE_TYPES: [(u32, BuiltInType); 20] = [
+    (ids::NUMBER, B::Variant),
+    (ids::INTEGER, B::Variant),
+    (ids::UINTEGER, B::Variant),
+    (ids::ENUMERATION, B::Int32),
+    (ids::IMAGE, B::ByteString),
+    (ids::IMAGE_BMP, B::ByteString),
+    (ids::IMAGE_GIF, B::ByteString),
+    (ids::IMAGE_JPG, B::ByteString),
+    (ids::IMAGE_PNG, B::ByteString),
+    (ids::COUNTER, B::UInt32),
+    (ids::INTEGER_ID, B::UInt32),
+    (ids::NUMERIC_RANGE, B::String),
+    (ids::DURATION, B::Double),
+    (ids::UTC_TIME, B::DateTime),
+    (ids::LOCALE_ID, B::String),
+    (ids::VERSION_TIME, B::UInt32),
+    (ids::NORMALIZED_STRING, B::String),
+    (ids::DECIMAL_STRING, B::String),
+    (ids::URI_STRING, B::String),
+    (ids::BIT_FIELD_MASK_DATA_TYPE, B::UInt64),
+];
+
 impl BuiltInType {
     /// The type with this identifier, 1 to 25.
     #[inline]
@@ -104,6 +130,16 @@ impl BuiltInType {
     /// The type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|candidate| candidate.name() == name)
+    }
+
+    /// How a DataType of namespace 0 is encoded that is neither a structure nor an enumeration: the built-in types
+    /// themselves, their abstract supertypes, and other names for them (OPC 10000-5, 12.2).
+    pub fn of_simple_type(data_type: u32) -> Option<Self> {
+        if let Some(built_in_type) = u8::try_from(data_type).ok().and_then(Self::from_u8) {
+            return Some(built_in_type);
+        }
+        let (_, built_in_type) = SIMPLE_TYPES.iter().find(|(known, _)| *known == data_type)?;
+        Some(*built_in_type)
     }
 
     /// All of them, by identifier.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_ua::enumerations::StructureType;
 use takt_ua::generated_support::{EnumerationDescription, FieldType, StructureDescription};
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData, StructureDefinition};
-use takt_ua::{BuiltInType, NodeId, ids};
+use takt_ua::{BuiltInType, NodeId};
 
 use super::RawDataLayout;
 use super::error::{Problem, RawDataError};
@@ -14,21 +14,6 @@ use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, StructureKi
 
 /// Deepest nesting of structures.
 const MAX_DEPTH: usize = 32;
-
-/// Simple DataTypes of namespace 0, which metadata need not describe (OPC 10000-5, 12.2).
-const SIMPLE_TYPES: [(u32, BuiltInType); 11] = [
-    (ids::COUNTER, BuiltInType::UInt32),
-    (ids::INTEGER_ID, BuiltInType::UInt32),
-    (ids::NUMERIC_RANGE, BuiltInType::String),
-    (ids::DURATION, BuiltInType::Double),
-    (ids::UTC_TIME, BuiltInType::DateTime),
-    (ids::LOCALE_ID, BuiltInType::String),
-    (ids::VERSION_TIME, BuiltInType::UInt32),
-    (ids::NORMALIZED_STRING, BuiltInType::String),
-    (ids::DECIMAL_STRING, BuiltInType::String),
-    (ids::URI_STRING, BuiltInType::String),
-    (ids::BIT_FIELD_MASK_DATA_TYPE, BuiltInType::UInt64),
-];
 
 pub(super) struct Resolver<'m> {
     meta_data: &'m DataSetMetaDataType,
@@ -101,11 +86,8 @@ impl<'m> Resolver<'m> {
         }
         let unknown = || Problem::UnknownDataType(data_type.clone());
         let id = data_type.as_ref().standard_id().ok_or_else(unknown)?;
-        if let Some(found) = u8::try_from(id).ok().and_then(BuiltInType::from_u8) {
+        if let Some(found) = BuiltInType::of_simple_type(id) {
             return simple(found, max_string_length);
-        }
-        if let Some((_, found)) = SIMPLE_TYPES.iter().find(|(known, _)| *known == id) {
-            return simple(*found, max_string_length);
         }
         if EnumerationDescription::of_type(id).is_some() {
             return Ok(RawType::Fixed(BuiltInType::Int32));

@@ -1,0 +1,263 @@
+//! JSON to single values of a type that is known (OPC 10000-6, 5.4.2 and Annex H).
+
+use serde_json::{Map, Value};
+
+use super::encode_scalar::{LAST_DATE_TIME, MAX_DATE_TIME};
+use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
+use crate::{
+    BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
+    Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant, XmlElement, base64,
+};
+
+impl JsonDecoder<'_> {
+    /// A single value. Null is the default of the type where it has a null, and Good.
+    pub(super) fn scalar(
+        &self,
+        value: &Value,
+        built_in_type: BuiltInType,
+        depth: usize,
+    ) -> Result<Variant, JsonDecodeError> {
+        use BuiltInType as B;
+        if depth >= MAX_DEPTH {
+            return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
+        }
+        if value.is_null() && (!built_in_type.is_numeric() && built_in_type != B::Boolean) {
+            return Ok(default_of(built_in_type));
+        }
+        let expected =
+            |what: &str| JsonDecodeError::expected(format!("{what} ({built_in_type})"), value);
+        let text = || value.as_str().ok_or_else(|| expected("a text"));
+        match built_in_type {
+            B::Boolean => value
+                .as_bool()
+                .map(Variant::from)
+                .ok_or_else(|| expected("true or false")),
+            B::SByte => whole::<i8>(value, built_in_type),
+            B::Byte => whole::<u8>(value, built_in_type),
+            B::Int16 => whole::<i16>(value, built_in_type),
+            B::UInt16 => whole::<u16>(value, built_in_type),
+            B::Int32 => whole::<i32>(value, built_in_type),
+            B::UInt32 => whole::<u32>(value, built_in_type),
+            B::Int64 => whole::<i64>(value, built_in_type),
+            B::UInt64 => whole::<u64>(value, built_in_type),
+            B::Float => single(value),
+            B::Double => number(value).map(Variant::from),
+            B::String => Ok(text()?.into()),
+            B::XmlElement => Ok(XmlElement::from(text()?).into()),
+            B::ByteString => base64::decode(text()?)
+                .map(|bytes| ByteString::from(bytes).into())
+                .ok_or_else(|| expected("base64")),
+            B::DateTime => date_time(text()?)
+                .map(Variant::from)
+                .ok_or_else(|| expected("a date and time such as 2024-05-06T07:08:09Z")),
+            B::Guid => text()?
+                .parse::<Guid>()
+                .map(Variant::from)
+                .map_err(|_| expected("a Guid such as 72962b91-fa75-4ae6-8d28-b404dc7daf63")),
+            B::NodeId => self.node_id(value).map(Variant::from),
+            B::ExpandedNodeId => self.expanded_node_id(value).map(Variant::from),
+            B::StatusCode => status_code(value).map(Variant::from),
+            B::QualifiedName => self.qualified_name(value).map(Variant::from),
+            B::LocalizedText => localized_text(value).map(Variant::from),
+            B::ExtensionObject => self.extension_object(value, depth + 1).map(Variant::from),
+            B::DataValue => self.timed(value, depth + 1).map(Variant::from),
+            B::DiagnosticInfo => self.diagnostic_info(value, depth + 1).map(Variant::from),
+            B::Variant => self.typed(value, depth + 1),
+        }
+    }
+
+    fn diagnostic_info(
+        &self,
+        value: &Value,
+        depth: usize,
+    ) -> Result<DiagnosticInfo, JsonDecodeError> {
+        use BuiltInType as B;
+        if depth >= MAX_DEPTH {
+            return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
+        }
+        let object = match value {
+            Value::Null => return Ok(DiagnosticInfo::default()),
+            Value::Object(object) => object,
+            other => {
+                return Err(JsonDecodeError::expected(
+                    "an object: a DiagnosticInfo",
+                    other,
+                ));
+            }
+        };
+        let inner = object
+            .get("InnerDiagnosticInfo")
+            .filter(|inner| !inner.is_null());
+        let inner = inner
+            .map(|inner| self.diagnostic_info(inner, depth + 1).map(Box::new))
+            .transpose()
+            .map_err(|error| error.in_field("InnerDiagnosticInfo"))?;
+        // A null text is a text: only where the field is missing there is none.
+        let information = object
+            .contains_key("AdditionalInfo")
+            .then(|| self.field(object, &["AdditionalInfo"], B::String))
+            .transpose()?;
+        Ok(DiagnosticInfo {
+            symbolic_id: self.field(object, &["SymbolicId"], B::Int32)?,
+            namespace_uri: self.field(object, &["NamespaceUri"], B::Int32)?,
+            locale: self.field(object, &["Locale"], B::Int32)?,
+            localized_text: self.field(object, &["LocalizedText"], B::Int32)?,
+            additional_info: information.map(Option::unwrap_or_default),
+            inner_status_code: self.field(object, &["InnerStatusCode"], B::StatusCode)?,
+            inner_diagnostic_info: inner,
+        })
+    }
+}
+
+/// A whole number: as a JSON number, or as a text, in which Int64 and UInt64 come.
+pub(super) fn integer<T: TryFrom<i128>>(value: &Value) -> Option<T> {
+    let number = match value {
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(number), _, _) => i128::from(number),
+            (None, Some(number), _) => i128::from(number),
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "the value is whole; the cast saturates"
+            )]
+            (None, None, Some(number)) if number.fract() == 0.0 => number as i128,
+            _ => return None,
+        },
+        Value::String(text) => text.parse().ok()?,
+        _ => return None,
+    };
+    T::try_from(number).ok()
+}
+
+fn whole<T: TryFrom<i128> + Into<Variant>>(
+    value: &Value,
+    built_in_type: BuiltInType,
+) -> Result<Variant, JsonDecodeError> {
+    integer::<T>(value).map(T::into).ok_or_else(|| {
+        JsonDecodeError::expected(
+            format!("a whole number in the range of {built_in_type}"),
+            value,
+        )
+    })
+}
+
+fn number(value: &Value) -> Result<f64, JsonDecodeError> {
+    let number = match value {
+        // What JavaScript makes of NaN and the infinities.
+        Value::Null => Some(f64::NAN),
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => match text.as_str() {
+            "NaN" => Some(f64::NAN),
+            "Infinity" | "INF" => Some(f64::INFINITY),
+            "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
+            text => text.parse().ok().filter(|number: &f64| number.is_finite()),
+        },
+        _ => None,
+    };
+    number.ok_or_else(|| JsonDecodeError::expected("a number, NaN, Infinity or -Infinity", value))
+}
+
+fn single(value: &Value) -> Result<Variant, JsonDecodeError> {
+    let number = number(value)?;
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the range is checked, and rounding is what Float is for"
+    )]
+    let single = number as f32;
+    if number.is_finite() && !single.is_finite() {
+        return Err(JsonDecodeError::expected(
+            "a number in the range of Float",
+            value,
+        ));
+    }
+    Ok(single.into())
+}
+
+/// The years that a DateTime cannot say are its first and last moment (5.4.2.6).
+fn date_time(text: &str) -> Option<DateTime> {
+    let year = text.get(..4).filter(|_| text.get(4..5) == Some("-"))?;
+    let year: u16 = year.parse().ok()?;
+    if text >= MAX_DATE_TIME && text.starts_with("9999-12-31T") {
+        return Some(DateTime::MAX);
+    }
+    if year < 1601 {
+        return Some(DateTime::MIN);
+    }
+    let time: DateTime = text.parse().ok()?;
+    Some(if time >= LAST_DATE_TIME {
+        DateTime::MAX
+    } else {
+        time.max(DateTime::MIN)
+    })
+}
+
+/// A number, an object with Code and Symbol, or the name alone, which some senders write.
+fn status_code(value: &Value) -> Result<StatusCode, JsonDecodeError> {
+    let code = match value {
+        Value::Object(object) => match (object.get("Code"), object.get("Symbol")) {
+            (Some(code), _) => integer(code),
+            (None, Some(Value::String(name))) => named(name),
+            (None, None) if object.is_empty() => Some(0),
+            _ => None,
+        },
+        Value::String(name) => named(name),
+        other => integer(other),
+    };
+    code.map(StatusCode)
+        .ok_or_else(|| JsonDecodeError::expected("a StatusCode", value))
+}
+
+fn named(name: &str) -> Option<u32> {
+    StatusCode::from_name(name).map(|code| code.0)
+}
+
+/// An object, or, in the non-reversible form of 1.04, the text alone.
+fn localized_text(value: &Value) -> Result<LocalizedText, JsonDecodeError> {
+    let text = |object: &Map<String, Value>, name: &str| match object.get(name) {
+        None | Some(Value::Null) => Ok(UaString::null()),
+        Some(Value::String(text)) => Ok(text.into()),
+        Some(other) => Err(JsonDecodeError::expected("a text", other).in_field(name)),
+    };
+    match value {
+        Value::String(text) => Ok(text.as_str().into()),
+        Value::Object(object) => Ok(LocalizedText {
+            locale: text(object, "Locale")?,
+            text: text(object, "Text")?,
+        }),
+        other => Err(JsonDecodeError::expected(
+            "an object with Locale and Text (LocalizedText)",
+            other,
+        )),
+    }
+}
+
+/// The value of a field that is left out.
+pub(super) fn default_of(built_in_type: BuiltInType) -> Variant {
+    use BuiltInType as B;
+    match built_in_type {
+        B::Boolean => false.into(),
+        B::SByte => 0_i8.into(),
+        B::Byte => 0_u8.into(),
+        B::Int16 => 0_i16.into(),
+        B::UInt16 => 0_u16.into(),
+        B::Int32 => 0_i32.into(),
+        B::UInt32 => 0_u32.into(),
+        B::Int64 => 0_i64.into(),
+        B::UInt64 => 0_u64.into(),
+        B::Float => 0_f32.into(),
+        B::Double => 0_f64.into(),
+        B::String => UaString::null().into(),
+        B::DateTime => DateTime::MIN.into(),
+        B::Guid => Guid::NULL.into(),
+        B::ByteString => ByteString::null().into(),
+        B::XmlElement => XmlElement::default().into(),
+        B::NodeId => NodeId::NULL.into(),
+        B::ExpandedNodeId => ExpandedNodeId::NULL.into(),
+        B::StatusCode => StatusCode::Good.into(),
+        B::QualifiedName => QualifiedName::NULL.into(),
+        B::LocalizedText => LocalizedText::NULL.into(),
+        B::ExtensionObject => ExtensionObject::NULL.into(),
+        B::DataValue => DataValue::default().into(),
+        B::DiagnosticInfo => DiagnosticInfo::default().into(),
+        B::Variant => Variant::Empty,
+    }
+}

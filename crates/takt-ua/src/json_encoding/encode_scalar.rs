@@ -1,0 +1,187 @@
+//! Single values to JSON (OPC 10000-6, 5.4.2).
+
+use serde_json::{Map, Number, Value};
+
+use super::{JsonEncoder, MAX_DEPTH};
+use crate::{
+    DateTime, DiagnosticInfo, ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode,
+    Variant, base64,
+};
+
+/// The last second of the year 9999, after which there is no text for a DateTime.
+pub(super) const LAST_DATE_TIME: DateTime = DateTime(2_650_467_743_990_000_000);
+/// What stands for DateTime::MIN and everything before it.
+pub(super) const MIN_DATE_TIME: &str = "0001-01-01T00:00:00Z";
+/// What stands for everything from [`LAST_DATE_TIME`].
+pub(super) const MAX_DATE_TIME: &str = "9999-12-31T23:59:59Z";
+
+impl JsonEncoder<'_> {
+    /// A single value that is not null. What is nested too deeply is null.
+    pub(super) fn scalar(&self, value: &Variant, depth: usize) -> Value {
+        if depth >= MAX_DEPTH {
+            return Value::Null;
+        }
+        match value {
+            Variant::Empty => Value::Null,
+            Variant::Boolean(value) => (*value).into(),
+            Variant::SByte(value) => (*value).into(),
+            Variant::Byte(value) => (*value).into(),
+            Variant::Int16(value) => (*value).into(),
+            Variant::UInt16(value) => (*value).into(),
+            Variant::Int32(value) => (*value).into(),
+            Variant::UInt32(value) => (*value).into(),
+            // Not everybody who reads JSON has whole numbers of 64 bits.
+            Variant::Int64(value) => value.to_string().into(),
+            Variant::UInt64(value) => value.to_string().into(),
+            Variant::Float(value) => single(*value),
+            Variant::Double(value) => double(*value),
+            Variant::String(value) => value.as_option().into(),
+            Variant::DateTime(value) => self.date_time(*value).into(),
+            Variant::Guid(value) => value.to_string().into(),
+            Variant::ByteString(value) => value.as_option().map(base64::encode).into(),
+            Variant::XmlElement(value) => value.0.as_option().into(),
+            Variant::NodeId(value) => self.node_id(value).into(),
+            Variant::ExpandedNodeId(value) => self.expanded_node_id(value).into(),
+            Variant::StatusCode(value) => self.code(*value),
+            Variant::QualifiedName(value) => self.qualified_name(value).into(),
+            Variant::LocalizedText(value) => localized_text(value),
+            Variant::ExtensionObject(value) => self.extension_object(value, depth + 1),
+            Variant::DataValue(value) => self.timed(value, depth + 1),
+            Variant::DiagnosticInfo(value) => self.diagnostic_info(value, depth + 1),
+            Variant::Array(_) => self.untyped(value, depth + 1),
+        }
+    }
+
+    #[allow(
+        clippy::unused_self,
+        reason = "like its neighbours, and the fractions may become a setting"
+    )]
+    pub(super) fn date_time(&self, value: DateTime) -> String {
+        if value <= DateTime::MIN {
+            MIN_DATE_TIME.into()
+        } else if value >= LAST_DATE_TIME {
+            MAX_DATE_TIME.into()
+        } else {
+            value.to_string()
+        }
+    }
+
+    pub(super) fn code(&self, value: StatusCode) -> Value {
+        let mut object = Map::new();
+        if value.0 != 0 {
+            object.insert("Code".into(), value.0.into());
+            if let Some(name) = value.name().filter(|_| !self.is_compact()) {
+                object.insert("Symbol".into(), name.into());
+            }
+        }
+        object.into()
+    }
+
+    pub(super) fn node_id(&self, value: &NodeId) -> String {
+        match self.context.namespace_uri(value.namespace) {
+            Some(uri) => ExpandedNodeId {
+                node_id: NodeId {
+                    namespace: 0,
+                    identifier: value.identifier.clone(),
+                },
+                namespace_uri: uri.into(),
+                server_index: 0,
+            }
+            .to_string(),
+            None => value.to_string(),
+        }
+    }
+
+    fn expanded_node_id(&self, value: &ExpandedNodeId) -> String {
+        let uri = self.context.namespace_uri(value.node_id.namespace);
+        match uri.filter(|_| value.namespace_uri.is_null()) {
+            Some(uri) => ExpandedNodeId {
+                namespace_uri: uri.into(),
+                ..value.clone()
+            }
+            .to_string(),
+            None => value.to_string(),
+        }
+    }
+
+    fn qualified_name(&self, value: &QualifiedName) -> String {
+        match self.context.namespace_uri(value.namespace) {
+            Some(uri) => format!(
+                "nsu={};{}",
+                uri.replace('%', "%25").replace(';', "%3B"),
+                value.name
+            ),
+            // What would be taken for a NamespaceUri needs the namespace said.
+            None if value.namespace == 0 && value.name.as_str().starts_with("nsu=") => {
+                format!("0:{}", value.name)
+            }
+            None => value.to_string(),
+        }
+    }
+
+    fn diagnostic_info(&self, value: &DiagnosticInfo, depth: usize) -> Value {
+        if depth >= MAX_DEPTH {
+            return Value::Null;
+        }
+        let mut object = Map::new();
+        let mut insert = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                object.insert(name.into(), value);
+            }
+        };
+        insert("SymbolicId", value.symbolic_id.map(Value::from));
+        insert("NamespaceUri", value.namespace_uri.map(Value::from));
+        insert("Locale", value.locale.map(Value::from));
+        insert("LocalizedText", value.localized_text.map(Value::from));
+        let information = value.additional_info.as_ref();
+        insert(
+            "AdditionalInfo",
+            information.map(|text| text.as_option().into()),
+        );
+        insert(
+            "InnerStatusCode",
+            value.inner_status_code.map(|code| self.code(code)),
+        );
+        let inner = value.inner_diagnostic_info.as_deref();
+        insert(
+            "InnerDiagnosticInfo",
+            inner.map(|inner| self.diagnostic_info(inner, depth + 1)),
+        );
+        object.into()
+    }
+}
+
+/// Neither field is there if it is empty (5.4.2.15).
+fn localized_text(value: &LocalizedText) -> Value {
+    let mut object = Map::new();
+    for (name, text) in [("Locale", &value.locale), ("Text", &value.text)] {
+        if !text.is_empty() {
+            object.insert(name.into(), text.as_str().into());
+        }
+    }
+    object.into()
+}
+
+fn double(value: f64) -> Value {
+    match Number::from_f64(value) {
+        Some(number) => Value::Number(number),
+        None if value.is_nan() => "NaN".into(),
+        None if value > 0.0 => "Infinity".into(),
+        None => "-Infinity".into(),
+    }
+}
+
+/// A Float through its own shortest text, so that 0.1 stays 0.1.
+fn single(value: f32) -> Value {
+    let exact = f64::from(value);
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "whether rounding gives the Float again is the question"
+    )]
+    let short = value
+        .to_string()
+        .parse()
+        .ok()
+        .filter(|short: &f64| (*short as f32).to_bits() == value.to_bits());
+    double(short.unwrap_or(exact))
+}

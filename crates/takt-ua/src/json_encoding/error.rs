@@ -1,0 +1,167 @@
+//! What is wrong with a JSON text, and where in it.
+
+use serde_json::Value;
+
+use crate::binary::EncodeError;
+use crate::{NodeId, StatusCode};
+
+/// What the problem is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonDecodeErrorKind {
+    /// The text is not JSON (RFC 8259).
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    /// The text is longer than is allowed.
+    #[error("the text has {length} bytes; at most {maximum} are read")]
+    TooLong {
+        /// Length of the text in bytes.
+        length: usize,
+        /// The longest that is read, in bytes.
+        maximum: usize,
+    },
+    /// Values are nested too deeply.
+    #[error("values are nested too deeply")]
+    TooDeep,
+    /// A structure would become too large.
+    #[error("a structure is too large: {0}")]
+    TooLarge(#[from] EncodeError),
+    /// A structure consists of too many structures.
+    #[error("a structure consists of too many structures")]
+    TooManyStructures,
+    /// An object has a field twice (OPC 10000-6, 5.4.2.16).
+    #[error("the field '{0}' is there twice")]
+    DuplicateField(String),
+    /// A field that must be there is missing.
+    #[error("the field '{0}' is missing")]
+    MissingField(&'static str),
+    /// Something else stands where a value of a type was expected.
+    #[error("expected {expected}, found {found}")]
+    Unexpected {
+        /// What was expected.
+        expected: String,
+        /// The beginning of what was found.
+        found: String,
+    },
+    /// The Dimensions do not agree with the number of elements.
+    #[error("the dimensions {dimensions:?} do not make {elements} elements")]
+    Dimensions {
+        /// What the dimensions say.
+        dimensions: Vec<u32>,
+        /// How many elements there are.
+        elements: usize,
+    },
+    /// A structure whose type is not known stands where its binary form is needed.
+    #[error("the structure {0} is not known")]
+    UnknownStructure(NodeId),
+    /// The standard allows it, but it is not supported.
+    #[error("{0} is not supported")]
+    Unsupported(&'static str),
+}
+
+/// A JSON text, or a value in it, is not what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonDecodeError {
+    path: String,
+    kind: JsonDecodeErrorKind,
+}
+
+/// The most characters of a name or a value that an error repeats.
+const SHOWN: usize = 60;
+
+impl JsonDecodeError {
+    /// Names a problem with a value.
+    #[cold]
+    pub fn new(kind: JsonDecodeErrorKind) -> Self {
+        Self {
+            path: String::new(),
+            kind,
+        }
+    }
+
+    /// Says what was expected, and shows the beginning of what was found.
+    #[cold]
+    pub fn expected(expected: impl Into<String>, found: &Value) -> Self {
+        let found = match found {
+            Value::Array(elements) => format!("an array of {}", elements.len()),
+            Value::Object(fields) => {
+                let names: Vec<_> = fields.keys().take(4).map(String::as_str).collect();
+                format!("an object with {}", shortened(&names.join(", ")))
+            }
+            Value::String(text) => format!("\"{}\"", shortened(text)),
+            scalar => scalar.to_string(),
+        };
+        Self::new(JsonDecodeErrorKind::Unexpected {
+            expected: expected.into(),
+            found,
+        })
+    }
+
+    /// The same problem, in a field of an object.
+    #[must_use]
+    pub fn in_field(self, name: &str) -> Self {
+        self.within(&shortened(name))
+    }
+
+    /// The same problem, in an element of an array.
+    #[must_use]
+    pub fn in_element(self, index: usize) -> Self {
+        self.within(&format!("[{index}]"))
+    }
+
+    fn within(mut self, step: &str) -> Self {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        self.path = format!("{step}{dot}{}", self.path);
+        self
+    }
+
+    /// Where the problem is, for example `Messages[0].Payload.Speed`; empty for the whole.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the problem is.
+    pub fn kind(&self) -> &JsonDecodeErrorKind {
+        &self.kind
+    }
+
+    /// What a peer is told: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    pub fn status_code(&self) -> StatusCode {
+        use JsonDecodeErrorKind as K;
+        match self.kind {
+            K::TooLong { .. } | K::TooDeep | K::TooLarge(_) | K::TooManyStructures => {
+                StatusCode::BadEncodingLimitsExceeded
+            }
+            _ => StatusCode::BadDecodingError,
+        }
+    }
+}
+
+impl From<EncodeError> for JsonDecodeError {
+    fn from(error: EncodeError) -> Self {
+        Self::new(error.into())
+    }
+}
+
+impl std::fmt::Display for JsonDecodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for JsonDecodeError {}
+
+/// The beginning of a text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,178 @@
+//! A text becomes JSON values: bounded in length and depth, and no field twice in an object.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde_core::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::error::shortened;
+use super::{JsonDecodeError, JsonDecodeErrorKind, MAX_DEPTH};
+
+/// Reads a JSON text of at most `max_length` bytes.
+///
+/// `serde_json` alone would let the last of two fields with the same name win, where the standard wants an error
+/// (OPC 10000-6, 5.4.2.16).
+pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
+    if text.len() > max_length {
+        return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooLong {
+            length: text.len(),
+            maximum: max_length,
+        }));
+    }
+    // Some senders begin with a byte order mark, which RFC 8259 allows to be ignored.
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let problem = RefCell::new(None);
+    let seed = Strict {
+        depth: 0,
+        problem: &problem,
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let value = seed
+        .deserialize(&mut deserializer)
+        .and_then(|value| deserializer.end().map(|()| value));
+    value.map_err(|error| {
+        let kind = problem.into_inner();
+        JsonDecodeError::new(
+            kind.unwrap_or_else(|| JsonDecodeErrorKind::NotJson(error.to_string())),
+        )
+    })
+}
+
+/// Builds a value; remembers a problem that `serde_json` has no word for.
+#[derive(Clone, Copy)]
+struct Strict<'p> {
+    depth: usize,
+    problem: &'p RefCell<Option<JsonDecodeErrorKind>>,
+}
+
+impl Strict<'_> {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.fail(JsonDecodeErrorKind::TooDeep));
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+            ..self
+        })
+    }
+
+    fn fail<E: Error>(self, kind: JsonDecodeErrorKind) -> E {
+        let error = E::custom(&kind);
+        *self.problem.borrow_mut() = Some(kind);
+        error
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut elements = Vec::new();
+        while let Some(element) = sequence.next_element_seed(inner)? {
+            elements.push(element);
+        }
+        Ok(elements.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut object = Map::new();
+        while let Some(name) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(inner)?;
+            if object.contains_key(&name) {
+                return Err(self.fail(JsonDecodeErrorKind::DuplicateField(shortened(&name))));
+            }
+            object.insert(name, value);
+        }
+        Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> JsonDecodeErrorKind {
+        parse(text.as_bytes(), 1000).unwrap_err().kind().clone()
+    }
+
+    #[test]
+    fn what_is_read_is_what_serde_json_reads() {
+        for text in [
+            r#"{"a":[1,-2,3.5,"x",null,true],"b":{"c":18446744073709551615}}"#,
+            "[]",
+            " 7 ",
+            r#""\u00e9""#,
+        ] {
+            let expected: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(parse(text.as_bytes(), 1000), Ok(expected));
+        }
+        assert_eq!(parse(b"\xEF\xBB\xBF1", 1000), Ok(Value::from(1)));
+    }
+
+    #[test]
+    fn a_hostile_text_is_refused() {
+        assert_eq!(
+            problem(r#"{"a":1,"b":{"c":1,"c":2}}"#),
+            JsonDecodeErrorKind::DuplicateField("c".into())
+        );
+        assert_eq!(problem(&"[".repeat(101)), JsonDecodeErrorKind::TooDeep);
+        assert!(matches!(problem("{} x"), JsonDecodeErrorKind::NotJson(_)));
+        assert!(matches!(problem("{\"a\""), JsonDecodeErrorKind::NotJson(_)));
+        assert!(matches!(problem("1e999"), JsonDecodeErrorKind::NotJson(_)));
+        assert_eq!(
+            problem(&" ".repeat(1001)),
+            JsonDecodeErrorKind::TooLong {
+                length: 1001,
+                maximum: 1000
+            }
+        );
+        let bytes = b"\"\xFF\"";
+        assert!(matches!(
+            parse(bytes, 1000).unwrap_err().kind(),
+            JsonDecodeErrorKind::NotJson(_)
+        ));
+    }
+}

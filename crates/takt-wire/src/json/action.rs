@@ -1,0 +1,213 @@
+//! Requests for Actions, and responses to them (7.2.5.6).
+
+use serde_json::{Map, Value};
+use takt_ua::enumerations::ActionState;
+use takt_ua::json_encoding::{JsonContext, JsonDecoder};
+use takt_ua::structures::ConfigurationVersionDataType;
+use takt_ua::{BuiltInType, ByteString, DateTime, NodeId, StatusCode, UaString};
+
+use super::header::{Fields, Writer};
+use super::{JsonMessageError, JsonMessageErrorKind, JsonPayload};
+
+/// Whether Actions are requested or answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonActionKind {
+    /// `ua-action-request`: a Requestor wants something to be done.
+    Request,
+    /// `ua-action-response`: what a Responder says to that.
+    Response,
+}
+
+impl JsonActionKind {
+    fn message_type(self) -> &'static str {
+        match self {
+            Self::Request => "ua-action-request",
+            Self::Response => "ua-action-response",
+        }
+    }
+}
+
+/// A NetworkMessage of requests or responses (7.2.5.6.1). Null texts are missing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonActionMessage {
+    /// Whether these are requests or responses.
+    pub kind: JsonActionKind,
+    /// Unique for each message.
+    pub message_id: UaString,
+    /// The Responder, in requests and responses.
+    pub publisher_id: UaString,
+    /// When the message was first sent.
+    pub timestamp: DateTime,
+    /// Where responses go; only in requests.
+    pub response_address: UaString,
+    /// Chosen by the Requestor, returned by the Responder.
+    pub correlation_data: ByteString,
+    /// The Requestor.
+    pub requestor_id: UaString,
+    /// How long the Requestor waits, in milliseconds; only in requests.
+    pub timeout_hint: Option<f64>,
+    /// The requests or responses.
+    pub messages: Vec<JsonAction>,
+}
+
+/// A request or a response (7.2.5.6.2 and 7.2.5.6.3).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JsonAction {
+    /// The DataSetWriter of the Responder.
+    pub data_set_writer_id: Option<u16>,
+    /// Its name.
+    pub data_set_writer_name: UaString,
+    /// The target of the Action, unique within its ActionMetaData.
+    pub action_target_id: u16,
+    /// The name of the WriterGroup.
+    pub writer_group_name: UaString,
+    /// The version of the metadata that describes the fields.
+    pub meta_data_version: Option<ConfigurationVersionDataType>,
+    /// Its minor version, if that alone is sent.
+    pub minor_version: Option<u32>,
+    /// When the values were taken.
+    pub timestamp: Option<DateTime>,
+    /// How it went; only in responses.
+    pub status: Option<StatusCode>,
+    /// The MessageType, if it is sent.
+    pub message_type: UaString,
+    /// Chosen by the Requestor, returned by the Responder.
+    pub request_id: u16,
+    /// State that a request wants, or that a response reports.
+    pub action_state: ActionState,
+    /// Arguments or results.
+    pub payload: Option<JsonPayload>,
+}
+
+impl JsonActionMessage {
+    /// Reads a message; `None` if its MessageType is not one of these.
+    pub(super) fn decode(
+        message_type: &str,
+        value: &Value,
+    ) -> Result<Option<Self>, JsonMessageError> {
+        let kind = match message_type {
+            "ua-action-request" => JsonActionKind::Request,
+            "ua-action-response" => JsonActionKind::Response,
+            _ => return Ok(None),
+        };
+        let fields = Fields::of(value)?;
+        let messages = fields.array("Messages")?.iter().enumerate();
+        let message = |(index, value)| {
+            let action = JsonAction::decode(value);
+            action.map_err(|error| error.in_element(index).in_field("Messages"))
+        };
+        Ok(Some(Self {
+            kind,
+            message_id: fields.text("MessageId")?,
+            publisher_id: fields.text("PublisherId")?,
+            timestamp: fields.time("Timestamp")?,
+            response_address: fields.text("ResponseAddress")?,
+            correlation_data: fields
+                .optional("CorrelationData", BuiltInType::ByteString)?
+                .unwrap_or_default(),
+            requestor_id: fields.text("RequestorId")?,
+            timeout_hint: fields.optional("TimeoutHint", BuiltInType::Double)?,
+            messages: messages.map(message).collect::<Result<_, _>>()?,
+        }))
+    }
+
+    pub(super) fn encode(&self) -> Value {
+        let mut writer = Writer::default();
+        writer.text("MessageId", &self.message_id);
+        writer.insert("MessageType", self.kind.message_type());
+        writer.text("PublisherId", &self.publisher_id);
+        writer.time("Timestamp", self.timestamp);
+        writer.text("ResponseAddress", &self.response_address);
+        if !self.correlation_data.is_null() {
+            let data = self.correlation_data.clone().into();
+            writer.insert("CorrelationData", Writer::encoder().value(&data));
+        }
+        writer.text("RequestorId", &self.requestor_id);
+        if let Some(timeout) = self.timeout_hint {
+            writer.insert("TimeoutHint", Writer::encoder().value(&timeout.into()));
+        }
+        writer.insert(
+            "Messages",
+            self.messages
+                .iter()
+                .map(JsonAction::encode)
+                .collect::<Value>(),
+        );
+        writer.object.into()
+    }
+}
+
+impl JsonAction {
+    fn decode(value: &Value) -> Result<Self, JsonMessageError> {
+        let fields = Fields::of(value)?;
+        let (data_set_writer_id, data_set_writer_name) = fields.writer_id()?;
+        let payload = match fields.get("Payload") {
+            None => None,
+            Some(Value::Object(object)) => Some(JsonPayload::from_object(object.clone())),
+            Some(other) => {
+                return Err(JsonMessageError::expected("an object", other).in_field("Payload"));
+            }
+        };
+        let missing =
+            |name| move || JsonMessageError::new(JsonMessageErrorKind::MissingField(name));
+        Ok(Self {
+            data_set_writer_id,
+            data_set_writer_name,
+            action_target_id: fields
+                .optional("ActionTargetId", BuiltInType::UInt16)?
+                .ok_or_else(missing("ActionTargetId"))?,
+            writer_group_name: fields.text("WriterGroupName")?,
+            meta_data_version: fields.structure("MetaDataVersion")?,
+            minor_version: fields.number("MinorVersion")?,
+            timestamp: fields.optional("Timestamp", BuiltInType::DateTime)?,
+            status: fields.optional("Status", BuiltInType::StatusCode)?,
+            message_type: fields.text("MessageType")?,
+            request_id: fields
+                .optional("RequestId", BuiltInType::UInt16)?
+                .ok_or_else(missing("RequestId"))?,
+            action_state: action_state(fields)?,
+            payload,
+        })
+    }
+
+    fn encode(&self) -> Value {
+        let mut writer = Writer::default();
+        writer.optional("DataSetWriterId", self.data_set_writer_id);
+        writer.insert("ActionTargetId", self.action_target_id);
+        writer.text("DataSetWriterName", &self.data_set_writer_name);
+        writer.text("WriterGroupName", &self.writer_group_name);
+        if let Some(version) = &self.meta_data_version {
+            let version = Map::from_iter([
+                ("MajorVersion".into(), version.major_version.into()),
+                ("MinorVersion".into(), version.minor_version.into()),
+            ]);
+            writer.insert("MetaDataVersion", version);
+        }
+        writer.optional("MinorVersion", self.minor_version);
+        if let Some(timestamp) = self.timestamp {
+            writer.time("Timestamp", timestamp);
+        }
+        if let Some(status) = self.status {
+            writer.insert("Status", Writer::encoder().status_code(status));
+        }
+        writer.text("MessageType", &self.message_type);
+        writer.insert("RequestId", self.request_id);
+        writer.insert("ActionState", self.action_state.0);
+        let payload = self.payload.as_ref();
+        writer.optional(
+            "Payload",
+            payload.map(|payload| payload.as_object().clone()),
+        );
+        writer.object.into()
+    }
+}
+
+fn action_state(fields: Fields<'_>) -> Result<ActionState, JsonMessageError> {
+    let data_type = NodeId::numeric(0, ActionState::TYPE_ID);
+    let state = fields.get("ActionState").map(|value| {
+        JsonDecoder::new(JsonContext::default())
+            .enumeration(value, &data_type)
+            .map_err(|error| error.in_field("ActionState"))
+    });
+    Ok(ActionState(state.transpose()?.unwrap_or_default()))
+}

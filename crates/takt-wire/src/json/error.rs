@@ -1,0 +1,89 @@
+//! What can be wrong with a JSON message.
+
+use serde_json::Value;
+use takt_ua::StatusCode;
+use takt_ua::json_encoding::JsonDecodeError;
+
+/// Why a message was refused, or could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonMessageErrorKind {
+    /// A value is not what its field should hold; it says itself where it is.
+    #[error(transparent)]
+    Value(#[from] JsonDecodeError),
+    /// The MessageType is not one that the standard knows.
+    #[error("the MessageType \"{0}\" is not known")]
+    UnknownMessageType(String),
+    /// Something is missing that must be there.
+    #[error("the field '{0}' is missing")]
+    MissingField(&'static str),
+    /// The layout has no place for it.
+    #[error("{0}: not allowed")]
+    Forbidden(&'static str),
+}
+
+/// Why a message was refused, or could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct JsonMessageError {
+    kind: JsonMessageErrorKind,
+}
+
+impl JsonMessageError {
+    #[cold]
+    pub(super) fn new(kind: JsonMessageErrorKind) -> Self {
+        Self { kind }
+    }
+
+    #[cold]
+    pub(super) fn forbidden(what: &'static str) -> Self {
+        Self::new(JsonMessageErrorKind::Forbidden(what))
+    }
+
+    #[cold]
+    pub(super) fn expected(what: &str, found: &Value) -> Self {
+        JsonDecodeError::expected(what, found).into()
+    }
+
+    pub(super) fn in_field(self, name: &str) -> Self {
+        self.map(|error| error.in_field(name))
+    }
+
+    pub(super) fn in_element(self, index: usize) -> Self {
+        self.map(|error| error.in_element(index))
+    }
+
+    fn map(self, step: impl FnOnce(JsonDecodeError) -> JsonDecodeError) -> Self {
+        match self.kind {
+            JsonMessageErrorKind::Value(error) => step(error).into(),
+            kind => Self { kind },
+        }
+    }
+
+    /// What the problem is.
+    pub fn kind(&self) -> &JsonMessageErrorKind {
+        &self.kind
+    }
+
+    /// Where the problem is, for example `Messages[0].Payload.Speed`; empty for the message itself.
+    pub fn path(&self) -> &str {
+        match &self.kind {
+            JsonMessageErrorKind::Value(error) => error.path(),
+            _ => "",
+        }
+    }
+
+    /// The corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    pub fn status_code(&self) -> StatusCode {
+        match &self.kind {
+            JsonMessageErrorKind::Value(error) => error.status_code(),
+            _ => StatusCode::BadDecodingError,
+        }
+    }
+}
+
+impl From<JsonDecodeError> for JsonMessageError {
+    fn from(error: JsonDecodeError) -> Self {
+        Self::new(error.into())
+    }
+}

@@ -1,0 +1,137 @@
+//! NetworkMessages with DataSetMessages (7.2.5.3).
+
+use serde_json::{Map, Value};
+use takt_ua::{BuiltInType, Guid, UaString};
+
+use super::header::{Fields, Writer};
+use super::{JsonDataSetMessage, JsonLayout, JsonMessageError};
+
+/// A NetworkMessage of DataSetMessages: `ua-data`. Null texts are missing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JsonNetworkMessage {
+    /// Which headers there are. What belongs into a header that is not there is not written.
+    pub layout: JsonLayout,
+    /// Unique for each message.
+    pub message_id: UaString,
+    /// The Publisher; a number is written in decimal digits.
+    pub publisher_id: UaString,
+    /// The name of the WriterGroup.
+    pub writer_group_name: UaString,
+    /// The DataSetClass of all DataSetMessages.
+    pub data_set_class_id: Option<Guid>,
+    /// The DataSetMessages; one, if the layout says so.
+    pub messages: Vec<JsonDataSetMessage>,
+}
+
+impl JsonNetworkMessage {
+    /// The layout that a message looks like.
+    pub(super) fn guess(value: &Value) -> JsonLayout {
+        let messages = value.as_object().and_then(|object| object.get("Messages"));
+        // The MessageType could be a field of the payload, if there are no headers; its value, and what is beside it, cannot.
+        let network_message_header = value.get("MessageType").and_then(Value::as_str)
+            == Some("ua-data")
+            && match messages {
+                Some(messages) => messages.is_array() || messages.is_object(),
+                None => value.get("MessageId").is_some(),
+            };
+        let messages = match messages {
+            _ if !network_message_header => value,
+            Some(messages) => messages,
+            None => return JsonLayout::NETWORK_MESSAGE,
+        };
+        let data_set_messages = match messages {
+            Value::Array(elements) => elements.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let has_header = |value: &Value| {
+            value
+                .as_object()
+                .is_some_and(JsonDataSetMessage::has_header)
+        };
+        JsonLayout {
+            network_message_header,
+            data_set_message_header: data_set_messages.iter().all(has_header),
+            single_data_set_message: !messages.is_array(),
+        }
+    }
+
+    pub(super) fn decode(value: Value, layout: JsonLayout) -> Result<Self, JsonMessageError> {
+        let mut message = Self {
+            layout,
+            ..Self::default()
+        };
+        if !layout.network_message_header {
+            message.messages = data_set_messages(value, layout)?;
+            return Ok(message);
+        }
+        let mut object: Map<String, Value> = match value {
+            Value::Object(object) => object,
+            other => return Err(JsonMessageError::expected("a NetworkMessage", &other)),
+        };
+        // A message without DataSetMessages says that nothing is there.
+        let messages = match object.shift_remove("Messages") {
+            None | Some(Value::Null) => Value::Array(Vec::new()),
+            Some(messages) => messages,
+        };
+        let fields = Fields { object: &object };
+        message.message_id = fields.text("MessageId")?;
+        message.publisher_id = fields.text("PublisherId")?;
+        message.writer_group_name = fields.text("WriterGroupName")?;
+        message.data_set_class_id = fields.optional("DataSetClassId", BuiltInType::Guid)?;
+        message.messages =
+            data_set_messages(messages, layout).map_err(|error| error.in_field("Messages"))?;
+        Ok(message)
+    }
+
+    pub(super) fn encode(&self) -> Result<Value, JsonMessageError> {
+        let with_header = self.layout.data_set_message_header;
+        let mut messages = self
+            .messages
+            .iter()
+            .map(|message| message.encode(with_header));
+        let messages = if self.layout.single_data_set_message {
+            match (messages.next(), messages.next()) {
+                (Some(message), None) => message?,
+                _ => {
+                    let what = "other than one DataSetMessage in the layout for one";
+                    return Err(JsonMessageError::forbidden(what));
+                }
+            }
+        } else {
+            messages.collect::<Result<Vec<_>, _>>()?.into()
+        };
+        if !self.layout.network_message_header {
+            return Ok(messages);
+        }
+        let mut writer = Writer::default();
+        writer.text("MessageId", &self.message_id);
+        writer.insert("MessageType", "ua-data");
+        writer.text("PublisherId", &self.publisher_id);
+        writer.text("WriterGroupName", &self.writer_group_name);
+        writer.optional(
+            "DataSetClassId",
+            self.data_set_class_id.map(|id| id.to_string()),
+        );
+        writer.insert("Messages", messages);
+        Ok(writer.object.into())
+    }
+}
+
+/// One or many, whatever the layout says: others do not take it seriously.
+fn data_set_messages(
+    value: Value,
+    layout: JsonLayout,
+) -> Result<Vec<JsonDataSetMessage>, JsonMessageError> {
+    let has_header = layout.data_set_message_header;
+    match value {
+        Value::Array(elements) => elements
+            .into_iter()
+            .enumerate()
+            .map(|(index, element)| {
+                JsonDataSetMessage::decode(element, has_header)
+                    .map_err(|error| error.in_element(index))
+            })
+            .collect(),
+        single => Ok(vec![JsonDataSetMessage::decode(single, has_header)?]),
+    }
+}

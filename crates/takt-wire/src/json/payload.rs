@@ -1,0 +1,206 @@
+//! The Payload of DataSetMessages: fields by their names.
+
+use serde_json::{Map, Value};
+use takt_ua::json_encoding::{JsonContext, JsonDecodeError, JsonDecoder};
+use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
+use takt_ua::{BuiltInType, DataValue, Elements, StatusCode, Variant};
+
+use super::{JsonField, JsonFieldEncoding, JsonMessageError};
+
+/// Fields that are still JSON (7.2.5.4). They are read by [`fields`](Self::fields), with the metadata if there is some.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JsonPayload {
+    object: Map<String, Value>,
+}
+
+impl JsonPayload {
+    /// Writes fields. Without metadata all but RawData fields say their type. Of two fields with one name, the last
+    /// one is written.
+    pub fn new(
+        fields: &[JsonField],
+        encoding: JsonFieldEncoding,
+        meta_data: Option<&DataSetMetaDataType>,
+    ) -> Self {
+        let context = meta_data.map(JsonContext::from).unwrap_or_default();
+        let field = |field: &JsonField| {
+            let value = encoding.encode(&field.value, described(meta_data, &field.name), context);
+            (field.name.clone(), value)
+        };
+        Self {
+            object: fields.iter().map(field).collect(),
+        }
+    }
+
+    pub(super) fn from_object(object: Map<String, Value>) -> Self {
+        Self { object }
+    }
+
+    /// The names and values as JSON, in the order of the message.
+    pub fn as_object(&self) -> &Map<String, Value> {
+        &self.object
+    }
+
+    /// Number of fields.
+    pub fn len(&self) -> usize {
+        self.object.len()
+    }
+
+    /// Whether there are no fields: a heartbeat.
+    pub fn is_empty(&self) -> bool {
+        self.object.is_empty()
+    }
+
+    /// Reads the fields, in the order of the message.
+    ///
+    /// The metadata tells the types of those that do not say theirs. What it does not know, is what it looks like:
+    /// Boolean, Int64, Double, String and so on; see [`JsonDecoder::variant`]. An error says which field it is about.
+    pub fn fields(
+        &self,
+        meta_data: Option<&DataSetMetaDataType>,
+    ) -> Result<Vec<JsonField>, JsonMessageError> {
+        let names = self.object.keys();
+        names
+            .map(|name| {
+                Ok(JsonField {
+                    name: name.clone(),
+                    value: self.field(name, meta_data)?.unwrap_or_default(),
+                })
+            })
+            .collect()
+    }
+
+    /// Reads one field; `None` if it is not there.
+    pub fn field(
+        &self,
+        name: &str,
+        meta_data: Option<&DataSetMetaDataType>,
+    ) -> Result<Option<DataValue>, JsonMessageError> {
+        let Some(value) = self.object.get(name) else {
+            return Ok(None);
+        };
+        let reader = Reader {
+            decoder: JsonDecoder::new(meta_data.map(JsonContext::from).unwrap_or_default()),
+            meta_data: described(meta_data, name),
+        };
+        let value = reader.field(value).map_err(|error| error.in_field(name))?;
+        Ok(Some(value))
+    }
+}
+
+fn described<'m>(
+    meta_data: Option<&'m DataSetMetaDataType>,
+    name: &str,
+) -> Option<&'m FieldMetaData> {
+    meta_data?.fields.iter().find(|field| field.name == name)
+}
+
+/// Reads one field.
+struct Reader<'m> {
+    decoder: JsonDecoder<'m>,
+    meta_data: Option<&'m FieldMetaData>,
+}
+
+impl Reader<'_> {
+    /// The type that the metadata says, if it says one.
+    fn built_in_type(&self) -> Option<BuiltInType> {
+        let built_in_type = BuiltInType::from_u8(self.meta_data?.built_in_type)?;
+        (built_in_type != BuiltInType::Variant).then_some(built_in_type)
+    }
+
+    fn field(&self, value: &Value) -> Result<DataValue, JsonDecodeError> {
+        if value.is_null() {
+            // A null text is a value; a null number can only mean that there is none.
+            let null = self.built_in_type().filter(|known| !known.is_numeric());
+            let null = null.and_then(|known| self.decoder.value(value, known).ok());
+            return Ok(DataValue {
+                value: null,
+                ..DataValue::default()
+            });
+        }
+        let Value::Object(object) = value else {
+            return self.value(value).map(DataValue::good);
+        };
+        if self.is_plain_structure(object) || !JsonDecoder::is_data_value(object) {
+            return match self.value(value) {
+                Ok(value) => Ok(DataValue::good(value)),
+                Err(error) => bad_status(&self.decoder, object).ok_or(error),
+            };
+        }
+        let inner = if object.contains_key("UaType") {
+            Some(self.decoder.variant(value)?)
+        } else {
+            let inner = object.get("Value").filter(|value| !value.is_null());
+            inner
+                .map(|inner| self.value(inner))
+                .transpose()
+                .map_err(|error| error.in_field("Value"))?
+        };
+        let mut value = self.decoder.with_status_and_times(inner, object)?;
+        // A StatusCode instead of a value of another type says that there is no value.
+        if let (Some(Variant::StatusCode(status)), None) = (&value.value, value.status) {
+            let expected = self.built_in_type();
+            if expected.is_some_and(|expected| expected != BuiltInType::StatusCode) {
+                value.status = Some(*status);
+                value.value = None;
+            }
+        }
+        Ok(value)
+    }
+
+    /// Whether the metadata says that this is a structure, whose fields could be named like those of a DataValue.
+    fn is_plain_structure(&self, object: &Map<String, Value>) -> bool {
+        !object.contains_key("UaType")
+            && self.built_in_type() == Some(BuiltInType::ExtensionObject)
+            && self
+                .meta_data
+                .is_some_and(|known| self.decoder.is_structure(object, &known.data_type))
+    }
+
+    /// A value without status.
+    fn value(&self, value: &Value) -> Result<Variant, JsonDecodeError> {
+        let says_type = value.as_object().is_some_and(JsonDecoder::says_type);
+        let (Some(meta_data), Some(built_in_type), false) =
+            (self.meta_data, self.built_in_type(), says_type)
+        else {
+            return self.decoder.variant(value);
+        };
+        let data_type = &meta_data.data_type;
+        let structure = |value: &Value| self.decoder.structure_of_type(value, data_type);
+        let enumeration = |value: &Value| self.decoder.enumeration(value, data_type);
+        match (built_in_type, value) {
+            (BuiltInType::ExtensionObject, Value::Array(objects)) => {
+                elements(objects, structure).map(|objects| Elements::from(objects).into())
+            }
+            (BuiltInType::ExtensionObject, _) => structure(value).map(Variant::from),
+            (BuiltInType::Int32, Value::Array(names)) if names.iter().any(Value::is_string) => {
+                elements(names, enumeration).map(|numbers| Elements::from(numbers).into())
+            }
+            (BuiltInType::Int32, Value::String(_)) => enumeration(value).map(Variant::from),
+            _ => self.decoder.value(value, built_in_type),
+        }
+    }
+}
+
+fn elements<T>(
+    values: &[Value],
+    decode: impl Fn(&Value) -> Result<T, JsonDecodeError>,
+) -> Result<Vec<T>, JsonDecodeError> {
+    let values = values.iter().enumerate();
+    values
+        .map(|(index, value)| decode(value).map_err(|error| error.in_element(index)))
+        .collect()
+}
+
+/// Where there is no value, a StatusCode says why.
+fn bad_status(decoder: &JsonDecoder<'_>, object: &Map<String, Value>) -> Option<DataValue> {
+    let only = |name: &String| name == "Code" || name == "Symbol";
+    let is_code = object.contains_key("Code") && object.keys().all(only);
+    let value = Value::Object(object.clone());
+    let status = is_code.then(|| decoder.value(&value, BuiltInType::StatusCode).ok())??;
+    match status {
+        Variant::StatusCode(status) if status != StatusCode::Good => {
+            Some(DataValue::status(status))
+        }
+        _ => None,
+    }
+}
