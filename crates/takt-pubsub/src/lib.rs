@@ -7,6 +7,7 @@
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
+pub mod configuration;
 mod error;
 pub mod publisher;
 mod sequence;
