@@ -9,6 +9,7 @@
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
+pub mod configuration;
 mod error;
 pub mod publisher;
 pub mod runtime;

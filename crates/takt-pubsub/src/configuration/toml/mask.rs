@@ -1,0 +1,222 @@
+//! Content masks as lists of names.
+
+use std::marker::PhantomData;
+
+use takt_ua::enumerations as ua;
+use takt_wire::HeaderLayout;
+use toml::Value;
+
+use super::value::{TomlValue, toml_value};
+
+/// The names of an option set's bits.
+pub(super) trait Bits {
+    const NAMES: &'static [(&'static str, u32)];
+}
+
+macro_rules! bits {
+    ($($name:ident: $($bit:ident)*;)*) => {$(
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub(super) enum $name {}
+
+        impl Bits for $name {
+            const NAMES: &'static [(&'static str, u32)] = &[$((stringify!($bit), ua::$name::$bit as u32),)*];
+        }
+    )*};
+}
+
+bits! {
+    UadpNetworkMessageContentMask: PublisherId GroupHeader WriterGroupId GroupVersion NetworkMessageNumber SequenceNumber PayloadHeader
+        Timestamp PicoSeconds DataSetClassId PromotedFields;
+    UadpDataSetMessageContentMask: Timestamp PicoSeconds Status MajorVersion MinorVersion SequenceNumber;
+    JsonNetworkMessageContentMask: NetworkMessageHeader DataSetMessageHeader SingleDataSetMessage PublisherId DataSetClassId ReplyTo
+        WriterGroupName;
+    JsonDataSetMessageContentMask: DataSetWriterId MetaDataVersion SequenceNumber Timestamp Status MessageType DataSetWriterName
+        FieldEncoding1 PublisherId WriterGroupName MinorVersion FieldEncoding2;
+    DataSetFieldContentMask: StatusCode SourceTimestamp ServerTimestamp SourcePicoSeconds ServerPicoSeconds RawData;
+    DataSetFieldFlags: PromotedField;
+}
+
+/// An option set: a list of names, or the number if it has bits without one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Mask<B>(pub(super) u32, PhantomData<B>);
+
+impl<B> Mask<B> {
+    pub(super) fn new(bits: u32) -> Self {
+        Self(bits, PhantomData)
+    }
+
+    /// `None` for what it would be if it was not said.
+    pub(super) fn unless(bits: u32, usual: u32) -> Option<Self> {
+        (bits != usual).then(|| Self::new(bits))
+    }
+}
+
+impl<B: Bits> TomlValue for Mask<B> {
+    fn read(value: &Value) -> Result<Self, String> {
+        let names = || {
+            B::NAMES
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        if let Some(number) = value.as_integer() {
+            let bits = u32::try_from(number).map_err(|_| "expected 32 bits".to_owned())?;
+            return Ok(Self::new(bits));
+        }
+        let list = value
+            .as_array()
+            .ok_or_else(|| format!("expected a list of {}", names()))?;
+        list.iter().try_fold(Self::new(0), |mask, name| {
+            let bit = B::NAMES
+                .iter()
+                .find(|(known, _)| name.as_str() == Some(known));
+            match bit {
+                Some((_, bit)) => Ok(Self::new(mask.0 | bit)),
+                None => Err(format!("{name} is none of {}", names())),
+            }
+        })
+    }
+
+    fn write(&self) -> Value {
+        let named = B::NAMES.iter().fold(0, |all, (_, bit)| all | bit);
+        if self.0 & !named != 0 {
+            return i64::from(self.0).into();
+        }
+        let set = B::NAMES.iter().filter(|(_, bit)| self.0 & bit != 0);
+        set.map(|(name, _)| Value::from(*name))
+            .collect::<Vec<_>>()
+            .into()
+    }
+}
+
+toml_value!(Mask<B> where [B: Bits]);
+
+/// How fields are encoded, a DataSetFieldContentMask: `"Variant"`, `"RawData"`, `"DataValue"` (with StatusCode and SourceTimestamp),
+/// or the members of the DataValue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FieldEncoding(pub(super) u32);
+
+impl FieldEncoding {
+    const NAMES: [(&'static str, u32); 3] = [
+        ("Variant", 0),
+        ("RawData", ua::DataSetFieldContentMask::RawData),
+        (
+            "DataValue",
+            ua::DataSetFieldContentMask::StatusCode | ua::DataSetFieldContentMask::SourceTimestamp,
+        ),
+    ];
+
+    pub(super) fn unless(bits: u32, usual: u32) -> Option<Self> {
+        (bits != usual).then_some(Self(bits))
+    }
+}
+
+impl TomlValue for FieldEncoding {
+    fn read(value: &Value) -> Result<Self, String> {
+        let Some(text) = value.as_str() else {
+            return Mask::<DataSetFieldContentMask>::read(value).map(|mask| Self(mask.0));
+        };
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, bits)| Self(*bits)).ok_or_else(|| {
+            "expected \"Variant\", \"RawData\", \"DataValue\", or a list of what a DataValue has".to_owned()
+        })
+    }
+
+    fn write(&self) -> Value {
+        match Self::NAMES.iter().find(|(_, bits)| *bits == self.0) {
+            Some((name, _)) => Value::from(*name),
+            None => Mask::<DataSetFieldContentMask>::new(self.0).write(),
+        }
+    }
+}
+
+toml_value!(FieldEncoding);
+
+/// What a HeaderLayoutUri is: the end of a URI of Annex A, or any other URI.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout(pub(super) String);
+
+const LAYOUTS: &str = "http://opcfoundation.org/UA/PubSub-Layouts/";
+
+impl TomlValue for Layout {
+    fn read(value: &Value) -> Result<Self, String> {
+        let text = value.as_str().ok_or("expected a text")?;
+        if text.contains(':') || text.is_empty() {
+            return Ok(Self(text.to_owned()));
+        }
+        let uri = format!("{LAYOUTS}{text}");
+        let json = ["JSON-Minimal", "JSON-DataSetMessage", "JSON-NetworkMessage"];
+        if HeaderLayout::from_uri(&uri).is_some() || json.contains(&text) {
+            return Ok(Self(uri));
+        }
+        let json = json.join(", ");
+        Err(format!(
+            "expected UADP-Periodic-Fixed, UADP-Dynamic, {json}, or a whole URI"
+        ))
+    }
+
+    fn write(&self) -> Value {
+        let short = self.0.strip_prefix(LAYOUTS).unwrap_or(&self.0);
+        let same = Self::read(&short.into()).is_ok_and(|read| read == *self);
+        Value::from(if same { short } else { &self.0 })
+    }
+}
+
+toml_value!(Layout);
+
+/// What masks are if they are not said: those of the layout, or else what a Subscriber needs to tell messages apart and to see
+/// that one is missing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UsualMasks {
+    pub(super) uadp_network_message: u32,
+    pub(super) uadp_data_set_message: u32,
+    pub(super) json_network_message: u32,
+    pub(super) json_data_set_message: u32,
+    pub(super) field: u32,
+}
+
+impl UsualMasks {
+    pub(super) fn of_layout(uri: Option<&str>) -> Self {
+        use ua::{
+            JsonDataSetMessageContentMask as JsonData,
+            JsonNetworkMessageContentMask as JsonNetwork, UadpDataSetMessageContentMask as Data,
+            UadpNetworkMessageContentMask as Network,
+        };
+        let usual = Self {
+            uadp_network_message: Network::PublisherId
+                | Network::GroupHeader
+                | Network::WriterGroupId
+                | Network::SequenceNumber
+                | Network::PayloadHeader,
+            uadp_data_set_message: Data::Status | Data::SequenceNumber,
+            json_network_message: JsonNetwork::NetworkMessageHeader
+                | JsonNetwork::DataSetMessageHeader
+                | JsonNetwork::PublisherId,
+            json_data_set_message: JsonData::DataSetWriterId
+                | JsonData::SequenceNumber
+                | JsonData::Timestamp
+                | JsonData::Status
+                | JsonData::MessageType,
+            field: 0,
+        };
+        // Tables A.16 and A.17.
+        if uri == Some("http://opcfoundation.org/UA/PubSub-Layouts/JSON-Minimal") {
+            return Self {
+                json_network_message: JsonNetwork::SingleDataSetMessage,
+                json_data_set_message: 0,
+                field: ua::DataSetFieldContentMask::RawData,
+                ..usual
+            };
+        }
+        match uri.and_then(HeaderLayout::from_uri) {
+            None => usual,
+            Some(layout) => Self {
+                uadp_network_message: layout.network_message_content_mask(),
+                uadp_data_set_message: layout.data_set_message_content_mask(),
+                field: layout.data_set_field_content_mask().unwrap_or(0),
+                ..usual
+            },
+        }
+    }
+}

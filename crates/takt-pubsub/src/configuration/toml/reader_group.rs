@@ -1,0 +1,218 @@
+//! ReaderGroups and DataSetReaders (OPC 10000-14, 6.2.8 and 6.2.9).
+
+use serde::{Deserialize, Serialize};
+use takt_ua::UaString;
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{DataSetReaderDataType, EndpointDescription, ReaderGroupDataType};
+use toml::Spanned;
+
+use super::Problem;
+use super::data_set::{MetaData, Subscribed};
+use super::field::Field;
+use super::mask::{FieldEncoding, Layout, UsualMasks};
+use super::scalar::{
+    Enumeration, Milliseconds, is_default, is_true, read_string, write_string, yes,
+};
+use super::settings::{
+    BrokerDataSetReader, JsonDataSetReader, Mapping, MessageSettings, UadpDataSetReader,
+    read_transport, write_transport,
+};
+use super::value::{
+    AnyStructure, Property, PublisherIdValue, StructureTable, read_properties, read_structures,
+    write_properties, write_structures,
+};
+use super::writer_group::SecurityMode;
+
+/// A ReaderGroup.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReaderGroup {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    enabled: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    max_network_message_size: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    security_mode: Option<SecurityMode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    security_group_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message_settings: Option<AnyStructure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transport_settings: Option<AnyStructure>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    security_key_services: Vec<StructureTable<EndpointDescription>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    group_properties: Vec<Property>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    data_set_readers: Vec<Spanned<DataSetReader>>,
+}
+
+impl ReaderGroup {
+    pub(super) fn read(self, mapping: Mapping) -> Result<ReaderGroupDataType, Problem> {
+        let object = |said: Option<AnyStructure>| said.map(|said| said.0).unwrap_or_default();
+        let readers = self.data_set_readers.into_iter();
+        Ok(ReaderGroupDataType {
+            name: read_string(self.name),
+            enabled: self.enabled,
+            security_mode: MessageSecurityMode(self.security_mode.map_or(1, |mode| mode.0)),
+            security_group_id: read_string(self.security_group_id),
+            security_key_services: read_structures(self.security_key_services),
+            max_network_message_size: self.max_network_message_size,
+            group_properties: read_properties(self.group_properties),
+            transport_settings: object(self.transport_settings),
+            message_settings: object(self.message_settings),
+            data_set_readers: readers
+                .map(|reader| DataSetReader::read(reader, mapping))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn write(group: &ReaderGroupDataType, mapping: Mapping) -> Self {
+        let object = |object: &takt_ua::ExtensionObject| {
+            (!object.is_null()).then(|| AnyStructure(object.clone()))
+        };
+        let readers = group.data_set_readers.iter();
+        let readers =
+            readers.map(|reader| Spanned::new(0..0, DataSetReader::write(reader, mapping)));
+        Self {
+            name: write_string(&group.name),
+            enabled: group.enabled,
+            max_network_message_size: group.max_network_message_size,
+            security_mode: (group.security_mode.0 != 1)
+                .then_some(Enumeration(group.security_mode.0)),
+            security_group_id: write_string(&group.security_group_id),
+            message_settings: object(&group.message_settings),
+            transport_settings: object(&group.transport_settings),
+            security_key_services: write_structures(&group.security_key_services),
+            group_properties: write_properties(&group.group_properties),
+            data_set_readers: readers.collect(),
+        }
+    }
+}
+
+/// A DataSetReader.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataSetReader {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    enabled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    publisher_id: Option<PublisherIdValue>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    writer_group_id: u16,
+    #[serde(default, skip_serializing_if = "is_default")]
+    data_set_writer_id: u16,
+    #[serde(default, skip_serializing_if = "is_default")]
+    message_receive_timeout: Milliseconds,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key_frame_count: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    field_encoding: Option<FieldEncoding>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    header_layout: Option<Layout>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    security_mode: Option<SecurityMode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    security_group_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uadp: Option<UadpDataSetReader>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    json: Option<JsonDataSetReader>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message_settings: Option<Spanned<AnyStructure>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    broker: Option<BrokerDataSetReader>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transport_settings: Option<Spanned<AnyStructure>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    security_key_services: Vec<StructureTable<EndpointDescription>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    data_set_reader_properties: Vec<Property>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data_set_meta_data: Option<MetaData>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subscribed_data_set: Option<Spanned<AnyStructure>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<Spanned<Field>>,
+}
+
+impl DataSetReader {
+    fn read(this: Spanned<Self>, mapping: Mapping) -> Result<DataSetReaderDataType, Problem> {
+        let place = this.span();
+        let this = this.into_inner();
+        let layout = read_string(this.header_layout.map(|layout| layout.0));
+        let usual = UsualMasks::of_layout(layout.as_option());
+        let message = MessageSettings {
+            uadp: this.uadp,
+            json: this.json,
+            message_settings: this.message_settings,
+        };
+        let subscribed = Subscribed {
+            meta_data: this.data_set_meta_data,
+            fields: this.fields,
+            subscribed_data_set: this.subscribed_data_set,
+        };
+        let (data_set_meta_data, subscribed_data_set) = subscribed.read(&UaString::null())?;
+        Ok(DataSetReaderDataType {
+            name: read_string(this.name),
+            enabled: this.enabled,
+            publisher_id: this.publisher_id.map(|id| id.0).unwrap_or_default(),
+            writer_group_id: this.writer_group_id,
+            data_set_writer_id: this.data_set_writer_id,
+            data_set_meta_data,
+            data_set_field_content_mask: this
+                .field_encoding
+                .map_or(usual.field, |encoding| encoding.0),
+            message_receive_timeout: this.message_receive_timeout.0,
+            key_frame_count: this.key_frame_count.unwrap_or(1),
+            header_layout_uri: layout,
+            security_mode: MessageSecurityMode(this.security_mode.map_or(0, |mode| mode.0)),
+            security_group_id: read_string(this.security_group_id),
+            security_key_services: read_structures(this.security_key_services),
+            data_set_reader_properties: read_properties(this.data_set_reader_properties),
+            transport_settings: read_transport(this.broker, this.transport_settings)?,
+            message_settings: message.read(&usual, mapping, place)?,
+            subscribed_data_set,
+        })
+    }
+
+    fn write(reader: &DataSetReaderDataType, mapping: Mapping) -> Self {
+        let layout = write_string(&reader.header_layout_uri);
+        let usual = UsualMasks::of_layout(layout.as_deref());
+        let message = MessageSettings::write(&reader.message_settings, &usual, mapping);
+        let (broker, transport_settings) = write_transport(&reader.transport_settings);
+        let meta_data = &reader.data_set_meta_data;
+        let subscribed =
+            Subscribed::write(meta_data, &reader.subscribed_data_set, &UaString::null());
+        let encoding = reader.data_set_field_content_mask;
+        let id = &reader.publisher_id;
+        Self {
+            name: write_string(&reader.name),
+            enabled: reader.enabled,
+            publisher_id: (!id.is_empty()).then(|| PublisherIdValue(id.clone())),
+            writer_group_id: reader.writer_group_id,
+            data_set_writer_id: reader.data_set_writer_id,
+            message_receive_timeout: Milliseconds(reader.message_receive_timeout),
+            key_frame_count: (reader.key_frame_count != 1).then_some(reader.key_frame_count),
+            field_encoding: FieldEncoding::unless(encoding, usual.field),
+            header_layout: layout.map(Layout),
+            security_mode: (reader.security_mode.0 != 0)
+                .then_some(Enumeration(reader.security_mode.0)),
+            security_group_id: write_string(&reader.security_group_id),
+            uadp: message.uadp,
+            json: message.json,
+            message_settings: message.message_settings,
+            broker,
+            transport_settings,
+            security_key_services: write_structures(&reader.security_key_services),
+            data_set_reader_properties: write_properties(&reader.data_set_reader_properties),
+            data_set_meta_data: subscribed.meta_data,
+            subscribed_data_set: subscribed.subscribed_data_set,
+            fields: subscribed.fields,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Message and transport settings: tables of their own for those of the UADP and JSON mappings and of brokers, any other as what
+//! it is.
+
+use serde::{Deserialize, Serialize};
+use takt_ua::enumerations::{BrokerTransportQualityOfService, DataSetOrderingType};
+use takt_ua::structures as ua;
+use takt_ua::{ExtensionObject, Guid, Structure};
+use toml::Spanned;
+
+use super::Problem;
+use super::mask::{
+    JsonDataSetMessageContentMask, JsonNetworkMessageContentMask, Mask,
+    UadpDataSetMessageContentMask, UadpNetworkMessageContentMask, UsualMasks,
+};
+use super::scalar::{Enumeration, Milliseconds, Text, is_default, read_string, write_string};
+use super::value::AnyStructure;
+
+/// What MessageSettings are if none are said: that of UADP or that of JSON, as the TransportProfileUri says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mapping {
+    Uadp,
+    Json,
+}
+
+impl Mapping {
+    pub(super) fn of_profile(uri: &str) -> Self {
+        if uri.ends_with("-json") {
+            Self::Json
+        } else {
+            Self::Uadp
+        }
+    }
+}
+
+/// Settings that have a table of their own.
+pub(super) trait Settings: Sized + PartialEq {
+    type Structure: Structure;
+    fn read(&self, usual: &UsualMasks) -> Self::Structure;
+    fn write(settings: &Self::Structure, usual: &UsualMasks) -> Self;
+}
+
+type Qos = Enumeration<{ BrokerTransportQualityOfService::TYPE_ID }>;
+type Ordering = Enumeration<{ DataSetOrderingType::TYPE_ID }>;
+
+/// Declares a table, and how each of its members is read and written.
+macro_rules! settings {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $structure:ident as $value:ident, $usual:ident {
+            $($member:ident: $type:ty = $read:expr, $write:expr;)*
+        }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub(super) struct $name {
+            $(#[serde(skip_serializing_if = "is_default")] $member: $type,)*
+        }
+
+        impl Settings for $name {
+            type Structure = ua::$structure;
+
+            fn read(&self, $usual: &UsualMasks) -> Self::Structure {
+                let $value = self;
+                $(let $member = $read;)*
+                ua::$structure { $($member,)* }
+            }
+
+            fn write($value: &Self::Structure, $usual: &UsualMasks) -> Self {
+                Self { $($member: $write,)* }
+            }
+        }
+    )*};
+}
+
+settings! {
+    /// Of a WriterGroup (6.3.1.1).
+    UadpWriterGroup = UadpWriterGroupMessageDataType as it, usual {
+        group_version: u32 = it.group_version, it.group_version;
+        data_set_ordering: Option<Ordering> = DataSetOrderingType(it.data_set_ordering.map_or(0, |it| it.0)),
+            (it.data_set_ordering.0 != 0).then_some(Enumeration(it.data_set_ordering.0));
+        network_message_content_mask: Option<Mask<UadpNetworkMessageContentMask>> =
+            it.network_message_content_mask.map_or(usual.uadp_network_message, |mask| mask.0),
+            Mask::unless(it.network_message_content_mask, usual.uadp_network_message);
+        sampling_offset: Option<Milliseconds> = it.sampling_offset.map_or(-1.0, |it| it.0),
+            (it.sampling_offset != -1.0).then_some(Milliseconds(it.sampling_offset));
+        publishing_offset: Vec<Milliseconds> = it.publishing_offset.iter().map(|it| it.0).collect(),
+            it.publishing_offset.iter().copied().map(Milliseconds).collect();
+    }
+
+    /// Of a DataSetWriter (6.3.1.3).
+    UadpDataSetWriter = UadpDataSetWriterMessageDataType as it, usual {
+        data_set_message_content_mask: Option<Mask<UadpDataSetMessageContentMask>> =
+            it.data_set_message_content_mask.map_or(usual.uadp_data_set_message, |mask| mask.0),
+            Mask::unless(it.data_set_message_content_mask, usual.uadp_data_set_message);
+        configured_size: u16 = it.configured_size, it.configured_size;
+        network_message_number: u16 = it.network_message_number, it.network_message_number;
+        data_set_offset: u16 = it.data_set_offset, it.data_set_offset;
+    }
+
+    /// Of a DataSetReader (6.3.1.4).
+    UadpDataSetReader = UadpDataSetReaderMessageDataType as it, usual {
+        group_version: u32 = it.group_version, it.group_version;
+        network_message_number: u16 = it.network_message_number, it.network_message_number;
+        data_set_offset: u16 = it.data_set_offset, it.data_set_offset;
+        data_set_class_id: Text<Guid> = it.data_set_class_id.0, Text(it.data_set_class_id);
+        network_message_content_mask: Option<Mask<UadpNetworkMessageContentMask>> =
+            it.network_message_content_mask.map_or(usual.uadp_network_message, |mask| mask.0),
+            Mask::unless(it.network_message_content_mask, usual.uadp_network_message);
+        data_set_message_content_mask: Option<Mask<UadpDataSetMessageContentMask>> =
+            it.data_set_message_content_mask.map_or(usual.uadp_data_set_message, |mask| mask.0),
+            Mask::unless(it.data_set_message_content_mask, usual.uadp_data_set_message);
+        publishing_interval: Milliseconds = it.publishing_interval.0, Milliseconds(it.publishing_interval);
+        receive_offset: Milliseconds = it.receive_offset.0, Milliseconds(it.receive_offset);
+        processing_offset: Milliseconds = it.processing_offset.0, Milliseconds(it.processing_offset);
+    }
+
+    /// Of a WriterGroup (6.3.2.1).
+    JsonWriterGroup = JsonWriterGroupMessageDataType as it, usual {
+        network_message_content_mask: Option<Mask<JsonNetworkMessageContentMask>> =
+            it.network_message_content_mask.map_or(usual.json_network_message, |mask| mask.0),
+            Mask::unless(it.network_message_content_mask, usual.json_network_message);
+    }
+
+    /// Of a DataSetWriter (6.3.2.3).
+    JsonDataSetWriter = JsonDataSetWriterMessageDataType as it, usual {
+        data_set_message_content_mask: Option<Mask<JsonDataSetMessageContentMask>> =
+            it.data_set_message_content_mask.map_or(usual.json_data_set_message, |mask| mask.0),
+            Mask::unless(it.data_set_message_content_mask, usual.json_data_set_message);
+    }
+
+    /// Of a DataSetReader (6.3.2.4).
+    JsonDataSetReader = JsonDataSetReaderMessageDataType as it, usual {
+        network_message_content_mask: Option<Mask<JsonNetworkMessageContentMask>> =
+            it.network_message_content_mask.map_or(usual.json_network_message, |mask| mask.0),
+            Mask::unless(it.network_message_content_mask, usual.json_network_message);
+        data_set_message_content_mask: Option<Mask<JsonDataSetMessageContentMask>> =
+            it.data_set_message_content_mask.map_or(usual.json_data_set_message, |mask| mask.0),
+            Mask::unless(it.data_set_message_content_mask, usual.json_data_set_message);
+    }
+
+    /// Of a connection to a broker (6.4.2.2).
+    BrokerConnection = BrokerConnectionTransportDataType as it, _usual {
+        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
+        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
+            write_string(&it.authentication_profile_uri);
+    }
+
+    /// Of a WriterGroup at a broker (6.4.2.3).
+    BrokerWriterGroup = BrokerWriterGroupTransportDataType as it, _usual {
+        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
+        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
+        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
+            write_string(&it.authentication_profile_uri);
+        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
+            unless_unspecified(it.requested_delivery_guarantee);
+    }
+
+    /// Of a DataSetWriter at a broker (6.4.2.5).
+    BrokerDataSetWriter = BrokerDataSetWriterTransportDataType as it, _usual {
+        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
+        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
+        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
+            write_string(&it.authentication_profile_uri);
+        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
+            unless_unspecified(it.requested_delivery_guarantee);
+        meta_data_queue_name: Option<String> = read_string(it.meta_data_queue_name.clone()),
+            write_string(&it.meta_data_queue_name);
+        meta_data_update_time: Milliseconds = it.meta_data_update_time.0, Milliseconds(it.meta_data_update_time);
+    }
+
+    /// Of a DataSetReader at a broker (6.4.2.6).
+    BrokerDataSetReader = BrokerDataSetReaderTransportDataType as it, _usual {
+        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
+        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
+        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
+            write_string(&it.authentication_profile_uri);
+        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
+            unless_unspecified(it.requested_delivery_guarantee);
+        meta_data_queue_name: Option<String> = read_string(it.meta_data_queue_name.clone()),
+            write_string(&it.meta_data_queue_name);
+    }
+}
+
+fn qos(said: Option<Qos>) -> BrokerTransportQualityOfService {
+    BrokerTransportQualityOfService(said.map_or(0, |qos| qos.0))
+}
+
+fn unless_unspecified(qos: BrokerTransportQualityOfService) -> Option<Qos> {
+    (qos.0 != 0).then_some(Enumeration(qos.0))
+}
+
+/// MessageSettings: `uadp`, `json`, or `message_settings`, of which there is one or none.
+#[derive(Debug, Clone)]
+pub(super) struct MessageSettings<U, J> {
+    pub(super) uadp: Option<U>,
+    pub(super) json: Option<J>,
+    pub(super) message_settings: Option<Spanned<AnyStructure>>,
+}
+
+impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
+    /// Which mapping they are of.
+    pub(super) fn mapping(&self, usual: Mapping) -> Mapping {
+        match (&self.uadp, &self.json) {
+            (Some(_), _) => Mapping::Uadp,
+            (None, Some(_)) => Mapping::Json,
+            (None, None) => usual,
+        }
+    }
+
+    pub(super) fn read(
+        self,
+        usual: &UsualMasks,
+        mapping: Mapping,
+        place: std::ops::Range<usize>,
+    ) -> Result<ExtensionObject, Problem> {
+        let both = "there is one of uadp, json and message_settings";
+        match (self.uadp, self.json, self.message_settings) {
+            (None, None, Some(settings)) => Ok(settings.into_inner().0),
+            (Some(_), None, Some(settings)) | (None, Some(_), Some(settings)) => {
+                Err(Problem::new(both, settings.span()))
+            }
+            (Some(_), Some(_), _) => Err(Problem::new(both, place)),
+            (Some(uadp), None, None) => Ok(ExtensionObject::from_structure(&uadp.read(usual))),
+            (None, Some(json), None) => Ok(ExtensionObject::from_structure(&json.read(usual))),
+            (None, None, None) => Ok(match mapping {
+                Mapping::Uadp => ExtensionObject::from_structure(&U::default().read(usual)),
+                Mapping::Json => ExtensionObject::from_structure(&J::default().read(usual)),
+            }),
+        }
+    }
+
+    pub(super) fn write(settings: &ExtensionObject, usual: &UsualMasks, mapping: Mapping) -> Self {
+        let mut written = Self {
+            uadp: short::<U>(settings, usual),
+            json: short::<J>(settings, usual),
+            message_settings: None,
+        };
+        if written.uadp.is_none() && written.json.is_none() {
+            written.message_settings = Some(Spanned::new(0..0, AnyStructure(settings.clone())));
+        }
+        // What is as usual needs not be said.
+        if mapping == Mapping::Uadp && written.uadp.as_ref().is_some_and(|it| *it == U::default()) {
+            written.uadp = None;
+        }
+        if mapping == Mapping::Json && written.json.as_ref().is_some_and(|it| *it == J::default()) {
+            written.json = None;
+        }
+        written
+    }
+}
+
+/// The table, if it says all of the settings.
+fn short<S: Settings>(settings: &ExtensionObject, usual: &UsualMasks) -> Option<S> {
+    let table = S::write(&settings.decode_as().ok()?, usual);
+    (ExtensionObject::from_structure(&table.read(usual)) == *settings).then_some(table)
+}
+
+/// TransportSettings: `broker` or `transport_settings`, of which there is one or none.
+pub(super) fn read_transport<S: Settings>(
+    broker: Option<S>,
+    other: Option<Spanned<AnyStructure>>,
+) -> Result<ExtensionObject, Problem> {
+    match (broker, other) {
+        (None, None) => Ok(ExtensionObject::NULL),
+        (None, Some(settings)) => Ok(settings.into_inner().0),
+        (Some(broker), None) => {
+            let usual = UsualMasks::of_layout(None);
+            Ok(ExtensionObject::from_structure(&broker.read(&usual)))
+        }
+        (Some(_), Some(settings)) => {
+            let message = "there is one of broker and transport_settings";
+            Err(Problem::new(message, settings.span()))
+        }
+    }
+}
+
+pub(super) fn write_transport<S: Settings>(
+    settings: &ExtensionObject,
+) -> (Option<S>, Option<Spanned<AnyStructure>>) {
+    let broker = short(settings, &UsualMasks::of_layout(None));
+    let other = (broker.is_none() && !settings.is_null())
+        .then(|| Spanned::new(0..0, AnyStructure(settings.clone())));
+    (broker, other)
+}
