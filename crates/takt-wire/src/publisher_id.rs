@@ -1,7 +1,5 @@
 //! PublisherId (OPC 10000-14, 6.2.7.1 and 7.2.4.4.2).
 
-use std::fmt;
-
 use takt_ua::binary::{DecodeError, Decoder, EncodeError, Encoder};
 use takt_ua::{UaString, Variant};
 
@@ -51,19 +49,6 @@ impl PublisherId {
             Variant::UInt64(id) => Some(Self::UInt64(*id)),
             Variant::String(id) => Some(Self::String(id.clone())),
             _ => None,
-        }
-    }
-}
-
-/// The number or the text.
-impl fmt::Display for PublisherId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Byte(id) => id.fmt(formatter),
-            Self::UInt16(id) => id.fmt(formatter),
-            Self::UInt32(id) => id.fmt(formatter),
-            Self::UInt64(id) => id.fmt(formatter),
-            Self::String(id) => id.fmt(formatter),
         }
     }
 }
