@@ -154,7 +154,7 @@ fn a_wrong_password_is_refused_and_the_right_one_is_not() {
     let passwords = broker.path("passwords");
     let mut command = Command::new("mosquitto_passwd");
     command.args(["-b", "-c", passwords.to_str().unwrap(), "takt", "secret"]);
-    process::run("mosquitto_passwd", &mut command, PATIENCE).expect_success();
+    let _ = process::run("mosquitto_passwd", &mut command, PATIENCE).expect_success();
     broker.run();
     for version in VERSIONS {
         let login = |password: &str| {
@@ -182,7 +182,7 @@ fn make_certificates(directory: &Path, names: &[&str]) {
     let openssl = |arguments: &str| {
         let mut command = Command::new("openssl");
         command.args(arguments.split(' ')).current_dir(directory);
-        process::run("openssl", &mut command, PATIENCE).expect_success();
+        let _ = process::run("openssl", &mut command, PATIENCE).expect_success();
     };
     let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
     openssl(&format!(
@@ -275,6 +275,8 @@ fn messages_wait_for_a_broker_that_is_away() {
         wait_for(|| receiver.state(), LinkState::is_up);
         sender.send(&message(0, 100)).unwrap();
         assert_eq!(receive(&mut *receiver, 1), [message(0, 100)]);
+        // For the acknowledgements of both.
+        std::thread::sleep(Duration::from_millis(200));
         broker.stop();
         wait_for(|| sender.state(), is_down);
         wait_for(|| receiver.state(), is_down);
@@ -284,15 +286,22 @@ fn messages_wait_for_a_broker_that_is_away() {
         assert_eq!(sender.counters().overflowed, 20);
         broker.run();
         let expected: Vec<Vec<u8>> = (21..=30).map(|number| message(number, 100)).collect();
-        assert_eq!(receive(&mut *receiver, 10), expected);
+        let mut received = Vec::new();
+        while received.last() != expected.last() {
+            received.extend(receive(&mut *receiver, 1));
+        }
+        // "At least once": it comes again if its acknowledgement was too late.
+        received.retain(|again| *again != message(0, 100));
+        assert_eq!(received, expected);
         wait_for(|| sender.state(), LinkState::is_up);
-        assert_eq!(sender.counters().discarded, 0);
+        assert!(sender.counters().discarded <= 1);
     }
 }
 
 #[test]
 fn what_was_sent_is_delivered_when_a_link_is_closed() {
-    let broker = Broker::start("allow_anonymous true");
+    // mosquitto 2.0.11 forgets to send what waits behind the 20 messages of quality 2 that it has in flight.
+    let broker = Broker::start("allow_anonymous true\nmax_inflight_messages 0");
     for version in VERSIONS {
         for quality_of_service in 0..=2 {
             let mut pair = broker.pair("mqtt", &with(options(version, quality_of_service)));
@@ -353,7 +362,7 @@ fn its_own_clients_understand_us_and_we_them() {
             "-m",
             "{\"from\": \"it\"}",
         ]);
-        process::run("mosquitto_pub", &mut command, PATIENCE).expect_success();
+        let _ = process::run("mosquitto_pub", &mut command, PATIENCE).expect_success();
         let mut seen = Vec::new();
         let count = receiver.receive(PATIENCE, &mut |received| {
             seen.push((received.topic.map(str::to_owned), received.bytes.to_vec()));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rumqttc::v5::mqttbytes::v5::{
-    Packet as Packet5, PublishProperties, SubscribeReasonCode as Reason5,
+    Packet as Packet5, PubAckReason, PubRecReason, PublishProperties,
+    SubscribeReasonCode as Reason5,
 };
 use rumqttc::v5::{self, mqttbytes::QoS as QoS5};
 use rumqttc::{
@@ -42,6 +43,8 @@ pub(super) enum Occurrence {
     Message { topic: String, payload: Vec<u8> },
     /// A message is with the broker, as certainly as was asked for.
     Delivered,
+    /// The broker has refused a message; MQTT 3.1.1 has no words for that.
+    Rejected,
     /// The end of the connection was told to the broker.
     Disconnected,
     /// Anything else.
@@ -224,7 +227,16 @@ fn incoming5(packet: Packet5) -> Occurrence {
             topic: String::from_utf8_lossy(&publish.topic).into_owned(),
             payload: publish.payload.into(),
         },
-        Packet5::PubAck(_) | Packet5::PubComp(_) => Occurrence::Delivered,
+        Packet5::PubAck(answer) => match answer.reason {
+            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
+            _ => Occurrence::Rejected,
+        },
+        // With a refusal it ends here.
+        Packet5::PubRec(answer) => match answer.reason {
+            PubRecReason::Success | PubRecReason::NoMatchingSubscribers => Occurrence::Other,
+            _ => Occurrence::Rejected,
+        },
+        Packet5::PubComp(_) => Occurrence::Delivered,
         _ => Occurrence::Other,
     }
 }

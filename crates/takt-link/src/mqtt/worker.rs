@@ -41,7 +41,7 @@ pub(super) struct Inner {
     limit: usize,
     /// Messages that had no place in `messages`.
     pub(super) overflowed: u64,
-    /// Messages that a connection that broke took with it.
+    /// Messages that a connection that broke took with it, or that the broker refused.
     pub(super) lost: u64,
     /// Handed to the connection, but not known to be delivered.
     pending: u64,
@@ -224,6 +224,11 @@ async fn attend(
             Ok(Occurrence::Delivered) => {
                 let mut inner = shared.lock();
                 inner.pending = inner.pending.saturating_sub(1);
+            }
+            Ok(Occurrence::Rejected) => {
+                let mut inner = shared.lock();
+                inner.pending = inner.pending.saturating_sub(1);
+                inner.lost += 1;
             }
             Ok(Occurrence::Disconnected) => shared.lock().is_disconnected = true,
             Ok(Occurrence::Other) => {}
