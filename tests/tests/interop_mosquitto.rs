@@ -177,6 +177,25 @@ fn a_wrong_password_is_refused_and_the_right_one_is_not() {
     }
 }
 
+#[test]
+fn messages_that_the_broker_refuses_are_counted() {
+    let mut broker = Broker::prepare("allow_anonymous true\nacl_file {}/rights");
+    fs::write(broker.path("rights"), "topic read #\n").unwrap();
+    broker.run();
+    for quality_of_service in [1, 2] {
+        let mut sender = broker.sender("mqtt", &with(options(MqttVersion::V5, quality_of_service)));
+        wait_for(|| sender.state(), LinkState::is_up);
+        sender.send(b"data").unwrap();
+        let begin = Instant::now();
+        while sender.counters().discarded == 0 {
+            assert!(begin.elapsed() < PATIENCE, "quality {quality_of_service}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(sender.counters().discarded, 1);
+        assert!(sender.state().is_up());
+    }
+}
+
 /// Makes an authority, and a certificate of it for each name, in a directory.
 fn make_certificates(directory: &Path, names: &[&str]) {
     let openssl = |arguments: &str| {

@@ -75,7 +75,8 @@ pub trait Receiver {
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError>;
 
-    /// What becomes readable when there are messages, for epoll; `None` if there is no such thing.
+    /// What becomes readable when there are messages, for epoll; `None` if there is no such thing, or none at the moment. It is another
+    /// one once a link has been down because its interface or route had gone.
     fn as_fd(&self) -> Option<BorrowedFd<'_>>;
 
     /// Whether messages can come in, as far as is known.
