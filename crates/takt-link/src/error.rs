@@ -136,6 +136,14 @@ pub enum LinkError {
         /// Its error.
         cause: String,
     },
+    /// A certificate or key cannot be used.
+    #[error("cannot use {what}: {cause}")]
+    Certificate {
+        /// Which one.
+        what: &'static str,
+        /// Why.
+        cause: String,
+    },
     /// This way to the wire is not in this build.
     #[error("this program was built without {0}")]
     NotBuilt(&'static str),

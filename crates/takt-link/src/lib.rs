@@ -6,6 +6,7 @@
 //! | `opc.udp://<address>[:<port>]` | UDP datagrams, unicast, multicast or broadcast | 7.3.2 |
 //! | `opc.eth://<MAC address>[:<VID>[.PCP]]` | Ethernet frames with EtherType 0xB62C, on a packet socket | 7.3.3 |
 //! | `opc.iox2://<name>` | shared memory of this host, iceoryx2 (feature `iox2`) | |
+//! | `mqtt://<host>[:<port>]`, `mqtts://<host>[:<port>]` | a topic of a broker, MQTT 3.1.1 or 5 (feature `mqtt`) | 7.3.4 |
 //!
 //! * **Sending**: a message is written where it is sent from ([`Sender::reserve`]), queued ([`Sender::commit`]), and all that is
 //!   queued goes out with one system call ([`Sender::flush`]). Once open, nothing is allocated (for `opc.iox2`, iceoryx2 allocates a little for a loan).
@@ -26,8 +27,11 @@ mod interface;
 mod iox2;
 mod limits;
 mod link;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod options;
 mod socket;
+mod topic;
 mod udp;
 mod unsafe_code;
 
@@ -38,6 +42,7 @@ pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
 pub use link::{Counters, Received, Receiver, Sender, Source};
 pub use options::{Content, MqttOptions, MqttVersion, Options};
+pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 
 /// Opens a link to send to `address`.
 ///
@@ -47,7 +52,14 @@ pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sende
     Ok(match address {
         Address::Udp { host, port } => Box::new(udp::open_sender(host, *port, options)?),
         Address::Ethernet { host, vlan } => Box::new(ethernet::open_sender(*host, *vlan, options)?),
-        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("MQTT")),
+        #[cfg(feature = "mqtt")]
+        Address::Mqtt {
+            host,
+            port,
+            is_secure,
+        } => Box::new(mqtt::MqttSender::open((host, *port, *is_secure), options)?),
+        #[cfg(not(feature = "mqtt"))]
+        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("mqtt")),
         #[cfg(feature = "iox2")]
         Address::Iox2 { name } => Box::new(iox2::Iox2Sender::open(name, options)?),
         #[cfg(not(feature = "iox2"))]
@@ -65,7 +77,17 @@ pub fn open_receiver(address: &Address, options: &Options) -> Result<Box<dyn Rec
         Address::Ethernet { host, vlan } => {
             Box::new(ethernet::open_receiver(*host, *vlan, options)?)
         }
-        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("MQTT")),
+        #[cfg(feature = "mqtt")]
+        Address::Mqtt {
+            host,
+            port,
+            is_secure,
+        } => Box::new(mqtt::MqttReceiver::open(
+            (host, *port, *is_secure),
+            options,
+        )?),
+        #[cfg(not(feature = "mqtt"))]
+        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("mqtt")),
         #[cfg(feature = "iox2")]
         Address::Iox2 { name } => Box::new(iox2::Iox2Receiver::open(name, options)?),
         #[cfg(not(feature = "iox2"))]

@@ -66,6 +66,9 @@ pub trait Receiver {
     /// Waits for messages, at most `timeout` long and not at all if that is zero, and passes on those that are there, at most
     /// a batch. Says how many that were; after an end of the waiting without any it is 0.
     ///
+    /// The kernel does not tell a UDP socket that its interface was removed; that is looked after when the waiting ends without a
+    /// message. Who never waits should look at [`state`](Self::state) now and then, and open the link anew if the interface is gone.
+    ///
     /// # Errors
     /// [`LinkError::Down`], [`LinkError::System`]. The next call tries again, so that a caller who goes on waiting needs to do
     /// nothing else; one that is told at once should pause.
@@ -75,7 +78,8 @@ pub trait Receiver {
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError>;
 
-    /// What becomes readable when there are messages, for epoll; `None` if there is no such thing.
+    /// What becomes readable when there are messages, for epoll; `None` if there is no such thing, or none at the moment. It is another
+    /// one once a link has been down because its interface or route had gone.
     fn as_fd(&self) -> Option<BorrowedFd<'_>>;
 
     /// Whether messages can come in, as far as is known.

@@ -65,7 +65,8 @@ pub struct MqttOptions {
     pub retain: bool,
     /// What is in the messages: sent as the content type with MQTT 5.
     pub content: Content,
-    /// The client identifier. `None`: one that no other client has.
+    /// The client identifier; two links with the same one would push each other out. With one, the broker keeps a session of MQTT 3.1.1 for
+    /// good. `None`: one that no other client has, for this time only.
     pub client_id: Option<String>,
     /// User name and password.
     pub credentials: Option<(String, String)>,
@@ -73,7 +74,7 @@ pub struct MqttOptions {
     pub trusted_certificates: Option<Vec<u8>>,
     /// The client's certificate chain and private key, PEM.
     pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
-    /// How often a sign of life is sent if nothing else is. At least one second.
+    /// How often a sign of life is sent if nothing else is. 5 to 65535 seconds.
     pub keep_alive: Duration,
     /// How many messages wait, for the broker or for the application; the oldest is discarded and counted.
     pub queue: usize,

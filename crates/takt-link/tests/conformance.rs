@@ -333,3 +333,44 @@ fn a_message_wakes_a_receiver_of_shared_memory() {
     }
     assert_ne!(receiving.join().unwrap(), 0);
 }
+
+/// Names the directory in which the process that is killed shares memory.
+const VICTIM: &str = "TAKT_LINK_TEST_VICTIM";
+
+#[test]
+fn what_killed_processes_leave_in_shared_memory_is_in_nobodys_way() {
+    let address = "opc.iox2://Line1".parse().unwrap();
+    let (directory, options) = match std::env::var_os(VICTIM) {
+        // This process is the one to be killed.
+        Some(directory) => {
+            let options = Options {
+                runtime_directory: Some(directory.into()),
+                ..Options::default()
+            };
+            let _receiver = open_receiver(&address, &options).unwrap();
+            let mut sender = open_sender(&address, &options).unwrap();
+            loop {
+                sender.send(b"alive").unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        None => shared_memory(),
+    };
+    // More than can send and receive at a time.
+    for _ in 0..10 {
+        let mut receiver = open_receiver(&address, &options).unwrap();
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        let name = "what_killed_processes_leave_in_shared_memory_is_in_nobodys_way";
+        command
+            .args(["--exact", name])
+            .env(VICTIM, directory.path());
+        let mut victim = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+        receive(&mut *receiver, 3);
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+    }
+    let (mut sender, mut receiver) = pair("opc.iox2://Line1", "opc.iox2://Line1", &options);
+    sender.send(&message(1, 100)).unwrap();
+    let messages = receive(&mut *receiver, 1);
+    assert_eq!(messages.last(), Some(&message(1, 100)));
+}

@@ -13,7 +13,7 @@ use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 use takt_wire::{DataSetContent, DataSetMessage, Fields, NetworkMessage, PublisherId};
 
-use crate::{START, client};
+use crate::{PATIENCE, client};
 
 /// Adds a group and gives its NodeId.
 fn add(
@@ -182,7 +182,7 @@ fn a_token_stands_for_the_same_key_whatever_happens_to_the_registry() {
     let mode = std::fs::metadata(file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     registry.process.signal(rustix::process::Signal::TERM);
-    assert!(registry.process.wait(START).success());
+    assert!(registry.process.wait(PATIENCE).success());
 }
 
 #[test]

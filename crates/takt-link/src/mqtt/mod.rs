@@ -1,0 +1,303 @@
+//! `mqtt://` and `mqtts://`: messages by way of a broker (OPC 10000-14, 7.3.4), MQTT 3.1.1 and 5.
+//!
+//! A thread of its own has the connection, and connects again, after pauses that grow to five seconds. While there is none, the
+//! state is [`LinkState::Down`] and messages wait; if there are too many, the oldest are discarded and counted
+//! ([`Counters::overflowed`]). What a connection that broke took with it is counted as [`Counters::discarded`], as far as the quality of
+//! service says: with 0, nobody knows what became of a message that has left. With MQTT 5 a session outlives its connection by a minute, so
+//! that of messages with quality 1 or 2 none is lost. A link that is closed waits up to two seconds for what it has not delivered.
+
+mod session;
+mod tls;
+mod worker;
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use self::session::{Broker, MIN_KEEP_ALIVE};
+use self::worker::{Message, Role, Worker};
+use crate::error::{LinkError, LinkState};
+use crate::limits;
+use crate::link::{Counters, Received, Receiver, Sender, Source};
+use crate::options::{MqttOptions, Options};
+
+const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;
+/// What the length of an MQTT packet can say, less topic and properties.
+const LONGEST: usize = (1 << 28) - (1 << 17);
+
+/// Starts a thread that connects.
+fn start(
+    role: Role,
+    (host, port, is_secure): (&str, u16, bool),
+    options: &Options,
+) -> Result<(Worker, usize), LinkError> {
+    let max_message_size = match options.max_message_size {
+        None => DEFAULT_MESSAGE_SIZE,
+        Some(_) => limits::max_message_size(options, LONGEST)?,
+    };
+    let mqtt = &options.mqtt;
+    check(role, mqtt)?;
+    let is_ipv6 = host.contains(':');
+    if is_ipv6 && is_secure {
+        return Err(LinkError::option(
+            "address",
+            host,
+            "a name or an IPv4 address for mqtts",
+        ));
+    }
+    let broker = Broker {
+        host: if is_ipv6 {
+            format!("[{host}]")
+        } else {
+            host.to_owned()
+        },
+        port,
+        tls: is_secure.then(|| tls::config(mqtt)).transpose()?,
+    };
+    let client_id = mqtt.client_id.clone().unwrap_or_else(random_client_id);
+    let (client, connection) = session::open(broker, &client_id, mqtt, max_message_size);
+    let worker = Worker::start(role, mqtt.clone(), client, connection)?;
+    Ok((worker, max_message_size))
+}
+
+fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
+    let topic = &mqtt.topic;
+    let is_usable = match role {
+        Role::Send => !topic.contains(['+', '#']),
+        // A wildcard is a whole level, and # is the last one.
+        Role::Receive => {
+            let mut levels = topic.split('/').rev();
+            let last = levels.next().unwrap_or_default();
+            let is_usable = |level: &str| level == "+" || !level.contains(['+', '#']);
+            (last == "#" || is_usable(last)) && levels.all(is_usable)
+        }
+    };
+    if topic.is_empty() || topic.contains('\0') || topic.len() > u16::MAX.into() || !is_usable {
+        let expected =
+            "a topic without wildcards to send, a topic filter to receive, of at most 65535 bytes";
+        return Err(LinkError::option("mqtt.topic", topic, expected));
+    }
+    if mqtt.quality_of_service > 2 {
+        return Err(LinkError::option(
+            "mqtt.quality_of_service",
+            mqtt.quality_of_service,
+            "0, 1 or 2",
+        ));
+    }
+    if mqtt.keep_alive < MIN_KEEP_ALIVE || mqtt.keep_alive.as_secs() > u16::MAX.into() {
+        let value = format!("{:?}", mqtt.keep_alive);
+        return Err(LinkError::option(
+            "mqtt.keep_alive",
+            value,
+            "5 to 65535 seconds",
+        ));
+    }
+    if mqtt.queue == 0 {
+        return Err(LinkError::option("mqtt.queue", 0, "at least 1 message"));
+    }
+    if mqtt.client_id.as_ref().is_some_and(String::is_empty) {
+        return Err(LinkError::option(
+            "mqtt.client_id",
+            "empty",
+            "a text, or none at all",
+        ));
+    }
+    Ok(())
+}
+
+/// An identifier that no other client has: every broker takes 23 letters and digits (MQTT 3.1.1, 3.1.3.1).
+fn random_client_id() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("takt{random:016x}")
+}
+
+/// Publishes to a topic.
+pub(crate) struct MqttSender {
+    worker: Worker,
+    buffer: Vec<u8>,
+    is_reserved: bool,
+    queued: Vec<Vec<u8>>,
+    batch: usize,
+    max_message_size: usize,
+    counters: Counters,
+}
+
+impl MqttSender {
+    pub(crate) fn open(broker: (&str, u16, bool), options: &Options) -> Result<Self, LinkError> {
+        let batch = limits::batch(options)?;
+        let (worker, max_message_size) = start(Role::Send, broker, options)?;
+        Ok(Self {
+            worker,
+            buffer: Vec::new(),
+            is_reserved: false,
+            queued: Vec::with_capacity(batch),
+            batch,
+            max_message_size,
+            counters: Counters::default(),
+        })
+    }
+}
+
+impl Sender for MqttSender {
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+        if length > self.max_message_size {
+            return Err(LinkError::TooLarge {
+                length,
+                maximum: self.max_message_size,
+            });
+        }
+        if self.queued.len() == self.batch {
+            self.flush()?;
+        }
+        self.buffer.resize(length, 0);
+        self.is_reserved = true;
+        Ok(&mut self.buffer)
+    }
+
+    fn commit(&mut self) -> Result<(), LinkError> {
+        if !std::mem::take(&mut self.is_reserved) {
+            return Err(LinkError::NothingReserved);
+        }
+        self.queued.push(self.buffer.clone());
+        Ok(())
+    }
+
+    /// Hands over to the thread. That the broker is away is no error: messages wait for it.
+    fn flush(&mut self) -> Result<usize, LinkError> {
+        self.is_reserved = false;
+        for message in &self.queued {
+            self.counters.count(message.len());
+        }
+        let count = self.queued.len();
+        self.worker.shared.send(self.queued.drain(..));
+        Ok(count)
+    }
+
+    fn state(&self) -> LinkState {
+        self.worker.shared.lock().state
+    }
+
+    fn max_message_size(&self) -> usize {
+        self.max_message_size
+    }
+
+    fn counters(&self) -> Counters {
+        let inner = self.worker.shared.lock();
+        Counters {
+            overflowed: inner.overflowed,
+            discarded: inner.lost,
+            ..self.counters
+        }
+    }
+}
+
+/// Subscribes to a topic filter.
+pub(crate) struct MqttReceiver {
+    worker: Worker,
+    taken: Vec<Message>,
+    batch: usize,
+    max_message_size: usize,
+    counters: Counters,
+}
+
+impl MqttReceiver {
+    pub(crate) fn open(broker: (&str, u16, bool), options: &Options) -> Result<Self, LinkError> {
+        let batch = limits::batch(options)?;
+        let (worker, max_message_size) = start(Role::Receive, broker, options)?;
+        Ok(Self {
+            worker,
+            taken: Vec::with_capacity(batch),
+            batch,
+            max_message_size,
+            counters: Counters::default(),
+        })
+    }
+
+    fn receive_now(&mut self, each: &mut dyn FnMut(Received<'_>)) -> usize {
+        self.worker.shared.take(self.batch, &mut self.taken);
+        let mut count = 0;
+        for mut message in self.taken.drain(..) {
+            if message.payload.len() > self.max_message_size {
+                self.counters.discarded += 1;
+                continue;
+            }
+            self.counters.count(message.payload.len());
+            count += 1;
+            each(Received {
+                bytes: &mut message.payload,
+                source: Source::Broker,
+                topic: Some(&message.topic),
+            });
+        }
+        count
+    }
+}
+
+impl Receiver for MqttReceiver {
+    fn receive(
+        &mut self,
+        timeout: Duration,
+        each: &mut dyn FnMut(Received<'_>),
+    ) -> Result<usize, LinkError> {
+        let mut count = self.receive_now(each);
+        if count == 0 && !timeout.is_zero() {
+            let timeout = Timespec::try_from(timeout).ok();
+            let mut descriptors = [PollFd::new(&self.worker.shared.arrived, PollFlags::IN)];
+            match poll(&mut descriptors, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(LinkError::System(errno)),
+            }
+            count = self.receive_now(each);
+        }
+        match self.state() {
+            LinkState::Down(reason) if count == 0 => Err(LinkError::Down(reason)),
+            _ => Ok(count),
+        }
+    }
+
+    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.worker.shared.arrived.as_fd())
+    }
+
+    fn state(&self) -> LinkState {
+        self.worker.shared.lock().state
+    }
+
+    fn max_message_size(&self) -> usize {
+        self.max_message_size
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            overflowed: self.worker.shared.lock().overflowed,
+            ..self.counters
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_and_filters() {
+        let with = |topic: &str| MqttOptions {
+            topic: topic.to_owned(),
+            ..MqttOptions::default()
+        };
+        for topic in ["a", "a/b c/d", "/a"] {
+            assert!(check(Role::Send, &with(topic)).is_ok(), "{topic}");
+            assert!(check(Role::Receive, &with(topic)).is_ok(), "{topic}");
+        }
+        for filter in ["#", "a/#", "+/a/+", "+"] {
+            assert!(check(Role::Send, &with(filter)).is_err(), "{filter}");
+            assert!(check(Role::Receive, &with(filter)).is_ok(), "{filter}");
+        }
+        for wrong in ["", "#/a", "a#", "a+/b", "a/##", "\0"] {
+            assert!(check(Role::Receive, &with(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The two versions of the protocol as one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rumqttc::v5::mqttbytes::v5::{
+    Packet as Packet5, PubAckReason, PubRecReason, PublishProperties,
+    SubscribeReasonCode as Reason5,
+};
+use rumqttc::v5::{self, mqttbytes::QoS as QoS5};
+use rumqttc::{
+    NetworkOptions, Outgoing, Packet, QoS, SubscribeReasonCode, TlsConfiguration, Transport,
+};
+use rustls::ClientConfig;
+
+use crate::error::DownReason;
+use crate::options::{MqttOptions, MqttVersion};
+
+/// What the library keeps between this side and the broker.
+const CHANNEL: usize = 16;
+/// How long a broker of version 5 keeps a session whose connection broke, in seconds.
+const SESSION_EXPIRY: u32 = 60;
+/// What a packet has around its payload and topic.
+const PACKET_OVERHEAD: usize = 1024;
+
+/// Where the broker is.
+pub(super) struct Broker {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) tls: Option<Arc<ClientConfig>>,
+}
+
+/// What happened on a connection.
+pub(super) enum Occurrence {
+    /// The broker has accepted the connection.
+    Connected {
+        /// It remembers the connection before, so that what was not acknowledged is sent again.
+        is_resumed: bool,
+    },
+    /// The broker has answered a subscription.
+    Subscribed { is_accepted: bool },
+    /// A message came in.
+    Message { topic: String, payload: Vec<u8> },
+    /// A message is with the broker, as certainly as was asked for.
+    Delivered,
+    /// The broker has refused a message; MQTT 3.1.1 has no words for that.
+    Rejected,
+    /// The end of the connection was told to the broker.
+    Disconnected,
+    /// Anything else.
+    Other,
+}
+
+/// Hands messages and wishes to the connection.
+pub(super) enum Client {
+    V3(rumqttc::AsyncClient),
+    V5(v5::AsyncClient, PublishProperties),
+}
+
+/// A connection, made again whenever it is polled after it broke.
+pub(super) enum Connection {
+    V3(Box<rumqttc::EventLoop>),
+    V5(Box<v5::EventLoop>),
+}
+
+/// Makes both; nothing is connected yet.
+pub(super) fn open(
+    broker: Broker,
+    client_id: &str,
+    options: &MqttOptions,
+    max_message_size: usize,
+) -> (Client, Connection) {
+    let transport = match broker.tls {
+        Some(config) => Transport::tls_with_config(TlsConfiguration::Rustls(config)),
+        None => Transport::Tcp,
+    };
+    let mut network = NetworkOptions::new();
+    network.set_tcp_nodelay(true);
+    let max_packet_size = max_message_size + options.topic.len() + PACKET_OVERHEAD;
+    // One whom others must know again has a session that the broker keeps.
+    let is_clean = options.client_id.is_none();
+    match options.version {
+        MqttVersion::V3 => {
+            let mut settings = rumqttc::MqttOptions::new(client_id, broker.host, broker.port);
+            settings
+                .set_transport(transport)
+                .set_keep_alive(options.keep_alive)
+                .set_clean_session(is_clean)
+                .set_max_packet_size(max_packet_size, max_packet_size);
+            if let Some((name, password)) = &options.credentials {
+                settings.set_credentials(name, password);
+            }
+            let (client, mut connection) = rumqttc::AsyncClient::new(settings, CHANNEL);
+            connection.set_network_options(network);
+            (Client::V3(client), Connection::V3(Box::new(connection)))
+        }
+        MqttVersion::V5 => {
+            let mut settings = v5::MqttOptions::new(client_id, broker.host, broker.port);
+            settings
+                .set_transport(transport)
+                .set_keep_alive(options.keep_alive)
+                .set_clean_start(false)
+                .set_session_expiry_interval(Some(SESSION_EXPIRY))
+                .set_max_packet_size(u32::try_from(max_packet_size).ok());
+            settings.set_network_options(network);
+            if let Some((name, password)) = &options.credentials {
+                settings.set_credentials(name, password);
+            }
+            let (client, connection) = v5::AsyncClient::new(settings, CHANNEL);
+            let properties = PublishProperties {
+                content_type: Some(options.content.content_type().to_owned()),
+                ..PublishProperties::default()
+            };
+            (
+                Client::V5(client, properties),
+                Connection::V5(Box::new(connection)),
+            )
+        }
+    }
+}
+
+/// The quality of service of both versions (OPC 10000-14, 7.3.4.5).
+fn qualities(level: u8) -> (QoS, QoS5) {
+    match level {
+        0 => (QoS::AtMostOnce, QoS5::AtMostOnce),
+        1 => (QoS::AtLeastOnce, QoS5::AtLeastOnce),
+        _ => (QoS::ExactlyOnce, QoS5::ExactlyOnce),
+    }
+}
+
+impl Client {
+    /// Hands a message over as soon as there is room. `false` if it is not accepted.
+    pub(super) async fn publish(&self, options: &MqttOptions, payload: Vec<u8>) -> bool {
+        let (quality3, quality5) = qualities(options.quality_of_service);
+        let (topic, retain) = (options.topic.as_str(), options.retain);
+        match self {
+            Self::V3(client) => {
+                let published = client.publish(topic, quality3, retain, payload).await;
+                published.is_ok()
+            }
+            Self::V5(client, properties) => {
+                let properties = properties.clone();
+                client
+                    .publish_with_properties(topic, quality5, retain, payload, properties)
+                    .await
+                    .is_ok()
+            }
+        }
+    }
+
+    /// Asks for messages.
+    pub(super) fn subscribe(&self, options: &MqttOptions) -> bool {
+        let (quality3, quality5) = qualities(options.quality_of_service);
+        let topic = options.topic.as_str();
+        match self {
+            Self::V3(client) => client.try_subscribe(topic, quality3).is_ok(),
+            Self::V5(client, _) => client.try_subscribe(topic, quality5).is_ok(),
+        }
+    }
+
+    /// Tells the broker that this is the end.
+    pub(super) async fn disconnect(&self) {
+        // It may have ended already.
+        let _ = match self {
+            Self::V3(client) => client.disconnect().await.is_ok(),
+            Self::V5(client, _) => client.disconnect().await.is_ok(),
+        };
+    }
+}
+
+impl Connection {
+    /// Waits for the next occurrence; connects if that is needed.
+    pub(super) async fn poll(&mut self) -> Result<Occurrence, DownReason> {
+        match self {
+            Self::V3(connection) => match connection.poll().await {
+                Ok(rumqttc::Event::Incoming(packet)) => Ok(incoming3(packet)),
+                Ok(rumqttc::Event::Outgoing(packet)) => Ok(outgoing(&packet)),
+                Err(error) => Err(down3(&error)),
+            },
+            Self::V5(connection) => match connection.poll().await {
+                Ok(v5::Event::Incoming(packet)) => Ok(incoming5(packet)),
+                Ok(v5::Event::Outgoing(packet)) => Ok(outgoing(&packet)),
+                Err(error) => Err(down5(&error)),
+            },
+        }
+    }
+}
+
+fn outgoing(packet: &Outgoing) -> Occurrence {
+    match packet {
+        // Nobody answers to a message without an identifier.
+        Outgoing::Publish(0) => Occurrence::Delivered,
+        Outgoing::Disconnect => Occurrence::Disconnected,
+        _ => Occurrence::Other,
+    }
+}
+
+fn incoming3(packet: Packet) -> Occurrence {
+    match packet {
+        Packet::ConnAck(answer) => Occurrence::Connected {
+            is_resumed: answer.session_present,
+        },
+        Packet::SubAck(answer) => Occurrence::Subscribed {
+            is_accepted: !answer.return_codes.contains(&SubscribeReasonCode::Failure),
+        },
+        Packet::Publish(publish) => Occurrence::Message {
+            topic: publish.topic,
+            payload: publish.payload.into(),
+        },
+        Packet::PubAck(_) | Packet::PubComp(_) => Occurrence::Delivered,
+        _ => Occurrence::Other,
+    }
+}
+
+fn incoming5(packet: Packet5) -> Occurrence {
+    match packet {
+        Packet5::ConnAck(answer) => Occurrence::Connected {
+            is_resumed: answer.session_present,
+        },
+        Packet5::SubAck(answer) => Occurrence::Subscribed {
+            is_accepted: answer
+                .return_codes
+                .iter()
+                .all(|code| matches!(code, Reason5::Success(_))),
+        },
+        Packet5::Publish(publish) => Occurrence::Message {
+            topic: String::from_utf8_lossy(&publish.topic).into_owned(),
+            payload: publish.payload.into(),
+        },
+        Packet5::PubAck(answer) => match answer.reason {
+            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
+            _ => Occurrence::Rejected,
+        },
+        // With a refusal it ends here.
+        Packet5::PubRec(answer) => match answer.reason {
+            PubRecReason::Success | PubRecReason::NoMatchingSubscribers => Occurrence::Other,
+            _ => Occurrence::Rejected,
+        },
+        Packet5::PubComp(_) => Occurrence::Delivered,
+        _ => Occurrence::Other,
+    }
+}
+
+fn down3(error: &rumqttc::ConnectionError) -> DownReason {
+    use rumqttc::ConnectionError as Error;
+    tracing::debug!(%error, "the connection to the MQTT broker broke");
+    match error {
+        Error::Tls(_) => DownReason::Tls,
+        Error::ConnectionRefused(_) => DownReason::Refused,
+        _ => DownReason::NotConnected,
+    }
+}
+
+fn down5(error: &v5::ConnectionError) -> DownReason {
+    use v5::ConnectionError as Error;
+    tracing::debug!(%error, "the connection to the MQTT broker broke");
+    match error {
+        Error::Tls(_) => DownReason::Tls,
+        Error::ConnectionRefused(_) => DownReason::Refused,
+        _ => DownReason::NotConnected,
+    }
+}
+
+/// The shortest sign of life that both versions of the library take.
+pub(super) const MIN_KEEP_ALIVE: Duration = Duration::from_secs(5);

@@ -1,0 +1,282 @@
+//! The thread that has the connection to the broker.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, eventfd};
+use tokio::sync::Notify;
+
+use super::session::{Client, Connection, Occurrence};
+use crate::error::{DownReason, LinkError, LinkState};
+use crate::options::MqttOptions;
+
+/// Between two attempts to connect, at first and at last.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How long a sender that is closed waits for what it has not delivered yet.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A message and the topic that it came from.
+pub(super) struct Message {
+    pub(super) topic: String,
+    pub(super) payload: Vec<u8>,
+}
+
+/// What a link and its thread share.
+pub(super) struct Shared {
+    inner: Mutex<Inner>,
+    /// There is something to send, or the connection is up.
+    wake: Notify,
+    close: Notify,
+    /// Readable while there are messages that came in.
+    pub(super) arrived: OwnedFd,
+}
+
+pub(super) struct Inner {
+    pub(super) state: LinkState,
+    pub(super) messages: VecDeque<Message>,
+    limit: usize,
+    /// Messages that had no place in `messages`.
+    pub(super) overflowed: u64,
+    /// Messages that a connection that broke took with it, or that the broker refused.
+    pub(super) lost: u64,
+    /// Handed to the connection, but not known to be delivered.
+    pending: u64,
+    is_disconnected: bool,
+}
+
+impl Shared {
+    fn new(limit: usize) -> Result<Self, LinkError> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let arrived =
+            eventfd(0, flags).map_err(|errno| LinkError::open("make an eventfd", errno))?;
+        Ok(Self {
+            inner: Mutex::new(Inner {
+                state: LinkState::Down(DownReason::NotConnected),
+                messages: VecDeque::new(),
+                limit,
+                overflowed: 0,
+                lost: 0,
+                pending: 0,
+                is_disconnected: false,
+            }),
+            wake: Notify::new(),
+            close: Notify::new(),
+            arrived,
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing that is done under the lock leaves it half done.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Messages for the broker.
+    pub(super) fn send(&self, payloads: impl Iterator<Item = Vec<u8>>) {
+        let mut inner = self.lock();
+        for payload in payloads {
+            inner.push(Message {
+                topic: String::new(),
+                payload,
+            });
+        }
+        drop(inner);
+        self.wake.notify_one();
+    }
+
+    /// A message from the broker.
+    fn arrive(&self, message: Message) {
+        let mut inner = self.lock();
+        inner.push(message);
+        // Only a full counter would refuse it, and that is readable.
+        let _ = rustix::io::write(&self.arrived, &1_u64.to_ne_bytes());
+    }
+
+    /// Takes messages that came in, at most `count`.
+    pub(super) fn take(&self, count: usize, taken: &mut Vec<Message>) {
+        let mut inner = self.lock();
+        let count = count.min(inner.messages.len());
+        taken.extend(inner.messages.drain(..count));
+        if inner.messages.is_empty() {
+            // If it was readable, it is not any more.
+            let _ = rustix::io::read(&self.arrived, &mut [0; 8]);
+        }
+    }
+
+    fn take_one_to_send(&self) -> Option<Vec<u8>> {
+        let mut inner = self.lock();
+        if !inner.state.is_up() {
+            return None;
+        }
+        let message = inner.messages.pop_front()?;
+        inner.pending += 1;
+        Some(message.payload)
+    }
+}
+
+impl Inner {
+    fn push(&mut self, message: Message) {
+        if self.messages.len() == self.limit {
+            self.messages.pop_front();
+            self.overflowed += 1;
+        }
+        self.messages.push_back(message);
+    }
+}
+
+/// What the thread does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Send,
+    Receive,
+}
+
+/// The thread, which ends with this.
+pub(super) struct Worker {
+    pub(super) shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    pub(super) fn start(
+        role: Role,
+        options: MqttOptions,
+        client: Client,
+        mut connection: Connection,
+    ) -> Result<Self, LinkError> {
+        let shared = Arc::new(Shared::new(options.queue)?);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|cause| LinkError::open("prepare the MQTT thread", cause))?;
+        let theirs = Arc::clone(&shared);
+        let run = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = attend(role, &mut connection, &client, &options, &theirs) => {}
+                    () = feed(&client, &options, &theirs) => {}
+                    () = bid_farewell(role, &client, &theirs) => {}
+                }
+            });
+            // A name that is being resolved is not waited for.
+            runtime.shutdown_background();
+        };
+        let thread = std::thread::Builder::new()
+            .name("takt-mqtt".to_owned())
+            .spawn(run);
+        let thread = thread.map_err(|cause| LinkError::open("start the MQTT thread", cause))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Worker {
+    /// Waits until what was sent is delivered, but no longer than a moment.
+    fn drop(&mut self) {
+        self.shared.close.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, there is nobody left to say it to.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Keeps the connection, and does what comes from it.
+async fn attend(
+    role: Role,
+    connection: &mut Connection,
+    client: &Client,
+    options: &MqttOptions,
+    shared: &Shared,
+) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match connection.poll().await {
+            Ok(Occurrence::Connected { is_resumed }) => {
+                pause = FIRST_PAUSE;
+                let mut inner = shared.lock();
+                if !is_resumed {
+                    inner.lost += std::mem::take(&mut inner.pending);
+                }
+                match role {
+                    Role::Send => inner.state = LinkState::Up,
+                    Role::Receive => {
+                        // The channel has room: nothing else goes through it.
+                        let _ = client.subscribe(options);
+                    }
+                }
+                drop(inner);
+                shared.wake.notify_one();
+            }
+            Ok(Occurrence::Subscribed { is_accepted }) => {
+                shared.lock().state = match is_accepted {
+                    true => LinkState::Up,
+                    false => LinkState::Down(DownReason::Refused),
+                };
+            }
+            Ok(Occurrence::Message { topic, payload }) => shared.arrive(Message { topic, payload }),
+            Ok(Occurrence::Delivered) => {
+                let mut inner = shared.lock();
+                inner.pending = inner.pending.saturating_sub(1);
+            }
+            Ok(Occurrence::Rejected) => {
+                let mut inner = shared.lock();
+                inner.pending = inner.pending.saturating_sub(1);
+                inner.lost += 1;
+            }
+            Ok(Occurrence::Disconnected) => shared.lock().is_disconnected = true,
+            Ok(Occurrence::Other) => {}
+            Err(reason) => {
+                shared.lock().state = LinkState::Down(reason);
+                tokio::time::sleep(pause).await;
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}
+
+/// Passes on what is to be sent, while the connection is up.
+async fn feed(client: &Client, options: &MqttOptions, shared: &Shared) {
+    loop {
+        shared.wake.notified().await;
+        while let Some(payload) = shared.take_one_to_send() {
+            if !client.publish(options, payload).await {
+                let mut inner = shared.lock();
+                inner.pending = inner.pending.saturating_sub(1);
+                inner.lost += 1;
+            }
+        }
+    }
+}
+
+/// Ends in good order when the link is closed.
+async fn bid_farewell(role: Role, client: &Client, shared: &Shared) {
+    const LOOK_AGAIN: Duration = Duration::from_millis(2);
+    shared.close.notified().await;
+    let deliver = async {
+        loop {
+            let is_done = {
+                let inner = shared.lock();
+                let is_delivered = inner.messages.is_empty() && inner.pending == 0;
+                !inner.state.is_up() || role == Role::Receive || is_delivered
+            };
+            if is_done {
+                break;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        if shared.lock().state.is_up() {
+            client.disconnect().await;
+            while !shared.lock().is_disconnected {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(FAREWELL, deliver).await;
+}
