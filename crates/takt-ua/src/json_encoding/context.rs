@@ -24,15 +24,23 @@ pub struct JsonContext<'a> {
     pub simple_types: &'a [SimpleTypeDescription],
 }
 
+/// How much of each kind is taken from metadata: what is described is looked for from the first on.
+const MAX_DESCRIBED: usize = 1024;
+
 impl<'a> From<&'a DataSetMetaDataType> for JsonContext<'a> {
+    /// What metadata describes, at most 1024 of each kind.
     fn from(meta_data: &'a DataSetMetaDataType) -> Self {
         Self {
-            namespaces: &meta_data.namespaces,
-            structures: &meta_data.structure_data_types,
-            enumerations: &meta_data.enum_data_types,
-            simple_types: &meta_data.simple_data_types,
+            namespaces: beginning(&meta_data.namespaces),
+            structures: beginning(&meta_data.structure_data_types),
+            enumerations: beginning(&meta_data.enum_data_types),
+            simple_types: beginning(&meta_data.simple_data_types),
         }
     }
+}
+
+fn beginning<T>(all: &[T]) -> &[T] {
+    all.get(..MAX_DESCRIBED).unwrap_or(all)
 }
 
 /// A structure, wherever its description is from.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
 use super::decode_scalar::{default_of, integer};
 use super::encode_structure::MAX_STRUCTURES;
-use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_BODY_LENGTH, MAX_DEPTH};
+use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
 use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
@@ -47,16 +47,11 @@ impl JsonDecoder<'_> {
         })
     }
 
-    /// A value of an enumeration: its number, `name_number`, or the name alone.
-    pub fn enumeration(&self, value: &Value, data_type: &NodeId) -> Result<i32, JsonDecodeError> {
+    /// A value of an enumeration: its number, or `name_number` (5.4.4).
+    pub fn enumeration(&self, value: &Value) -> Result<i32, JsonDecodeError> {
         let text = value.as_str();
         let number = text.and_then(|text| text.rsplit_once('_')?.1.parse().ok());
-        let by_name = || {
-            let name = text?;
-            let named = |number: &i32| self.context.enumeration_name(data_type, *number);
-            (-1..64).find(|number| named(number) == Some(name))
-        };
-        integer(value).or(number).or_else(by_name).ok_or_else(|| {
+        integer(value).or(number).ok_or_else(|| {
             JsonDecodeError::expected("a number, or name_number (enumeration)", value)
         })
     }
@@ -191,11 +186,12 @@ impl JsonDecoder<'_> {
     ) -> Result<Vec<u8>, JsonDecodeError> {
         let mut bytes = Vec::new();
         let mut writer = Writer {
-            decoder: *self,
-            encoder: Encoder::growing(&mut bytes, MAX_BODY_LENGTH),
+            decoder: self,
+            encoder: Encoder::growing(&mut bytes, self.room.get()),
             structures_left: MAX_STRUCTURES,
         };
         writer.structure(layout, value, depth)?;
+        self.room.set(self.room.get().saturating_sub(bytes.len()));
         Ok(bytes)
     }
 }
@@ -207,8 +203,8 @@ fn is_reversible(object: &Map<String, Value>) -> bool {
 }
 
 /// Reads objects and writes them as binary structures.
-struct Writer<'a, 'b> {
-    decoder: JsonDecoder<'a>,
+struct Writer<'d, 'b> {
+    decoder: &'d JsonDecoder<'d>,
     encoder: Encoder<'b>,
     structures_left: usize,
 }
@@ -350,10 +346,10 @@ impl Writer<'_, '_> {
                     type_id.clone(),
                 ))),
             },
-            DataType::Enumeration(type_id) => {
+            DataType::Enumeration(_) => {
                 let number = match value {
                     Value::Null => 0,
-                    value => self.decoder.enumeration(value, type_id)?,
+                    value => self.decoder.enumeration(value)?,
                 };
                 Ok(self.encoder.i32(number)?)
             }

@@ -1,17 +1,24 @@
 //! JSON to values: Variants, arrays and DataValues, of version 1.05 and 1.04.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::decode_scalar::{default_of, integer};
-use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_DEPTH};
+use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH, MAX_DEPTH};
 use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 
 /// Reads values in the JSON DataEncoding: [`Compact`](super::JsonEncoding::Compact) and
 /// [`Verbose`](super::JsonEncoding::Verbose) of version 1.05 (OPC 10000-6, 5.4), reversible and, where the types are known
 /// from elsewhere, non-reversible of version 1.04 (Annex H). Fields that the standard does not know are ignored.
-#[derive(Debug, Clone, Copy)]
+///
+/// A decoder is for one text: the structures that it reads may have 16 MiB together, binary. Descriptions from outside can
+/// make much of little, because fields that are left out have their defaults.
+#[derive(Debug, Clone)]
 pub struct JsonDecoder<'a> {
     pub(super) context: JsonContext<'a>,
+    /// Bytes that the bodies of structures may still take.
+    pub(super) room: Cell<usize>,
 }
 
 /// The fields of a DataValue, in both versions; those of a Variant come in addition.
@@ -28,9 +35,12 @@ const DATA_VALUE_FIELDS: [&str; 9] = [
 ];
 
 impl<'a> JsonDecoder<'a> {
-    /// Makes a decoder.
+    /// Makes a decoder for one text.
     pub fn new(context: JsonContext<'a>) -> Self {
-        Self { context }
+        Self {
+            context,
+            room: Cell::new(MAX_BODY_LENGTH),
+        }
     }
 
     /// A Variant. One that does not say its type, as in the non-reversible form, is read by its look: Boolean, Int64,

@@ -61,5 +61,5 @@ pub const DEFAULT_MAX_LENGTH: usize = 4 << 20;
 /// How deep values may be nested. Deeper JSON is refused; deeper ExtensionObjects are written undecoded.
 const MAX_DEPTH: usize = 100;
 
-/// The longest binary body, in bytes, that a structure of a JSON text may get.
+/// How many bytes the structures of a JSON text may get together.
 const MAX_BODY_LENGTH: usize = 16 << 20;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use takt_ua::enumerations::ActionState;
 use takt_ua::json_encoding::{JsonContext, JsonDecoder};
 use takt_ua::structures::ConfigurationVersionDataType;
-use takt_ua::{BuiltInType, ByteString, DateTime, NodeId, StatusCode, UaString};
+use takt_ua::{BuiltInType, ByteString, DateTime, StatusCode, UaString};
 
 use super::header::{Fields, Writer};
 use super::{JsonMessageError, JsonMessageErrorKind, JsonPayload};
@@ -203,10 +203,9 @@ impl JsonAction {
 }
 
 fn action_state(fields: Fields<'_>) -> Result<ActionState, JsonMessageError> {
-    let data_type = NodeId::numeric(0, ActionState::TYPE_ID);
     let state = fields.get("ActionState").map(|value| {
         JsonDecoder::new(JsonContext::default())
-            .enumeration(value, &data_type)
+            .enumeration(value)
             .map_err(|error| error.in_field("ActionState"))
     });
     Ok(ActionState(state.transpose()?.unwrap_or_default()))

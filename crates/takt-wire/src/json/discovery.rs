@@ -244,10 +244,9 @@ fn meta_data(
 }
 
 fn status(fields: Fields<'_>) -> Result<PubSubState, JsonMessageError> {
-    let data_type = takt_ua::NodeId::numeric(0, PubSubState::TYPE_ID);
     let status = fields.get("Status").map(|value| {
         JsonDecoder::new(JsonContext::default())
-            .enumeration(value, &data_type)
+            .enumeration(value)
             .map_err(|error| error.in_field("Status"))
     });
     Ok(PubSubState(status.transpose()?.unwrap_or_default()))

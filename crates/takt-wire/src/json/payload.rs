@@ -1,5 +1,7 @@
 //! The Payload of DataSetMessages: fields by their names.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 use takt_ua::json_encoding::{JsonContext, JsonDecodeError, JsonDecoder};
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
@@ -58,12 +60,25 @@ impl JsonPayload {
         &self,
         meta_data: Option<&DataSetMetaDataType>,
     ) -> Result<Vec<JsonField>, JsonMessageError> {
-        let names = self.object.keys();
-        names
-            .map(|name| {
+        let decoder = decoder(meta_data);
+        let described = meta_data.map_or(&[][..], |meta_data| &meta_data.fields);
+        // Of two with one name the first one counts.
+        let described: HashMap<&str, &FieldMetaData> = described
+            .iter()
+            .rev()
+            .map(|field| (field.name.as_str(), field))
+            .collect();
+        let fields = self.object.iter();
+        fields
+            .map(|(name, value)| {
+                let reader = Reader {
+                    decoder: &decoder,
+                    meta_data: described.get(name.as_str()).copied(),
+                };
+                let value = reader.field(value).map_err(|error| error.in_field(name))?;
                 Ok(JsonField {
                     name: name.clone(),
-                    value: self.field(name, meta_data)?.unwrap_or_default(),
+                    value,
                 })
             })
             .collect()
@@ -79,12 +94,16 @@ impl JsonPayload {
             return Ok(None);
         };
         let reader = Reader {
-            decoder: JsonDecoder::new(meta_data.map(JsonContext::from).unwrap_or_default()),
+            decoder: &decoder(meta_data),
             meta_data: described(meta_data, name),
         };
         let value = reader.field(value).map_err(|error| error.in_field(name))?;
         Ok(Some(value))
     }
+}
+
+fn decoder(meta_data: Option<&DataSetMetaDataType>) -> JsonDecoder<'_> {
+    JsonDecoder::new(meta_data.map(JsonContext::from).unwrap_or_default())
 }
 
 fn described<'m>(
@@ -96,7 +115,7 @@ fn described<'m>(
 
 /// Reads one field.
 struct Reader<'m> {
-    decoder: JsonDecoder<'m>,
+    decoder: &'m JsonDecoder<'m>,
     meta_data: Option<&'m FieldMetaData>,
 }
 
@@ -123,7 +142,7 @@ impl Reader<'_> {
         if self.is_plain_structure(object) || !JsonDecoder::is_data_value(object) {
             return match self.value(value) {
                 Ok(value) => Ok(DataValue::good(value)),
-                Err(error) => bad_status(&self.decoder, object).ok_or(error),
+                Err(error) => bad_status(self.decoder, object).ok_or(error),
             };
         }
         let inner = if object.contains_key("UaType") {
@@ -166,7 +185,7 @@ impl Reader<'_> {
         };
         let data_type = &meta_data.data_type;
         let structure = |value: &Value| self.decoder.structure_of_type(value, data_type);
-        let enumeration = |value: &Value| self.decoder.enumeration(value, data_type);
+        let enumeration = |value: &Value| self.decoder.enumeration(value);
         match (built_in_type, value) {
             (BuiltInType::ExtensionObject, Value::Array(objects)) => {
                 elements(objects, structure).map(|objects| Elements::from(objects).into())
