@@ -209,8 +209,11 @@ impl KeyRing {
         if invalidated {
             old.clear();
         }
+        // What has expired stays so, whatever the KeyLifetime is now: what came with it may be forgotten already.
         old.retain(|old| {
-            old.keys.security_policy() == policy && old.token() < update.first_token_id
+            old.keys.security_policy() == policy
+                && old.token() < update.first_token_id
+                && now <= old.expires_at
         });
         let old = old.into_iter().map(|old| old.keys);
         let timed = old.chain(new).filter_map(|keys| schedule.timed(keys));

@@ -172,3 +172,18 @@ fn a_ring_holds_so_many_keys() {
     keys.update(&answer(AES_128, 40, 1000), now).unwrap();
     assert_eq!(count(&keys), MAX_KEYS);
 }
+
+#[test]
+fn a_key_that_has_expired_never_comes_back() {
+    let start = Instant::now();
+    let mut keys = ring(AES_128, 1, 1, start);
+    let expired = start + LIFETIME * 3 + Duration::from_millis(1);
+    assert!(tokens_accepted(&keys, expired).is_empty());
+    let longer = SecurityKeyUpdate {
+        key_lifetime: LIFETIME * 10,
+        time_to_next_key: LIFETIME * 10,
+        ..answer(AES_128, 2, 1)
+    };
+    keys.update(&longer, expired).unwrap();
+    assert_eq!(tokens_accepted(&keys, expired), [2]);
+}
