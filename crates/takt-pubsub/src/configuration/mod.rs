@@ -6,6 +6,7 @@
 //! file.
 
 mod binary;
+mod check;
 mod error;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use takt_ua::structures::{KeyValuePair, PubSubConfiguration2DataType};
 use takt_ua::{UaString, Variant};
 
 pub use binary::{from_binary_file, to_binary_file};
+pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use toml::{from_toml, to_toml};
 

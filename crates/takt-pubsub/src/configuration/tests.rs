@@ -135,7 +135,12 @@ fn the_examples_fit_together() {
     let mut received = cells(true);
     let mut subscriber = Subscriber::new(&subscriber.connections[0], &[], &mut received).unwrap();
     subscriber
-        .receive(Now::read(), PubSubState::Operational, &messages[0], &mut Nothing)
+        .receive(
+            Now::read(),
+            PubSubState::Operational,
+            &messages[0],
+            &mut Nothing,
+        )
         .unwrap();
     for (name, value) in values {
         let found = received[&NodeId::string(1, name)].get().unwrap();
