@@ -6,8 +6,12 @@
 //! file.
 
 mod binary;
+#[cfg(test)]
+mod binary_tests;
 mod check;
 mod error;
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod tests;
 mod toml;

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_ua::binary::Encode;
 use takt_ua::enumerations::{
     DataSetOrderingType, MessageSecurityMode, OverrideValueHandling, PubSubState,
     UadpNetworkMessageContentMask,
@@ -411,80 +410,15 @@ fn what_would_be_lost_is_an_error() {
     );
 }
 
-/// The bytes that open62541 writes: an ExtensionObject (i=15422) with the UABinaryFileDataType, whose body is a Variant with an
-/// ExtensionObject of the older PubSubConfigurationDataType (i=21154).
+/// Every example in the reference is one.
 #[test]
-fn files_of_the_older_type_are_read() {
-    let configuration = from_toml(PUBLISHER).unwrap().configuration;
-    let older = PubSubConfigurationDataType {
-        published_data_sets: configuration.published_data_sets.clone(),
-        connections: configuration.connections.clone(),
-        enabled: configuration.enabled,
-    };
-    let older = older.encode_to_vec();
-    let mut body = Vec::new();
-    // Five null arrays and strings of the header, and the FileHeader.
-    for _ in 0..6 {
-        body.extend((-1_i32).to_le_bytes());
-    }
-    // Variant: ExtensionObject; four-byte NodeId i=21154, binary body.
-    body.extend([22, 0x01, 0, 0xA2, 0x52, 1]);
-    body.extend((older.len() as u32).to_le_bytes());
-    body.extend(older);
-    let mut bytes = vec![0x01, 0, 0x3E, 0x3C, 1];
-    bytes.extend((body.len() as u32).to_le_bytes());
-    bytes.extend(body);
-    let file = from_binary_file(&bytes).unwrap();
-    assert_eq!(file, ConfigurationFile::new(configuration));
-}
-
-#[test]
-fn other_files_are_refused_with_their_reason() {
-    let file = from_toml(PUBLISHER).unwrap();
-    let bytes = to_binary_file(&file).unwrap();
-    assert_eq!(bytes[..5], [0x01, 0, 0x3E, 0x3C, 1]);
-    for end in 0..bytes.len() {
-        assert!(from_binary_file(&bytes[..end]).is_err(), "{end}");
-    }
-    let longer = [&bytes[..], &[0]].concat();
-    assert_eq!(
-        from_binary_file(&longer),
-        Err(BinaryFileError::TrailingBytes(bytes.len()))
-    );
-    let xml = from_binary_file(b"<PubSubConfigurationDataType/>");
-    assert_eq!(xml, Err(BinaryFileError::Xml("file")));
-    let other = ExtensionObject::from_structure(&PubSubConfigurationDataType::default());
-    let mut encoded = other.encode_to_vec();
-    let refused = from_binary_file(&encoded);
-    assert_eq!(
-        refused,
-        Err(BinaryFileError::NoBinaryFile(NodeId::numeric(0, 21154)))
-    );
-    for (body, what) in [
-        (Variant::Empty, "null"),
-        (Variant::from("text"), "String"),
-        (
-            Variant::from(ExtensionObject::from_structure(
-                &ActionTargetDataType::default(),
-            )),
-            "i=18598",
-        ),
-    ] {
-        encoded = ExtensionObject::from_structure(&file.to_structure(body)).encode_to_vec();
-        let refused = from_binary_file(&encoded).unwrap_err();
-        assert!(
-            matches!(&refused, BinaryFileError::NoConfiguration(found) if found.contains(what)),
-            "{refused}"
-        );
-    }
-    let body = ExtensionObject {
-        type_id: NodeId::numeric(0, 23853),
-        body: ExtensionObjectBody::Xml("<a/>".to_owned()),
-    };
-    encoded =
-        ExtensionObject::from_structure(&file.to_structure(Variant::from(body))).encode_to_vec();
-    assert_eq!(
-        from_binary_file(&encoded),
-        Err(BinaryFileError::Xml("body of the file"))
-    );
+fn the_reference_is_right() {
+    let reference = include_str!("../../../../docs/pubsub.md");
+    let examples = reference.split("```toml\n").skip(1);
+    let examples: Vec<&str> = examples
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 4);
+    let whole = examples.concat();
+    round_trip(&from_toml(&whole).unwrap_or_else(|error| panic!("{error}\n{whole}")));
 }
