@@ -65,7 +65,7 @@ fn it_reads_and_writes_our_configuration_files() {
                 .args([mode, &ours, &theirs]);
             let said =
                 process::run("asyncua", &mut command, Duration::from_secs(60)).expect_success();
-            assert_eq!(said, "UDP opc.udp://239.0.0.1:4840\n");
+            assert_eq!(said, "UDP opc.udp://239.0.0.1:4840");
             assert_eq!(
                 convert(&theirs, "-"),
                 convert(&ours, "-"),
