@@ -1,5 +1,7 @@
 //! What can be typed after `takt`.
 
+mod pubsub;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::SecurityGroupOptions;
+
+pub use pubsub::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, PubSubCommand};
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -88,6 +92,9 @@ pub enum Command {
     /// Measure, beside the floors of this machine.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// PubSub: configuration files.
+    #[command(subcommand, name = "pubsub")]
+    PubSub(PubSubCommand),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {
