@@ -64,7 +64,8 @@ fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
     ))
 }
 
-fn read(
+/// Reads a configuration file, and says what it was.
+pub(in crate::commands) fn read(
     path: &Path,
     format: Option<ConfigFormat>,
 ) -> miette::Result<(ConfigurationFile, ConfigFormat)> {

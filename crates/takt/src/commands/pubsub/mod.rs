@@ -1,6 +1,7 @@
 //! `takt pubsub`: one file per command.
 
-mod config;
+pub(super) mod config;
+pub(super) mod running;
 
 use crate::arguments::PubSubCommand;
 
