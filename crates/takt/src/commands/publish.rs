@@ -40,7 +40,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
             .collect::<miette::Result<_>>()?,
         mirrored: mirror
             .as_ref()
-            .map(|(_, cells)| cells.clone())
+            .map(|it| it.cells.clone())
             .unwrap_or_default(),
         simulation: arguments.simulate.then(Simulation::new),
     };
@@ -141,11 +141,19 @@ fn given(text: &str) -> miette::Result<(String, String)> {
     })
 }
 
+/// Variables of a server.
+struct Mirrored {
+    /// Keeps the cells up to date as long as it is there.
+    _mirror: Mirror,
+    /// By the NodeIds that the configuration has.
+    cells: HashMap<NodeId, Arc<Cell>>,
+}
+
 /// Follows the Variables that the configuration publishes, and says which cell is whose.
 fn mirror(
     arguments: &PublishArguments,
     file: &ConfigurationFile,
-) -> miette::Result<Option<(Mirror, HashMap<NodeId, Arc<Cell>>)>> {
+) -> miette::Result<Option<Mirrored>> {
     let Some(endpoint) = &arguments.from else {
         return Ok(None);
     };
@@ -189,5 +197,8 @@ fn mirror(
         .zip(&there)
         .filter_map(|(node, there)| Some((node, mirror.cells().get(there)?.clone())))
         .collect();
-    Ok(Some((mirror, cells)))
+    Ok(Some(Mirrored {
+        _mirror: mirror,
+        cells,
+    }))
 }
