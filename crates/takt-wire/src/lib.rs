@@ -59,6 +59,7 @@ mod network_message;
 mod publisher_id;
 mod raw_data;
 mod security;
+mod tree;
 
 pub use action_header::{ActionHeader, ActionHeaderRef};
 pub use chunk::{
@@ -85,3 +86,4 @@ pub use network_message::{
 pub use publisher_id::{PublisherId, PublisherIdRef};
 pub use raw_data::{RawDataError, RawDataLayout};
 pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};
+pub use tree::{MessageTree, TreeBits, TreeNode, TreeParameters, lua_dissector};

@@ -1,0 +1,3 @@
+//! The dissector.
+/// The dissector.
+pub fn lua_dissector() -> String { String::new() }
