@@ -1,11 +1,17 @@
 //! What can be typed after `takt`.
 
+mod pubsub;
+mod security_key;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
+
+pub use pubsub::{DecodeArguments, PubSubCommand};
+pub use security_key::SecurityKey;
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -86,6 +92,9 @@ pub enum Command {
     /// Measure, beside the floors of this machine.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// PubSub: what is in messages.
+    #[command(subcommand, name = "pubsub")]
+    PubSub(PubSubCommand),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

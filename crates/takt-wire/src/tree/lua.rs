@@ -1,3 +1,5 @@
 //! The dissector.
 /// The dissector.
-pub fn lua_dissector() -> String { String::new() }
+pub fn lua_dissector() -> String {
+    String::new()
+}

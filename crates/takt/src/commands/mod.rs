@@ -9,6 +9,7 @@ mod connect;
 mod demo;
 mod provider;
 mod ps;
+mod pubsub;
 mod read;
 mod registry;
 mod watch;
@@ -30,6 +31,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
+        Command::PubSub(command) => pubsub::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
 }
