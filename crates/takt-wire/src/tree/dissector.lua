@@ -736,6 +736,14 @@ end
 
 -- Showing -----------------------------------------------------------------------------------------------------------
 
+-- Long texts are cut short, between characters: values have all of them.
+local function cut(text)
+    if #text <= 96 then
+        return text
+    end
+    return text:sub(1, 96):gsub("[\192-\255]?[\128-\191]*$", "") .. "…"
+end
+
 local function show(tvb, nodes, tree)
     for _, node in ipairs(nodes) do
         local range = tvb:range(node.start, node.stop - node.start)
@@ -745,9 +753,9 @@ local function show(tvb, nodes, tree)
             item = tree:add(fields[node.name].none, range):set_text(name)
             show(tvb, node.children, item)
         elseif node.value == nil then
-            item = tree:add(fields[node.name][node.type], range):set_text(name .. ": " .. node.text)
+            item = tree:add(fields[node.name][node.type], range):set_text(name .. ": " .. cut(node.text))
         else
-            item = tree:add(fields[node.name][node.type], range, node.value, name .. ": " .. node.text)
+            item = tree:add(fields[node.name][node.type], range, node.value, name .. ": " .. cut(node.text))
         end
         for _, bits in ipairs(node.bits or {}) do
             item:add(bits.field, range)
