@@ -131,7 +131,10 @@ fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
 }
 
 fn unescaped(text: &str) -> String {
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&#x27;", "'");
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&#x27;", "'");
     text.replace("&quot;", "\"")
         .replace("&apos;", "'")
         .replace("&amp;", "&")
