@@ -16,7 +16,7 @@ pub fn lua_dissector() -> String {
     let mut script = String::from(HEAD);
     // A String takes everything.
     let _ = tables(&mut script);
-    script.push_str(include_str!("dissector.lua"));
+    script.push_str(&PARTS.join("\n"));
     script
 }
 
@@ -25,6 +25,16 @@ const HEAD: &str = "\
 -- Written by `takt pubsub dissector` from its field tables. Do not edit: write it anew.
 
 ";
+
+/// What reads by the tables, each part by those before it.
+const PARTS: [&str; 6] = [
+    include_str!("dissector/fields.lua"),
+    include_str!("dissector/text.lua"),
+    include_str!("dissector/reader.lua"),
+    include_str!("dissector/values.lua"),
+    include_str!("dissector/kinds.lua"),
+    include_str!("dissector/show.lua"),
+];
 
 fn tables(out: &mut String) -> fmt::Result {
     writeln!(

@@ -1,9 +1,11 @@
 //! Every field of a message, with its place: what `takt pubsub decode` shows. The same tables are handed to Wireshark,
 //! as a dissector in Lua.
 
+mod discovery;
 mod grammar;
 mod lua;
 mod reader;
+mod structures;
 #[cfg(test)]
 mod tests;
 mod uadp;

@@ -1,12 +1,10 @@
 //! Reads messages by the field tables.
 
 use takt_ua::binary::{DecodeErrorKind, Decoder};
-use takt_ua::generated_support::{EnumerationDescription, FieldType, StructureDescription};
-use takt_ua::{BuiltInType, ByteString, StatusCode, Variant, VariantRef};
+use takt_ua::{BuiltInType, ByteString, Variant};
 
-use super::grammar::{Bits, Field, Kind, Names};
+use super::grammar::{Field, Kind};
 use super::uadp::{DECRYPTED, NETWORK_MESSAGE, PAYLOAD, SIGNATURE_LENGTH};
-use super::values::built_in;
 use super::{MessageTree, TreeNode, TreeParameters};
 use crate::error::{WireError, WireErrorKind};
 use crate::network_message::NetworkMessageType;
@@ -31,19 +29,21 @@ pub(super) fn read_payload(message_type: NetworkMessageType, bytes: &[u8]) -> Me
     reader.finish(&PAYLOAD)
 }
 
-struct Reader<'a> {
+/// What is read, and how far.
+pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    position: usize,
+    pub(super) position: usize,
     /// Where what is read now has to end.
-    end: usize,
+    pub(super) end: usize,
     /// The values of fields that others depend on, the latest last.
-    values: Vec<(&'static str, u64)>,
+    pub(super) values: Vec<(&'static str, u64)>,
     configured_sizes: &'a [u16],
-    depth: usize,
-    errors: Vec<WireError>,
+    pub(super) depth: usize,
+    pub(super) errors: Vec<WireError>,
 }
 
-type Nodes = Vec<TreeNode>;
+/// The nodes that are being filled.
+pub(super) type Nodes = Vec<TreeNode>;
 
 impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8]) -> Self {
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn note(&mut self, name: &'static str, value: u64) {
+    pub(super) fn note(&mut self, name: &'static str, value: u64) {
         self.values.push((name, value));
     }
 
@@ -81,25 +81,25 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a field that was read before; 0 if it was not there.
-    fn value(&self, name: &str) -> u64 {
+    pub(super) fn value(&self, name: &str) -> u64 {
         self.known(name).unwrap_or(0)
     }
 
-    fn length(&self, name: &str) -> usize {
+    pub(super) fn length(&self, name: &str) -> usize {
         usize::try_from(self.value(name)).unwrap_or(usize::MAX)
     }
 
-    fn error(&self, kind: DecodeErrorKind) -> WireError {
+    pub(super) fn error(&self, kind: DecodeErrorKind) -> WireError {
         WireError::new(self.position, WireErrorKind::Encoding(kind))
     }
 
     /// A decoder of what is left.
-    fn decoder(&self) -> Decoder<'a> {
+    pub(super) fn decoder(&self) -> Decoder<'a> {
         Decoder::new(self.bytes.get(self.position..self.end).unwrap_or_default())
     }
 
     /// Takes the next bytes.
-    fn take(&mut self, length: usize) -> Result<&'a [u8], WireError> {
+    pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], WireError> {
         let end = self
             .position
             .checked_add(length)
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         self.byte_field(name, self.end - self.position, nodes)
     }
 
-    fn byte_field(
+    pub(super) fn byte_field(
         &mut self,
         name: &'static str,
         length: usize,
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds a leaf that began at `start`.
-    fn leaf(&self, name: &'static str, start: usize, value: Variant, nodes: &mut Nodes) {
+    pub(super) fn leaf(&self, name: &'static str, start: usize, value: Variant, nodes: &mut Nodes) {
         nodes.push(TreeNode {
             value: Some(value),
             ..TreeNode::new(name, start..self.position)
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn structure(
+    pub(super) fn structure(
         &mut self,
         name: &'static str,
         fields: &'static [Field],
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A group whose values nobody outside asks for.
-    fn nested(
+    pub(super) fn nested(
         &mut self,
         name: &'static str,
         nodes: &mut Nodes,
@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn array(
+    pub(super) fn array(
         &mut self,
         name: &'static str,
         nodes: &mut Nodes,
@@ -355,183 +355,6 @@ impl<'a> Reader<'a> {
             });
             Ok(())
         })
-    }
-
-    fn built_in(
-        &mut self,
-        name: &'static str,
-        built_in_type: BuiltInType,
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        if let Some(fields) = built_in(built_in_type) {
-            return self.structure(name, fields, nodes);
-        }
-        let start = self.position;
-        let mut decoder = self.decoder();
-        let value = VariantRef::decode_scalar(built_in_type, &mut decoder).map_err(|error| {
-            let mut error = WireError::from(error);
-            error.offset += start;
-            error
-        })?;
-        self.position += decoder.position();
-        let value = value.to_owned();
-        let number = match value {
-            Variant::Boolean(value) => Some(u64::from(value)),
-            Variant::Byte(value) => Some(u64::from(value)),
-            Variant::UInt16(value) => Some(u64::from(value)),
-            Variant::Int32(value) => u64::try_from(value).ok(),
-            _ => None,
-        };
-        if let Some(number) = number {
-            self.note(name, number);
-        }
-        self.leaf(name, start, value, nodes);
-        Ok(())
-    }
-
-    fn flags(
-        &mut self,
-        name: &'static str,
-        bits: &'static [Bits],
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        self.built_in(name, BuiltInType::Byte, nodes)?;
-        let value = self.value(name);
-        if let Some(node) = nodes.last_mut() {
-            node.bits = bits.iter().map(|bits| bits.read(value)).collect();
-        }
-        Ok(())
-    }
-
-    fn named(
-        &mut self,
-        name: &'static str,
-        length: u8,
-        names: Names,
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        let built_in_type = match length {
-            1 => BuiltInType::Byte,
-            _ => BuiltInType::UInt16,
-        };
-        self.built_in(name, built_in_type, nodes)?;
-        let meaning = name_of(names, self.value(name)).map(str::to_owned);
-        if let Some(node) = nodes.last_mut() {
-            node.meaning = meaning;
-        }
-        Ok(())
-    }
-
-    fn enumeration(
-        &mut self,
-        name: &'static str,
-        id: u32,
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        self.built_in(name, BuiltInType::Int32, nodes)?;
-        if let Some(node) = nodes.last_mut()
-            && let Some(Variant::Int32(value)) = node.value
-        {
-            let names = EnumerationDescription::of_type(id);
-            let meaning = names.and_then(|names| names.name_of(value));
-            node.meaning = meaning.map(str::to_owned);
-        }
-        Ok(())
-    }
-
-    fn status(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
-        let start = self.position;
-        let mut decoder = Decoder::new(self.take(2)?);
-        let upper = u32::from(decoder.u16()?);
-        self.leaf(
-            name,
-            start,
-            Variant::StatusCode(StatusCode(upper << 16)),
-            nodes,
-        );
-        Ok(())
-    }
-
-    /// A structure of namespace 0 (OPC 10000-6, 5.2.6 and 5.2.7).
-    fn data_type(
-        &mut self,
-        name: &'static str,
-        id: u32,
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        let Some(description) = StructureDescription::of_type(id) else {
-            return Err(self.error(DecodeErrorKind::InvalidValue(
-                "a structure that is not known",
-            )));
-        };
-        self.nested(name, nodes, |reader, nodes| {
-            let mut present = u64::MAX;
-            if description.has_optional_fields() {
-                reader.built_in("EncodingMask", BuiltInType::UInt32, nodes)?;
-                if let Some(Variant::UInt32(mask)) =
-                    nodes.last().and_then(|node| node.value.as_ref())
-                {
-                    present = u64::from(*mask);
-                }
-            }
-            for field in description.fields {
-                if field.is_optional {
-                    let there = present & 1 != 0;
-                    present >>= 1;
-                    if !there {
-                        continue;
-                    }
-                }
-                let name = field.name;
-                let read = |reader: &mut Self, nodes: &mut Nodes| match field.field_type {
-                    FieldType::BuiltIn(built_in_type) => {
-                        reader.built_in(name, built_in_type, nodes)
-                    }
-                    FieldType::Structure(id) => reader.data_type(name, id, nodes),
-                    FieldType::Enumeration(id) => reader.enumeration(name, id, nodes),
-                };
-                match field.is_array {
-                    true => reader.array(name, nodes, read)?,
-                    false => read(reader, nodes)?,
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// The structure, if its type is known and the body is exactly one of it; else its bytes.
-    fn body(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
-        let length = self.length("Length");
-        let end = self
-            .position
-            .checked_add(length)
-            .filter(|end| *end <= self.end);
-        let end = end.ok_or_else(|| self.error(DecodeErrorKind::UnexpectedEnd))?;
-        let id = nodes.iter().rev().find(|node| node.name == "TypeId");
-        let id = match id.and_then(|node| node.value.as_ref()) {
-            Some(Variant::NodeId(id)) => id.as_ref().standard_id(),
-            _ => None,
-        };
-        let description = id.filter(|_| self.value("Encoding") == 1).and_then(|id| {
-            StructureDescription::of_encoding(id).filter(|known| known.binary_encoding_id == id)
-        });
-        if let Some(description) = description {
-            let (start, errors) = (self.position, self.errors.len());
-            let outer = std::mem::replace(&mut self.end, end);
-            let (depth, values) = (self.depth, self.values.len());
-            let mut read = Nodes::new();
-            let result = self.data_type(description.name, description.type_id, &mut read);
-            self.end = outer;
-            self.depth = depth;
-            self.values.truncate(values);
-            if result.is_ok() && self.position == end {
-                nodes.append(&mut read);
-                return Ok(());
-            }
-            self.position = start;
-            self.errors.truncate(errors);
-        }
-        self.byte_field(name, length, nodes)
     }
 
     /// What is before SecurityFooter and signature.
@@ -602,22 +425,5 @@ fn number(node: &TreeNode) -> Option<usize> {
     match node.value {
         Some(Variant::UInt16(value)) => Some(usize::from(value)),
         _ => None,
-    }
-}
-
-pub(super) fn name_of(names: Names, value: u64) -> Option<&'static str> {
-    let known = names.iter().find(|(known, _)| *known == value);
-    known.map(|(_, name)| *name)
-}
-
-impl Bits {
-    fn read(&self, flags: u64) -> super::TreeBits {
-        let value = (flags & self.mask) >> self.mask.trailing_zeros();
-        super::TreeBits {
-            name: self.name,
-            mask: u8::try_from(self.mask).unwrap_or(0),
-            value: u8::try_from(value).unwrap_or(0),
-            meaning: name_of(self.names, value),
-        }
     }
 }
