@@ -10,7 +10,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use takt_tests::binary::takt;
 use takt_tests::capture::{frame, pcapng, udp_frame};
-use takt_wire::{NetworkMessage, Payload};
+use takt_wire::{
+    ChunkWriter, DataSetContent, DataSetMessage, Fields, NetworkMessage, Payload, PublisherId,
+};
 
 #[path = "../../crates/takt-wire/tests/common/mod.rs"]
 #[allow(dead_code, reason = "sizes are not needed here")]
@@ -232,6 +234,41 @@ fn the_dissector_shows_what_decode_shows() {
         assert_eq!(expected.len(), packet.len(), "{message:?}");
     }
     assert!(compared > MESSAGES * 20, "{compared} fields");
+}
+
+/// Both show the same of a capture: of each message, and of each payload that was put together behind its last chunk.
+#[test]
+fn the_dissector_puts_chunks_together() {
+    let value: Vec<u32> = (0..500).collect();
+    let message = NetworkMessage::data(
+        Some(PublisherId::UInt16(1)),
+        vec![DataSetMessage {
+            data_set_writer_id: Some(7),
+            ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(vec![
+                value.into(),
+            ])))
+        }],
+    );
+    let mut frames: Vec<Vec<u8>> = ChunkWriter::new(&message, 500, 3)
+        .unwrap()
+        .map(|chunk| NetworkMessage {
+            payload: Payload::Chunk(chunk),
+            ..message.clone()
+        })
+        .map(|chunk| udp_frame(4840, &chunk.encode_to_vec().unwrap()))
+        .collect();
+    frames.swap(0, 1);
+    let (rows, pdml) = decoded(&frames);
+    let packets = tshark_fields(&pdml);
+    assert_eq!(
+        (rows.len(), packets.len()),
+        (frames.len(), frames.len() + 1)
+    );
+    let mut expected = Vec::new();
+    let reassembled = &rows.last().unwrap()["reassembled"];
+    takt_fields(&reassembled["fields"], &mut expected);
+    assert!(expected.len() > 500);
+    assert_eq!(packets.last(), Some(&expected));
 }
 
 #[test]

@@ -55,6 +55,12 @@ fn read_all(bytes: &[u8], parameters: &PayloadParameters<'_>) {
         assert_covered(&tree, bytes.len());
         let refused = NetworkMessageRef::new_checked(bytes).is_err();
         assert!(!refused || !tree.errors.is_empty(), "{bytes:02X?}");
+        let accepted = decrypted && NetworkMessage::decode(bytes, parameters).is_ok();
+        assert!(
+            !accepted || tree.errors.is_empty(),
+            "{bytes:02X?}: {:?}",
+            tree.errors
+        );
     }
     let Ok(message) = NetworkMessageRef::new_checked(bytes) else {
         return;

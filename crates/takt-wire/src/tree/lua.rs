@@ -7,7 +7,7 @@ use takt_ua::generated::status_codes::STATUS_CODES;
 use takt_ua::generated_support::{FieldDescription, FieldType};
 
 use super::grammar::{Bits, Field, Kind, Names, Test};
-use super::uadp::NETWORK_MESSAGE;
+use super::uadp::{NETWORK_MESSAGE, PAYLOAD};
 use super::values::COMPOSED;
 
 /// A dissector of UADP for Wireshark, generated from the tables by which [`MessageTree`](super::MessageTree) reads messages: a Lua script.
@@ -27,12 +27,13 @@ const HEAD: &str = "\
 ";
 
 /// What reads by the tables, each part by those before it.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     include_str!("dissector/fields.lua"),
     include_str!("dissector/text.lua"),
     include_str!("dissector/reader.lua"),
     include_str!("dissector/values.lua"),
     include_str!("dissector/kinds.lua"),
+    include_str!("dissector/chunks.lua"),
     include_str!("dissector/show.lua"),
 ];
 
@@ -94,6 +95,8 @@ fn tables(out: &mut String) -> fmt::Result {
     }
     write!(out, "}}\n\nlocal NETWORK_MESSAGE = ")?;
     field(out, &NETWORK_MESSAGE)?;
+    write!(out, "\n\n-- What is in chunks.\nlocal PAYLOAD = ")?;
+    field(out, &PAYLOAD)?;
     writeln!(out, "\n")
 }
 

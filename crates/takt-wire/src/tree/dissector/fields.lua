@@ -81,6 +81,7 @@ declare_fields = function(fields)
 end
 
 declare_field(NETWORK_MESSAGE)
+declare_field(PAYLOAD)
 for _, fields in pairs(COMPOSED) do
     declare_fields(fields)
 end

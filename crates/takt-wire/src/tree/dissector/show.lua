@@ -27,16 +27,26 @@ local function show(tvb, nodes, tree)
     end
 end
 
-function uadp.dissector(tvb, pinfo, tree)
-    local reader = new_reader(tvb)
-    reader:note("SignatureLength", uadp.prefs.signature_length)
+-- Reads all that a reader has, and shows it below a name.
+local function dissect(reader, table, name, tree)
     local nodes = {}
-    reader:window(reader.stop, nodes, function() reader:field(NETWORK_MESSAGE, nodes) end)
-    pinfo.cols.protocol = "UADP"
-    local root = tree:add(uadp, tvb:range())
-    show(tvb, nodes, root)
+    reader:window(reader.stop, nodes, function() reader:field(table, nodes) end)
+    local root = tree:add(uadp, reader.tvb:range()):set_text(name)
+    show(reader.tvb, nodes, root)
     for _, problem in ipairs(reader.errors) do
         root:add_proto_expert_info(malformed, problem.message .. " (at byte " .. integer(problem.offset) .. ")")
+    end
+    return nodes
+end
+
+function uadp.dissector(tvb, pinfo, tree)
+    pinfo.cols.protocol = "UADP"
+    local reader = new_reader(tvb)
+    reader:note("SignatureLength", uadp.prefs.signature_length)
+    local nodes = dissect(reader, NETWORK_MESSAGE, uadp.description, tree)
+    local payload = whole_payload(nodes, pinfo)
+    if payload then
+        dissect(payload, PAYLOAD, uadp.description .. ", payload of all chunks", tree)
     end
     return tvb:len()
 end
