@@ -2,6 +2,7 @@
 
 mod publish;
 mod pubsub;
+mod security_key;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +13,10 @@ use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::SecurityGroupOptions;
 
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
-pub use pubsub::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, PubSubCommand};
+pub use pubsub::{
+    CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
+};
+pub use security_key::SecurityKey;
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -108,7 +112,7 @@ pub enum Command {
         takt subscribe opc.udp://239.0.0.1:4840 --interface lo\n  \
         takt subscribe mqtt://localhost --topic \"opcua/json/#\"")]
     Subscribe(SubscribeArguments),
-    /// PubSub: configuration files.
+    /// PubSub: configuration files, and what is in messages.
     #[command(subcommand, name = "pubsub")]
     PubSub(PubSubCommand),
     /// Print a completion script for a shell.

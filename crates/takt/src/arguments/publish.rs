@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use takt_app::Endpoint;
-use takt_pubsub::security::SecurityKeyUpdate;
 
-use super::{GroupArguments, duration, endpoint};
+use super::{GroupArguments, SecurityKey, duration, endpoint};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
@@ -58,7 +57,7 @@ pub struct RunArguments {
     pub keys: Option<Endpoint>,
     /// A key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
     #[arg(long, value_name = "KEY", value_parser = key)]
-    pub key: Vec<(String, SecurityKeyUpdate)>,
+    pub key: Vec<(String, SecurityKey)>,
     /// Run with this real-time priority (SCHED_FIFO), 1 to 99.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub priority: Option<u8>,
@@ -72,57 +71,12 @@ pub struct RunArguments {
     pub share: GroupArguments,
 }
 
-/// Keys that are typed do not change.
-const LIFETIME: Duration = Duration::from_secs(365 * 24 * 3600);
-
-fn key(text: &str) -> Result<(String, SecurityKeyUpdate), String> {
-    let form = || {
-        "a key is GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits"
-            .to_owned()
-    };
-    let (group, key) = text.split_once('=').ok_or_else(form)?;
-    let [token, signing, encrypting, nonce] =
-        <[&str; 4]>::try_from(key.split(':').collect::<Vec<_>>()).map_err(|_| form())?;
-    let part = |name: &str, text: &str, lengths: &[usize]| {
-        let bytes = hexadecimal(text).ok_or_else(form)?;
-        match lengths.contains(&bytes.len()) {
-            true => Ok(bytes),
-            false => Err(format!(
-                "the {name} has {} bytes; it must have {lengths:?}",
-                bytes.len()
-            )),
-        }
-    };
-    let encrypting = part("encrypting key", encrypting, &[16, 32])?;
-    let policy = match encrypting.len() {
-        16 => takt_pubsub::security::SecurityPolicy::PubSubAes128Ctr,
-        _ => takt_pubsub::security::SecurityPolicy::PubSubAes256Ctr,
-    };
-    let mut data = part("signing key", signing, &[32])?;
-    data.extend(encrypting);
-    data.extend(part("key nonce", nonce, &[4])?);
-    let update = SecurityKeyUpdate {
-        security_policy_uri: policy.uri().to_owned(),
-        first_token_id: token.parse().map_err(|_| form())?,
-        keys: vec![data.into()],
-        time_to_next_key: LIFETIME,
-        key_lifetime: LIFETIME,
-    };
-    Ok((group.to_owned(), update))
-}
-
-fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let byte = |pair: &[u8; 2]| {
-        let digits = std::str::from_utf8(pair).ok()?;
-        digits
-            .bytes()
-            .all(|digit| digit.is_ascii_hexdigit())
-            .then_some(())?;
-        u8::from_str_radix(digits, 16).ok()
-    };
-    rest.is_empty().then_some(())?;
-    pairs.iter().map(byte).collect()
+/// `GROUP=KEY`.
+fn key(text: &str) -> Result<(String, SecurityKey), String> {
+    let (group, key) = text
+        .split_once('=')
+        .ok_or("write GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE")?;
+    Ok((group.to_owned(), key.parse()?))
 }
 
 #[cfg(test)]
@@ -130,16 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_and_what_is_wrong_with_them_is_said() {
+    fn a_key_is_one_of_a_group() {
         let (signing, encrypting) = ("11".repeat(32), "22".repeat(16));
-        let (group, update) = key(&format!("Plant=7:{signing}:{encrypting}:01020304")).unwrap();
-        assert_eq!((group.as_str(), update.first_token_id), ("Plant", 7));
-        assert!(update.security_policy_uri.ends_with("Aes128-CTR"));
-        assert_eq!(update.keys[0].len(), 52);
-        for wrong in ["Plant", "Plant=7:11:22", "=x:11:22:33"] {
-            assert!(key(wrong).is_err(), "{wrong}");
-        }
-        let error = key(&format!("Plant=7:{signing}:2222:01020304")).unwrap_err();
-        assert!(error.contains("encrypting key has 2 bytes"), "{error}");
+        let (group, parsed) = key(&format!("Plant=7:{signing}:{encrypting}:01020304")).unwrap();
+        assert_eq!((group.as_str(), parsed.update.first_token_id), ("Plant", 7));
+        assert!(key(&format!("7:{signing}:{encrypting}:01020304")).is_err());
+        assert!(key("Plant=7").is_err());
     }
 }

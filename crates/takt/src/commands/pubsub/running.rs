@@ -32,10 +32,10 @@ impl Running {
         interrupt: Interrupt,
     ) -> miette::Result<Self> {
         let now = Instant::now();
-        for (group, update) in &arguments.key {
+        for (group, key) in &arguments.key {
             let mut ring = KeyRing::new();
             let help = "A key is GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE.";
-            ring.update(update, now)
+            ring.update(&key.update, now)
                 .map_err(|error| explain::with_help(error, help))?;
             pub_sub.set_keys(group, &ring);
         }
