@@ -5,13 +5,14 @@
 //!
 //! * [`publisher`] and [`subscriber`] are sans-io: time and messages go in, messages and events come out.
 //! * [`security`] protects messages, and keeps keys.
-//! * [`runtime`] has the threads, and the links of `takt-link`, that run a configuration.
+//! * `runtime`, a feature that is on by default, has the threads, and the links of `takt-link`, that run a configuration.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
 pub mod configuration;
 mod error;
 pub mod publisher;
+#[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod security;
 mod sequence;

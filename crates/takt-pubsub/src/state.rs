@@ -32,6 +32,7 @@ pub(crate) fn state(enabled: bool, parent: PubSubState, condition: Condition) ->
 }
 
 /// The state of a connection whose link is in this state; its parent, the PublishSubscribe object, is Operational.
+#[cfg(feature = "runtime")]
 pub(crate) fn of_connection(enabled: bool, link: PubSubState) -> PubSubState {
     let condition = match link {
         PubSubState::Operational => Condition::Ready,
