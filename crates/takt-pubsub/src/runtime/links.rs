@@ -5,9 +5,10 @@ use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
     BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
-    BrokerWriterGroupTransportDataType, DatagramDataSetReaderTransportDataType,
-    DatagramWriterGroupTransport2DataType, JsonWriterGroupMessageDataType,
-    NetworkAddressUrlDataType, PubSubConnectionDataType, WriterGroupDataType,
+    BrokerWriterGroupTransportDataType, DataSetWriterDataType,
+    DatagramDataSetReaderTransportDataType, DatagramWriterGroupTransport2DataType,
+    JsonWriterGroupMessageDataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
+    WriterGroupDataType,
 };
 
 use crate::error::{ConfigurationError, ConfigurationProblem};
@@ -67,12 +68,39 @@ pub fn writer_group_link(
     Ok(plan)
 }
 
+/// Where the metadata of DataSetWriters goes, by their DataSetWriterIds: to the MetaDataQueueNames of a broker, which keeps it for
+/// those who come later (6.4.2.5.4).
+pub fn meta_data_links(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    base: &Options,
+) -> Result<Vec<(u16, LinkPlan)>, ConfigurationError> {
+    let group_link = writer_group_link(connection, group, base)?;
+    let is_broker = matches!(group_link.address, Address::Mqtt { .. });
+    let writers = group.data_set_writers.iter().filter(|_| is_broker);
+    let link = |writer: &DataSetWriterDataType| {
+        let settings = writer.transport_settings.decode_as();
+        let settings: BrokerDataSetWriterTransportDataType = settings.ok()?;
+        let queue = settings.meta_data_queue_name.as_str();
+        let mut plan = group_link.clone();
+        plan.options.mqtt.topic = queue.to_owned();
+        plan.options.mqtt.retain = true;
+        (!queue.is_empty()).then_some((writer.data_set_writer_id, plan))
+    };
+    Ok(writers.filter_map(link).collect())
+}
+
 /// The links that the readers of a connection receive through, each once.
 pub fn reader_links(
     connection: &PubSubConnectionDataType,
     base: &Options,
 ) -> Result<Vec<LinkPlan>, ConfigurationError> {
     let mut plans: Vec<LinkPlan> = Vec::new();
+    let mut add = |plan: LinkPlan| {
+        if !plans.contains(&plan) {
+            plans.push(plan);
+        }
+    };
     for reader in connection
         .reader_groups
         .iter()
@@ -95,10 +123,14 @@ pub fn reader_links(
             plan.options.mqtt.topic = broker.queue_name.to_string();
             plan.options.mqtt.quality_of_service =
                 quality_of_service(broker.requested_delivery_guarantee, base);
+            let meta_data = broker.meta_data_queue_name.as_str();
+            if !meta_data.is_empty() {
+                let mut plan = plan.clone();
+                plan.options.mqtt.topic = meta_data.to_owned();
+                add(plan);
+            }
         }
-        if !plans.contains(&plan) {
-            plans.push(plan);
-        }
+        add(plan);
     }
     Ok(plans)
 }

@@ -23,7 +23,7 @@ use takt_ua::structures::{
     WriterGroupDataType,
 };
 
-pub use links::{LinkPlan, reader_links, writer_group_link};
+pub use links::{LinkPlan, meta_data_links, reader_links, writer_group_link};
 pub use status::Statistics;
 
 use crate::error::ConfigurationError;
@@ -224,6 +224,12 @@ impl PubSub {
         self.tell_group(group, PublisherCommand::Event(data_set_writer_id, fields))
     }
 
+    /// Sends the metadata of a WriterGroup's DataSetWriters again; says `false` if there is no such group. When a group starts, this is
+    /// done by itself: to the MetaDataQueueNames of a broker, and where JSON goes without a broker, with the data.
+    pub fn publish_meta_data(&self, group: &str) -> bool {
+        self.tell_group(group, PublisherCommand::MetaData)
+    }
+
     /// States and statistics of the WriterGroups.
     pub fn writer_groups(&self) -> impl Iterator<Item = ComponentState> + '_ {
         self.writer_groups.iter().map(Running::state)
@@ -261,6 +267,7 @@ impl PubSub {
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
         let link = writer_group_link(connection, group, &options.link).map_err(within)?;
+        let meta_data = meta_data_links(connection, group, &options.link).map_err(within)?;
         let data_sets = &configuration.published_data_sets;
         let engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
         let settings: Option<UadpWriterGroupMessageDataType> =
@@ -273,6 +280,8 @@ impl PubSub {
         let thread = PublisherThread {
             group: engine,
             link,
+            meta_data,
+            meta_data_is_due: true,
             real_time: options.publishing.clone(),
             publishing_offset: offset
                 .filter(|offset| offset.is_finite() && *offset >= 0.0)

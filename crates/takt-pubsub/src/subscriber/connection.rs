@@ -8,6 +8,7 @@ use takt_wire::{ChunkReassembler, NetworkMessageRef, ReassemblyLimits};
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
+use super::json::is_json;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;
 use super::target::DataTarget;
@@ -173,6 +174,11 @@ impl Subscriber {
         message: &mut [u8],
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
+        if is_json(message) {
+            let outcome = self.receive_json(now, connection, message, observer);
+            self.tell_states(now, connection, observer);
+            return outcome;
+        }
         let protection = match self.protections.is_empty() {
             true => None,
             false => self.verify(now, connection, message)?,

@@ -17,6 +17,7 @@ impl DataSetReader {
             wanted == 0 || found.is_none_or(|found| found == wanted)
         };
         publisher
+            && self.takes_uadp
             && equals(self.writer_group_id, group.writer_group_id)
             && equals(
                 self.settings.network_message_number,

@@ -5,6 +5,8 @@ mod data_set_reader;
 mod decoding;
 mod filter;
 mod fixed;
+mod incoming;
+mod json;
 mod protection;
 mod received;
 mod reception;

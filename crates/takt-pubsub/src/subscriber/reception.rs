@@ -148,27 +148,31 @@ impl Subscriber {
             if self.may_discover == 0 || self.readers.iter().any(known) {
                 continue;
             }
-            self.may_discover -= 1;
             let publisher = message.publisher_id.map(|id| id.to_owned());
             let name = match &publisher {
                 Some(publisher) => format!("{publisher}/{group}/{id}"),
                 None => format!("?/{group}/{id}"),
             };
-            let configuration = DataSetReaderDataType {
+            self.add_reader(&DataSetReaderDataType {
                 name: name.as_str().into(),
                 enabled: true,
                 publisher_id: publisher.map(Variant::from).unwrap_or_default(),
                 writer_group_id: group,
                 data_set_writer_id: id,
                 ..DataSetReaderDataType::default()
-            };
-            let mut nowhere = |_: SubscribedField<'_>| None;
-            // Nothing in it can be wrong.
-            if let Ok(reader) = DataSetReader::new(&configuration, &[], &mut nowhere) {
-                self.readers.push(reader);
-                self.group_of.push(0);
-                self.protection_of.push(None);
-            }
+            });
+        }
+    }
+
+    /// A reader for a DataSetWriter that was discovered.
+    pub(super) fn add_reader(&mut self, configuration: &DataSetReaderDataType) {
+        self.may_discover = self.may_discover.saturating_sub(1);
+        let mut nowhere = |_: SubscribedField<'_>| None;
+        // Nothing in it can be wrong.
+        if let Ok(reader) = DataSetReader::new(configuration, &[], &mut nowhere) {
+            self.readers.push(reader);
+            self.group_of.push(0);
+            self.protection_of.push(None);
         }
     }
 
