@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
-use takt_wire::{ChunkReassembler, NetworkMessageRef, ReassemblyLimits};
+use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId, ReassemblyLimits};
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
@@ -129,6 +129,22 @@ impl Subscriber {
         self.groups
             .iter()
             .map(move |group| (group.name.as_str(), state(group)))
+    }
+
+    /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for.
+    pub fn missing_meta_data(&self) -> Vec<(PublisherId, Vec<u16>)> {
+        let mut missing: Vec<(PublisherId, Vec<u16>)> = Vec::new();
+        for reader in &self.readers {
+            let Some((publisher_id, id)) = reader.missing_meta_data() else {
+                continue;
+            };
+            match missing.iter_mut().find(|(known, _)| known == publisher_id) {
+                Some((_, ids)) if ids.contains(&id) => {}
+                Some((_, ids)) => ids.push(id),
+                None => missing.push((publisher_id.clone(), vec![id])),
+            }
+        }
+        missing
     }
 
     /// The state of a reader, given that of the connection.
