@@ -5,11 +5,13 @@
 //! other message.
 
 mod announcer;
+mod knowledge;
 mod schedule;
 
 use takt_wire::{DiscoveryProbe, NetworkMessage, Payload, PublisherId, WireEncodeError};
 
-pub use announcer::{Announcer, Application};
+pub use announcer::Announcer;
+pub use knowledge::Application;
 
 /// A probe, to be sent to the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,
 /// and all answer.

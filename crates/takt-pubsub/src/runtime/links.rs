@@ -1,16 +1,18 @@
 //! Which links a configuration asks for (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
-use takt_link::{Address, Content, Options};
+use takt_link::{Address, AddressError, Content, Options};
 use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
     BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
     BrokerWriterGroupTransportDataType, DataSetWriterDataType,
+    DatagramConnectionTransport2DataType, DatagramConnectionTransportDataType,
     DatagramDataSetReaderTransportDataType, DatagramWriterGroupTransport2DataType,
     JsonWriterGroupMessageDataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
     WriterGroupDataType,
 };
 
+use super::RuntimeOptions;
 use crate::error::{ConfigurationError, ConfigurationProblem};
 
 /// A link that is to be opened.
@@ -20,6 +22,17 @@ pub struct LinkPlan {
     pub address: Address,
     /// How it is opened.
     pub options: Options,
+}
+
+impl LinkPlan {
+    /// Whether several can receive what is sent there.
+    pub(super) fn is_shared(&self) -> bool {
+        let host: Option<std::net::IpAddr> = match &self.address {
+            Address::Udp { host, .. } => host.parse().ok(),
+            _ => None,
+        };
+        host.is_some_and(|host| host.is_multicast())
+    }
 }
 
 /// The link that a WriterGroup sends through. What the configuration does not say is taken from `base`.
@@ -66,6 +79,41 @@ pub fn writer_group_link(
         plan.options.mqtt.quality_of_service = quality_of_service(guarantee, base);
     }
     Ok(plan)
+}
+
+/// Where a UDP connection asks, is asked and answers: its DiscoveryAddress (6.4.1.2.1), or the standard's if the options say so.
+pub fn discovery_link(
+    connection: &PubSubConnectionDataType,
+    options: &RuntimeOptions,
+) -> Result<Option<LinkPlan>, ConfigurationError> {
+    let settings = &connection.transport_settings;
+    let first: Option<DatagramConnectionTransportDataType> = settings.decode_as().ok();
+    let second: Option<DatagramConnectionTransport2DataType> = settings.decode_as().ok();
+    let configured = first.map(|it| it.discovery_address);
+    let configured = configured.or(second.map(|it| it.discovery_address));
+    let configured = configured.filter(|address| !address.is_null());
+    if configured.is_none() && !options.default_discovery {
+        return Ok(None);
+    }
+    let at = |problem: ConfigurationProblem| problem.at("DiscoveryAddress");
+    let data = plan(&connection.address, &options.link).map_err(at)?;
+    let Address::Udp { .. } = data.address else {
+        return Ok(None);
+    };
+    let Some(configured) = configured else {
+        let address = Address::parse(takt_link::DISCOVERY_ADDRESS);
+        let wrong = |error: AddressError| {
+            at(ConfigurationProblem::parameter(
+                "Address",
+                error.to_string(),
+            ))
+        };
+        return Ok(Some(LinkPlan {
+            address: address.map_err(wrong)?,
+            options: data.options,
+        }));
+    };
+    plan(&configured, &options.link).map(Some).map_err(at)
 }
 
 /// Where the metadata of DataSetWriters goes, by their DataSetWriterIds: to the MetaDataQueueNames of a broker, which keeps it for
