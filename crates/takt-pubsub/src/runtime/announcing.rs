@@ -16,6 +16,9 @@ use crate::error::ConfigurationError;
 /// How long the thread waits for probes before it looks whether it shall end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
+/// Both ends of the DiscoveryAddress.
+type Links = (Box<dyn Sender>, Box<dyn Receiver>);
+
 /// What the thread needs; the links are opened on it.
 struct AnnouncerThread {
     announcer: Announcer,
@@ -99,7 +102,7 @@ impl AnnouncerThread {
         }
     }
 
-    fn open(&self) -> Result<(Box<dyn Sender>, Box<dyn Receiver>), StartError> {
+    fn open(&self) -> Result<Links, StartError> {
         let at = |source| StartError::Link {
             component: self.component.clone(),
             source,

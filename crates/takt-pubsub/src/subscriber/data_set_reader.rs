@@ -9,6 +9,7 @@ use takt_ua::structures::{
     TargetVariablesDataType, UadpDataSetReaderMessageDataType,
 };
 use takt_ua::{DateTime, ExtensionObject, Variant};
+use takt_wire::json::JsonLayout;
 use takt_wire::{PublisherId, RawDataLayout};
 
 use super::received::{DataSetKind, Observer};
@@ -47,6 +48,8 @@ pub struct DataSetReader {
     pub(super) data_set_writer_name: String,
     pub(super) takes_uadp: bool,
     pub(super) takes_json: bool,
+    /// Which headers its messages have, if its mask says some.
+    pub(super) json_layout: Option<JsonLayout>,
     pub(super) settings: UadpDataSetReaderMessageDataType,
     pub(super) meta_data: DataSetMetaDataType,
     /// Whether the metadata is no more than the names in messages.
@@ -115,6 +118,7 @@ impl DataSetReader {
             data_set_writer_name: String::new(),
             takes_uadp: !is_json,
             takes_json: is_json || settings.is_null(),
+            json_layout: json_layout(settings),
             settings: match is_json {
                 true => UadpDataSetReaderMessageDataType::default(),
                 false => decode_settings(settings).map_err(at)?,
@@ -299,6 +303,12 @@ impl DataSetReader {
         }
         observer.state_changed(&self.name, state);
     }
+}
+
+fn json_layout(settings: &ExtensionObject) -> Option<JsonLayout> {
+    let settings: JsonDataSetReaderMessageDataType = settings.decode_as().ok()?;
+    let mask = settings.network_message_content_mask;
+    (mask != 0).then(|| JsonLayout::from_mask(mask))
 }
 
 fn targets_of(

@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 
 use takt_ua::enumerations::PubSubState;
+use takt_ua::json_encoding::DEFAULT_MAX_LENGTH;
 use takt_ua::structures::{DataSetReaderDataType, FieldMetaData, JsonDataSetReaderMessageDataType};
 use takt_ua::{DataValue, ExtensionObject, StatusCode, UaString, Variant};
 use takt_wire::json::{
-    JsonDataSetMessage, JsonDataSetMessageType, JsonDiscoveryContent, JsonDiscoveryMessage,
-    JsonMessage, JsonNetworkMessage, JsonPayload,
-};
-use takt_wire::{
-    AnnouncementContent, ApplicationInformation, DiscoveryAnnouncement, PublisherIdRef,
+    JsonDataSetMessage, JsonDataSetMessageType, JsonLayout, JsonMessage, JsonMessageError,
+    JsonNetworkMessage, JsonPayload,
 };
 
 use super::connection::{Reception, Subscriber};
@@ -31,10 +29,10 @@ pub(super) fn is_json(message: &[u8]) -> bool {
 /// Who sends a DataSetMessage; what it does not say is empty, and cannot be compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonSource<'a> {
-    publisher_id: &'a str,
-    writer_group_name: &'a str,
-    data_set_writer_id: Option<u16>,
-    data_set_writer_name: &'a str,
+    pub(super) publisher_id: &'a str,
+    pub(super) writer_group_name: &'a str,
+    pub(super) data_set_writer_id: Option<u16>,
+    pub(super) data_set_writer_name: &'a str,
 }
 
 impl<'a> JsonSource<'a> {
@@ -52,7 +50,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    fn says_writer(&self) -> bool {
+    pub(super) fn says_writer(&self) -> bool {
         self.data_set_writer_id.is_some() || !self.data_set_writer_name.is_empty()
     }
 }
@@ -66,7 +64,7 @@ impl Subscriber {
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
         let mut accepted = 0;
-        match JsonMessage::decode(text)? {
+        match self.decode_json(text)? {
             JsonMessage::Data(network_message) => {
                 let mut outcome = Ok(());
                 for message in &network_message.messages {
@@ -88,6 +86,25 @@ impl Subscriber {
             accepted,
             fixed: false,
         })
+    }
+
+    /// Reads a message as it looks, unless the readers know that it has fewer headers: fields may be named like those of headers.
+    fn decode_json(&self, text: &[u8]) -> Result<JsonMessage, JsonMessageError> {
+        let message = JsonMessage::decode(text);
+        let mut layouts = self.readers.iter().filter(|reader| reader.takes_json);
+        let known = layouts.next().and_then(|reader| reader.json_layout);
+        let known = known.filter(|known| layouts.all(|it| it.json_layout == Some(*known)));
+        match (&message, known) {
+            (Ok(JsonMessage::Data(data)), Some(known))
+                if !has_fewer_headers(known, data.layout) =>
+            {
+                message
+            }
+            (Ok(JsonMessage::Data(_)) | Err(_), Some(known)) => {
+                JsonMessage::decode_with(text, Some(known), DEFAULT_MAX_LENGTH)
+            }
+            _ => message,
+        }
     }
 
     /// How many readers have accepted the message.
@@ -119,7 +136,7 @@ impl Subscriber {
     }
 
     /// Makes a reader for a DataSetWriter that nobody reads yet.
-    fn discover_json(&mut self, source: JsonSource<'_>) {
+    pub(super) fn discover_json(&mut self, source: JsonSource<'_>) {
         if self.readers.iter().any(|reader| reader.wants_json(source)) {
             return;
         }
@@ -147,97 +164,6 @@ impl Subscriber {
             reader.data_set_writer_name = source.data_set_writer_name.to_owned();
         }
     }
-
-    fn take_json_discovery(&mut self, message: JsonDiscoveryMessage, observer: &mut dyn Observer) {
-        let publisher_id = message.publisher_id.as_str();
-        if let JsonDiscoveryContent::DataSetMetaData {
-            data_set_writer_id,
-            data_set_writer_name,
-            meta_data,
-            writer_group_name,
-        } = &message.content
-        {
-            let source = JsonSource {
-                publisher_id,
-                writer_group_name: writer_group_name.as_str(),
-                data_set_writer_id: *data_set_writer_id,
-                data_set_writer_name: data_set_writer_name.as_str(),
-            };
-            if self.may_discover > 0 {
-                self.discover_json(source);
-            }
-            for reader in &mut self.readers {
-                if source.says_writer() && reader.is_of(source) {
-                    reader.take_meta_data(meta_data);
-                }
-            }
-            self.layouts.clear();
-        }
-        let timestamp = message.timestamp;
-        let content = match message.content {
-            JsonDiscoveryContent::DataSetMetaData {
-                data_set_writer_id,
-                meta_data,
-                ..
-            } => AnnouncementContent::DataSetMetaData {
-                data_set_writer_id: data_set_writer_id.unwrap_or(0),
-                meta_data: Box::new(meta_data),
-                status_code: StatusCode::Good,
-            },
-            JsonDiscoveryContent::ApplicationDescription {
-                description,
-                server_capabilities,
-            } => AnnouncementContent::ApplicationInformation(
-                ApplicationInformation::ApplicationDescription {
-                    application_description: Box::new(description),
-                    capabilities: server_capabilities,
-                },
-            ),
-            JsonDiscoveryContent::ServerEndpoints(endpoints) => {
-                AnnouncementContent::PublisherEndpoints {
-                    endpoints,
-                    status_code: StatusCode::Good,
-                }
-            }
-            JsonDiscoveryContent::Status {
-                is_cyclic,
-                status,
-                next_report_time,
-            } => AnnouncementContent::ApplicationInformation(ApplicationInformation::Status {
-                status,
-                cyclic: next_report_time
-                    .filter(|_| is_cyclic)
-                    .map(|next| (next, timestamp)),
-            }),
-            JsonDiscoveryContent::PubSubConnection(connection) => {
-                AnnouncementContent::PubSubConnections(vec![connection])
-            }
-            JsonDiscoveryContent::ActionMetaData {
-                data_set_writer_id,
-                action_targets,
-                request,
-                response,
-                action_methods,
-                ..
-            } => AnnouncementContent::ActionMetaData {
-                data_set_writer_id: data_set_writer_id.unwrap_or(0),
-                action_targets,
-                request,
-                response,
-                action_methods,
-            },
-            JsonDiscoveryContent::ActionResponder(connection) => {
-                AnnouncementContent::ActionResponder(vec![connection])
-            }
-        };
-        let announcement = DiscoveryAnnouncement {
-            // JSON has none.
-            sequence_number: 0,
-            content,
-        };
-        let publisher_id = PublisherIdRef::String(message.publisher_id.as_option());
-        observer.announced(publisher_id, &announcement);
-    }
 }
 
 impl DataSetReader {
@@ -251,7 +177,7 @@ impl DataSetReader {
     }
 
     /// Whether metadata is of the DataSetWriter that it reads.
-    fn is_of(&self, source: JsonSource<'_>) -> bool {
+    pub(super) fn is_of(&self, source: JsonSource<'_>) -> bool {
         let same_id = match source.data_set_writer_id {
             Some(id) => self.data_set_writer_id == id,
             None => !self.data_set_writer_name.is_empty(),
@@ -369,3 +295,9 @@ const MAX_LEARNED: usize = 1000;
 
 /// ValueRank of what may be a scalar or an array (OPC 10000-3, 5.6.2).
 const ANY_RANK: i32 = -2;
+
+fn has_fewer_headers(one: JsonLayout, other: JsonLayout) -> bool {
+    let headers = |it: JsonLayout| (it.network_message_header, it.data_set_message_header);
+    let ((network, data_set), (more_network, more_data_set)) = (headers(one), headers(other));
+    headers(one) != headers(other) && network <= more_network && data_set <= more_data_set
+}

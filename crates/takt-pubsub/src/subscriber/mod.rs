@@ -7,6 +7,7 @@ mod filter;
 mod fixed;
 mod incoming;
 mod json;
+mod json_discovery;
 mod protection;
 mod received;
 mod reception;
