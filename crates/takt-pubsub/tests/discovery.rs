@@ -56,7 +56,7 @@ fn raw_data() -> Setup {
 }
 
 /// A Publisher whose messages go to a group that only this host has, as do probes and answers.
-fn configuration(setup: &Setup, announce_rate: u32) -> (PubSubConfiguration2DataType, [String; 2]) {
+fn configuration(setup: &Setup) -> (PubSubConfiguration2DataType, [String; 2]) {
     let urls = [1, 2].map(|group| format!("opc.udp://239.255.43.{group}:{}", free_port()));
     let [data, discovery] = urls.each_ref().map(|url| {
         ExtensionObject::from_structure(&NetworkAddressUrlDataType {
@@ -70,7 +70,6 @@ fn configuration(setup: &Setup, announce_rate: u32) -> (PubSubConfiguration2Data
         transport_settings: ExtensionObject::from_structure(
             &DatagramConnectionTransport2DataType {
                 discovery_address: discovery,
-                discovery_announce_rate: announce_rate,
                 ..DatagramConnectionTransport2DataType::default()
             },
         ),
@@ -93,7 +92,7 @@ fn speed() -> Vec<(String, Variant)> {
 #[test]
 fn a_probe_gives_raw_data_its_names() {
     let mut setup = raw_data();
-    let (configuration, [data, discovery]) = configuration(&setup, 0);
+    let (configuration, [data, discovery]) = configuration(&setup);
     let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
     let options = RuntimeOptions::default();
     let (source, target) = (&mut setup.cells, &mut setup.received);
@@ -148,9 +147,9 @@ fn a_probe_gives_raw_data_its_names() {
 }
 
 #[test]
-fn a_reader_without_metadata_takes_what_is_announced() {
+fn a_reader_without_metadata_asks_for_it() {
     let mut setup = raw_data();
-    let (mut configuration, _) = configuration(&setup, 1);
+    let (publishing, _) = configuration(&setup);
     let mut reader = setup.reader.clone();
     reader.data_set_meta_data = DataSetMetaDataType::default();
     reader.subscribed_data_set = ExtensionObject::NULL;
@@ -163,16 +162,25 @@ fn a_reader_without_metadata_takes_what_is_announced() {
             data_set_readers: vec![reader],
             ..ReaderGroupDataType::default()
         }],
-        ..configuration.connections[0].clone()
+        ..publishing.connections[0].clone()
     };
-    configuration.connections.push(receiving);
+    let receiving = PubSubConfiguration2DataType {
+        enabled: true,
+        connections: vec![receiving],
+        ..PubSubConfiguration2DataType::default()
+    };
     let (names, received) = channel();
     let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
         Box::new(Names(names.clone()))
     };
     let options = RuntimeOptions::default();
     let (source, target) = (&mut setup.cells, &mut setup.received);
-    let _running = PubSub::start(&configuration, source, target, &mut observers, &options).unwrap();
+    let mut start =
+        |configuration| PubSub::start(configuration, source, target, &mut observers, &options);
+    let _publisher = start(&publishing).unwrap();
+    // What is announced at the start has gone.
+    std::thread::sleep(Duration::from_millis(100));
+    let _subscriber = start(&receiving).unwrap();
     let deadline = Instant::now() + PATIENCE;
     while received.recv_timeout(PATIENCE).unwrap() != speed() {
         assert!(Instant::now() < deadline, "no metadata came");

@@ -1,23 +1,23 @@
 //! Discovery over datagrams (OPC 10000-14, 7.2.4.6): Subscribers ask with probes, Publishers tell of themselves with announcements.
 //!
-//! An [`Announcer`] is sans-io: probes and the time go in, announcements come out. A Subscriber makes probes with [`probe_message`],
-//! for what [`Subscriber::missing_meta_data`](crate::subscriber::Subscriber::missing_meta_data) lists, and takes the answers like any
-//! other message.
+//! An [`Announcer`] is sans-io: probes and the time go in, announcements come out. A [`Prober`] makes the probes for what a
+//! [`Subscriber`](crate::subscriber::Subscriber) has no metadata of; that takes the answers like any other message.
 
 mod announcer;
 mod knowledge;
+mod prober;
 mod schedule;
 
 use takt_wire::{DiscoveryProbe, NetworkMessage, Payload, PublisherId, WireEncodeError};
 
 pub use announcer::Announcer;
 pub use knowledge::Application;
+pub use prober::Prober;
 
 /// A probe, to be sent to the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,
 /// and all answer.
 ///
-/// Subscribers that have just begun, or have seen another version of metadata, wait 100 ms to 500 ms at random before they ask, and
-/// 500 ms for the answer; from probe to probe they wait twice as long (7.2.4.6.12.2).
+/// When to send it is said in 7.2.4.6.12.2; for metadata a [`Prober`] knows.
 ///
 /// # Errors
 /// It cannot be encoded.

@@ -5,19 +5,40 @@ use std::time::{Duration, Instant};
 /// What was announced is not announced again for so long.
 const SUBSEQUENT: Duration = Duration::from_millis(500);
 
-/// The least and the most that an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
+/// The least and the most that a probe or an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
 const DELAY: (u64, u64) = (100, 500);
 
 /// Announcements that wait; a probe that asks for more is not answered completely.
 const MAX_WAITING: usize = 4096;
+
+/// Delays that Publishers and Subscribers do not have in common.
+#[derive(Debug)]
+pub(super) struct RandomDelay {
+    /// State of a generator of random numbers (xorshift); not 0.
+    random: u64,
+}
+
+impl RandomDelay {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { random: seed | 1 }
+    }
+
+    /// A time after this one.
+    pub(super) fn after(&mut self, now: Instant) -> Instant {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let (least, most) = DELAY;
+        now + Duration::from_millis(least + self.random % (most - least + 1))
+    }
+}
 
 /// What waits to be announced, each thing once.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
     waiting: Vec<(Instant, T)>,
     announced: Vec<(Instant, T)>,
-    /// State of a generator of random numbers (xorshift); not 0.
-    random: u64,
+    delay: RandomDelay,
 }
 
 impl<T: PartialEq + Clone> Schedule<T> {
@@ -25,17 +46,13 @@ impl<T: PartialEq + Clone> Schedule<T> {
         Self {
             waiting: Vec::new(),
             announced: Vec::new(),
-            random: seed | 1,
+            delay: RandomDelay::new(seed),
         }
     }
 
     /// When the answer to a probe that comes now is due.
     pub(super) fn delay(&mut self, now: Instant) -> Instant {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let (least, most) = DELAY;
-        now + Duration::from_millis(least + self.random % (most - least + 1))
+        self.delay.after(now)
     }
 
     /// Announces something at this time, or later if it was announced just now. What waits already is not announced twice.

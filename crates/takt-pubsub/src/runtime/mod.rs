@@ -25,6 +25,7 @@ pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_
 pub use options::{RealTime, RuntimeOptions, StartError};
 pub use status::Statistics;
 
+use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
@@ -257,7 +258,10 @@ impl PubSub {
         let mut links = reader_links(connection, &options.link).map_err(within)?;
         // Metadata may come from there.
         let discovery = discovery_link(connection, options).map_err(within)?;
-        links.extend(discovery.filter(|link| link.is_shared() && !links.contains(link)));
+        let discovery = discovery.filter(LinkPlan::is_shared);
+        if let Some(link) = discovery.clone().filter(|link| !links.contains(link)) {
+            links.push(link);
+        }
         let standalone = &configuration.subscribed_data_sets;
         let subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
         let (commands, receiver) = commands::channel();
@@ -267,6 +271,9 @@ impl PubSub {
             subscriber,
             name: connection.name.to_string(),
             links,
+            discovery,
+            // Without randomness it works as well, if there is only one Subscriber.
+            prober: Prober::new(getrandom::u64().unwrap_or_default()),
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
