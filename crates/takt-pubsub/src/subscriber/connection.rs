@@ -131,11 +131,14 @@ impl Subscriber {
             .map(move |group| (group.name.as_str(), state(group)))
     }
 
-    /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for.
+    /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for. Those whose messages are
+    /// protected take no metadata that is not.
     pub fn missing_meta_data(&self) -> Vec<(PublisherId, Vec<u16>)> {
         let mut missing: Vec<(PublisherId, Vec<u16>)> = Vec::new();
-        for reader in &self.readers {
-            let Some((publisher_id, id)) = reader.missing_meta_data() else {
+        for (reader, protection) in self.readers.iter().zip(&self.protection_of) {
+            let unprotected = Some(reader).filter(|_| protection.is_none());
+            let Some((publisher_id, id)) = unprotected.and_then(DataSetReader::missing_meta_data)
+            else {
                 continue;
             };
             match missing.iter_mut().find(|(known, _)| known == publisher_id) {

@@ -1,6 +1,7 @@
 //! JSON messages (OPC 10000-14, 7.2.5): fields are found by their names.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::json_encoding::DEFAULT_MAX_LENGTH;
@@ -259,17 +260,19 @@ impl DataSetReader {
         }
         let meta_data = Some(&self.meta_data).filter(|_| !self.is_learned);
         let status = message.status.filter(|status| !status.is_good());
-        let index_of = |name: &str| {
-            let mut fields = self.meta_data.fields.iter();
-            fields.position(|field| field.name == *name)
-        };
+        let fields = self.meta_data.fields.iter().enumerate();
+        // Of two with one name the first one counts.
+        let indexes: HashMap<&str, usize> = fields
+            .rev()
+            .map(|(index, field)| (field.name.as_str(), index))
+            .collect();
         let fields = payload.fields(meta_data)?.into_iter().filter_map(|field| {
             let value = DataValue {
                 source_timestamp: field.value.source_timestamp.or(message.timestamp),
                 status: field.value.status.or(status),
                 ..field.value
             };
-            Some((index_of(&field.name)?, value))
+            Some((*indexes.get(field.name.as_str())?, value))
         });
         Ok(fields.collect())
     }
@@ -277,16 +280,18 @@ impl DataSetReader {
     fn learn_names(&mut self, payload: &JsonPayload) {
         self.is_learned = true;
         let fields = &mut self.meta_data.fields;
-        for name in payload.as_object().keys() {
-            let is_known = fields.iter().any(|field| field.name == name.as_str());
-            if !is_known && fields.len() < MAX_LEARNED {
-                fields.push(FieldMetaData {
-                    name: name.as_str().into(),
-                    value_rank: ANY_RANK,
-                    ..FieldMetaData::default()
-                });
-            }
-        }
+        let known: HashSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let names = payload.as_object().keys().map(String::as_str);
+        let new = names.filter(|name| !known.contains(name));
+        let new = new.take(MAX_LEARNED.saturating_sub(fields.len()));
+        let new: Vec<FieldMetaData> = new
+            .map(|name| FieldMetaData {
+                name: name.into(),
+                value_rank: ANY_RANK,
+                ..FieldMetaData::default()
+            })
+            .collect();
+        fields.extend(new);
     }
 }
 

@@ -34,8 +34,9 @@ impl Subscriber {
             if self.may_discover > 0 {
                 self.discover_json(source);
             }
-            for reader in &mut self.readers {
-                if source.says_writer() && reader.is_of(source) {
+            for (reader, protection) in self.readers.iter_mut().zip(&self.protection_of) {
+                let is_unprotected = protection.is_none();
+                if is_unprotected && source.says_writer() && reader.is_of(source) {
                     reader.take_meta_data(meta_data);
                 }
             }

@@ -113,7 +113,7 @@ impl Subscriber {
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
-                    self.take_announcement(publisher_id, &announcement);
+                    self.take_announcement(publisher_id, &announcement, protection);
                     observer.announced(publisher_id, &announcement);
                 }
             }
@@ -213,10 +213,12 @@ impl Subscriber {
         }
     }
 
+    /// Gives metadata to readers; to those whose messages are protected only if the announcement is, too.
     fn take_announcement(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
         announcement: &DiscoveryAnnouncement,
+        protection: Option<usize>,
     ) {
         let AnnouncementContent::DataSetMetaData {
             data_set_writer_id,
@@ -227,8 +229,11 @@ impl Subscriber {
             return;
         };
         let mut changed = false;
-        for reader in &mut self.readers {
-            if !status_code.is_bad() && reader.wants_announced(publisher_id, *data_set_writer_id) {
+        for (reader, expected) in self.readers.iter_mut().zip(&self.protection_of) {
+            if !status_code.is_bad()
+                && *expected == protection
+                && reader.wants_announced(publisher_id, *data_set_writer_id)
+            {
                 changed |= reader.take_meta_data(meta_data);
             }
         }

@@ -336,3 +336,26 @@ fn metadata_of_protected_messages_is_not_told() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].content, refused);
 }
+
+#[test]
+fn readers_of_protected_messages_believe_no_unprotected_metadata() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.reader.data_set_meta_data.fields.clear();
+    setup.reader.subscribed_data_set = ExtensionObject::NULL;
+    let mut told = Vec::new();
+    let mut group = setup.build();
+    group.publish_meta_data(now(), &mut told).unwrap();
+    for (mode, count) in [
+        (MessageSecurityMode::None, 1),
+        (MessageSecurityMode::Sign, 0),
+    ] {
+        setup.protect(mode);
+        let mut subscriber = setup.build_subscriber();
+        assert_eq!(subscriber.missing_meta_data().len(), count);
+        let mut message = told[0].clone();
+        subscriber
+            .receive(now(), UP, &mut message, &mut ())
+            .unwrap();
+        assert_eq!(subscriber.readers()[0].meta_data().fields.len(), count);
+    }
+}
