@@ -38,6 +38,11 @@ impl Prober {
         }
     }
 
+    /// With a seed that the system gives. Without, it works as well, if there is only one Subscriber.
+    pub(crate) fn with_random_delays() -> Self {
+        Self::new(getrandom::u64().unwrap_or_default())
+    }
+
     /// Says what is missing, all of it: see
     /// [`Subscriber::missing_meta_data`](crate::subscriber::Subscriber::missing_meta_data).
     pub fn set_missing(&mut self, now: Instant, missing: &[(PublisherId, Vec<u16>)]) {

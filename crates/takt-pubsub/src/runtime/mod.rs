@@ -3,6 +3,7 @@
 mod announcing;
 mod commands;
 mod links;
+mod listening;
 mod options;
 mod publishing;
 mod status;
@@ -272,8 +273,7 @@ impl PubSub {
             name: connection.name.to_string(),
             links,
             discovery,
-            // Without randomness it works as well, if there is only one Subscriber.
-            prober: Prober::new(getrandom::u64().unwrap_or_default()),
+            prober: Prober::with_random_delays(),
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,

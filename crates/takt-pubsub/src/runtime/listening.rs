@@ -1,0 +1,76 @@
+//! Listening to an address without a configuration.
+
+use std::iter;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::commands;
+use super::links::LinkPlan;
+use super::status::Status;
+use super::subscribing::SubscriberThread;
+use super::{PubSub, RealTime, Running, StartError, spawn};
+use crate::discovery::Prober;
+use crate::subscriber::{Observer, Subscriber};
+
+/// DataSetWriters that are listened to at most.
+const MAX_READERS: usize = 1000;
+
+impl PubSub {
+    /// Receives whatever comes from a link: readers are made for the DataSetWriters that are heard of, see
+    /// [`Subscriber::discovering`].
+    ///
+    /// # Errors
+    /// The link cannot be opened, or the thread not be started.
+    pub fn listen(
+        link: LinkPlan,
+        real_time: RealTime,
+        observer: Box<dyn Observer + Send>,
+    ) -> Result<Self, StartError> {
+        Self::listen_and_ask(link, None, real_time, observer)
+    }
+
+    /// The same, and asks for metadata at a DiscoveryAddress, which is listened to as well: so RawData gets names and types.
+    ///
+    /// # Errors
+    /// As for [`listen`](Self::listen).
+    pub fn listen_and_ask(
+        link: LinkPlan,
+        discovery: Option<LinkPlan>,
+        real_time: RealTime,
+        observer: Box<dyn Observer + Send>,
+    ) -> Result<Self, StartError> {
+        let (commands, receiver) = commands::channel();
+        let (status, stop) = (
+            Arc::new(Status::default()),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let name = link.address.to_string();
+        let thread = SubscriberThread {
+            subscriber: Subscriber::discovering(MAX_READERS),
+            name: name.clone(),
+            links: iter::once(link).chain(discovery.clone()).collect(),
+            discovery,
+            prober: Prober::with_random_delays(),
+            enabled: true,
+            real_time,
+            observer,
+            commands: receiver,
+            status: status.clone(),
+            stop: stop.clone(),
+        };
+        let thread = spawn("takt-subscribe", move |started| thread.run(started))?;
+        let connection = Running {
+            name,
+            commands,
+            status,
+            security_group_ids: Vec::new(),
+            thread: Some(thread),
+        };
+        Ok(Self {
+            writer_groups: Vec::new(),
+            connections: vec![connection],
+            announcers: Vec::new(),
+            stop,
+        })
+    }
+}
