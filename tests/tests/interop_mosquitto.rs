@@ -9,6 +9,8 @@
 
 #[path = "../../crates/takt-link/tests/common/mod.rs"]
 mod common;
+#[path = "interop_mosquitto/pubsub.rs"]
+mod pubsub;
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,7 @@
 //! What can be wrong with a configuration, and with messages.
 
 use takt_ua::StatusCode;
+use takt_wire::json::JsonMessageError;
 use takt_wire::{FixedMessageError, RawDataError, ReassemblyError, WireEncodeError, WireError};
 
 use crate::security::{ProtectError, VerifyError};
@@ -78,6 +79,19 @@ pub enum PublishError {
     /// It cannot be protected, and so is not sent.
     #[error(transparent)]
     Security(#[from] ProtectError),
+    /// It cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] JsonMessageError),
+    /// It is longer than is allowed, and cannot be divided.
+    #[error(
+        "the message has {length} bytes; {limit} are allowed, and JSON messages have no chunks"
+    )]
+    TooLong {
+        /// Its length, in bytes.
+        length: usize,
+        /// The longest message that can be sent, or that MaxNetworkMessageSize allows.
+        limit: usize,
+    },
     /// There is less room than was asked for.
     #[error("the way to the wire has given too little room")]
     NoRoom,
@@ -92,6 +106,19 @@ pub enum ReceiveError {
     /// It is no message of OPC 10000-14.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// It is JSON, but no message of OPC 10000-14.
+    #[error(transparent)]
+    Json(#[from] JsonMessageError),
+    /// None of its fields is in the metadata.
+    #[error(
+        "DataSetReader '{reader}': the metadata knows no field '{name}', nor any other of the message"
+    )]
+    FieldName {
+        /// Name of the DataSetReader.
+        reader: String,
+        /// Name of the first field.
+        name: String,
+    },
     /// It is not protected as it should be, or by somebody else.
     #[error(transparent)]
     Security(#[from] VerifyError),

@@ -4,12 +4,14 @@
 //! A configuration is what the standard says it is, a [`PubSubConfiguration2DataType`]; there is no second model.
 //!
 //! * [`publisher`] and [`subscriber`] are sans-io: time and messages go in, messages and events come out.
+//! * [`discovery`]: what Publishers tell of themselves, and how they are asked; sans-io too.
 //! * [`security`] protects messages, and keeps keys.
 //! * `runtime`, a feature that is on by default, has the threads, and the links of `takt-link`, that run a configuration.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
 pub mod configuration;
+pub mod discovery;
 mod error;
 pub mod publisher;
 #[cfg(feature = "runtime")]

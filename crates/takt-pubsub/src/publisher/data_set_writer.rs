@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
 use takt_ua::structures::{
-    ConfigurationVersionDataType, DataSetWriterDataType, FieldMetaData, PublishedDataItemsDataType,
-    PublishedDataSetDataType, UadpDataSetWriterMessageDataType,
+    ConfigurationVersionDataType, DataSetMetaDataType, DataSetWriterDataType, FieldMetaData,
+    PublishedDataItemsDataType, PublishedDataSetDataType,
 };
 use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::RawDataLayout;
 
 use super::change::Deadband;
+use super::mapping::{DataSetMapping, Mapping};
 use super::source::{DataSource, FieldSource, PublishedField, substituted};
 use crate::error::{ConfigurationError, ConfigurationProblem};
-use crate::settings::decode_settings;
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -55,7 +55,8 @@ pub(crate) struct WriterField {
 /// What a DataSetWriter sends in one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
-    pub(crate) sequence_number: u16,
+    /// UADP has its lower 16 bits.
+    pub(crate) sequence_number: u32,
     pub(crate) kind: SampleKind,
 }
 
@@ -77,7 +78,8 @@ pub struct DataSetWriter {
     pub(crate) condition: Condition,
     pub(crate) data_set_writer_id: u16,
     pub(crate) encoding: FieldEncoding,
-    pub(crate) message: UadpDataSetWriterMessageDataType,
+    pub(crate) mapping: DataSetMapping,
+    pub(crate) meta_data: Option<Box<DataSetMetaDataType>>,
     pub(crate) version: ConfigurationVersionDataType,
     pub(crate) data_set_class_id: takt_ua::Guid,
     pub(crate) fields: Vec<WriterField>,
@@ -86,7 +88,7 @@ pub struct DataSetWriter {
     pub(crate) raw_defaults: Vec<Variant>,
     key_frame_count: u32,
     intervals_since_key_frame: u32,
-    sequence_number: u16,
+    sequence_number: u32,
     last_sent: Option<Instant>,
     /// As they are now.
     pub(crate) values: Vec<DataValue>,
@@ -98,6 +100,7 @@ pub struct DataSetWriter {
 impl DataSetWriter {
     pub(super) fn new(
         configuration: &DataSetWriterDataType,
+        mapping: &Mapping,
         data_sets: &[PublishedDataSetDataType],
         source: &mut dyn DataSource,
     ) -> Result<Self, ConfigurationError> {
@@ -121,13 +124,16 @@ impl DataSetWriter {
         };
         let encoding = FieldEncoding::of_mask(configuration.data_set_field_content_mask);
         let meta_data = data_set.map(|data_set| &data_set.data_set_meta_data);
-        let raw_data = match (encoding, meta_data) {
-            (FieldEncoding::RawData, Some(meta_data)) => {
+        let mapping = DataSetMapping::new(mapping, configuration).map_err(at)?;
+        // RawData that is JSON has names, and needs no layout.
+        let is_raw = encoding == FieldEncoding::RawData && mapping.uadp().is_some();
+        let raw_data = match meta_data {
+            Some(meta_data) if is_raw => {
                 Some(RawDataLayout::new(meta_data).map_err(|error| at(error.into()))?)
             }
             _ => None,
         };
-        if encoding == FieldEncoding::RawData && configuration.key_frame_count > 1 {
+        if is_raw && configuration.key_frame_count > 1 {
             let what =
                 "more than 1 with RawData fields, which delta frames cannot have (7.2.4.5.11)";
             return Err(at(ConfigurationProblem::parameter("KeyFrameCount", what)));
@@ -138,7 +144,8 @@ impl DataSetWriter {
             condition: Condition::Ready,
             data_set_writer_id: configuration.data_set_writer_id,
             encoding,
-            message: decode_settings(&configuration.message_settings).map_err(at)?,
+            mapping,
+            meta_data: meta_data.cloned().map(Box::new),
             version: version.unwrap_or_default(),
             data_set_class_id: meta_data.map(|it| it.data_set_class_id).unwrap_or_default(),
             raw_defaults: raw_data.as_ref().map(raw_defaults).unwrap_or_default(),
@@ -220,7 +227,7 @@ impl DataSetWriter {
     }
 
     /// The number of a message that is sent.
-    pub(super) fn next_sequence_number(&mut self) -> u16 {
+    pub(super) fn next_sequence_number(&mut self) -> u32 {
         let number = self.sequence_number;
         self.sequence_number = number.wrapping_add(1);
         number

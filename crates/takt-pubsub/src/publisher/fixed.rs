@@ -51,7 +51,9 @@ impl FixedNetworkMessage {
         let mut fields = Vec::new();
         let mut longest = 0;
         for (data_set_message, (writer_index, writer)) in members().enumerate() {
-            if !writer.only_key_frames() || writer.message.configured_size != 0 {
+            let settings = writer.mapping.uadp();
+            let sized = settings.is_none_or(|settings| settings.configured_size != 0);
+            if !writer.only_key_frames() || sized {
                 return None;
             }
             for (index, field) in writer.fields.iter().enumerate() {

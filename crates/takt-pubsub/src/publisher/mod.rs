@@ -3,6 +3,9 @@
 mod change;
 mod data_set_writer;
 mod fixed;
+mod json;
+mod mapping;
+mod meta_data;
 mod output;
 mod plan;
 mod protection;

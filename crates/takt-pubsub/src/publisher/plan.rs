@@ -8,6 +8,7 @@ use takt_wire::{DataSetMessage, GroupHeader, NetworkMessage, Payload};
 
 use super::data_set_writer::DataSetWriter;
 use super::fixed::FixedNetworkMessage;
+use super::mapping::Mapping;
 use super::writer_group::WriterGroup;
 use crate::time::Now;
 
@@ -25,8 +26,14 @@ impl WriterGroup {
     /// Which writers share a NetworkMessage: those with the same NetworkMessageNumber, unless the order of their messages says that
     /// each has one of its own (6.3.1.1.3).
     pub(super) fn make_plans(&mut self) {
+        let ordering = match &self.mapping {
+            Mapping::Uadp(settings) => settings.data_set_ordering,
+            Mapping::Json(headers) => {
+                self.plans = self.json_plans(headers);
+                return;
+            }
+        };
         let mut order: Vec<usize> = (0..self.writers.len()).collect();
-        let ordering = self.message.data_set_ordering;
         if ordering != DataSetOrderingType::Undefined {
             order.sort_by_key(|index| self.writers.get(*index).map(|it| it.data_set_writer_id));
         }
@@ -37,9 +44,11 @@ impl WriterGroup {
             let Some(writer) = self.writers.get(index) else {
                 continue;
             };
-            let number = writer.message.network_message_number;
+            let settings = writer.mapping.uadp();
+            let number = settings.map_or(0, |settings| settings.network_message_number);
             // Without a PayloadHeader only their sizes tell several DataSetMessages apart.
-            let unmarked = !with_header && writer.message.configured_size == 0;
+            let sized = settings.is_some_and(|settings| settings.configured_size != 0);
+            let unmarked = !with_header && !sized;
             let alone = single || unmarked && number == 0;
             let fits = |plan: &&mut Plan| {
                 !alone
@@ -86,6 +95,7 @@ impl WriterGroup {
     }
 
     fn fixed_message(&mut self, plan: &Plan, now: Now) -> Option<FixedNetworkMessage> {
+        self.mapping.uadp()?;
         // What is promoted changes; it is not among the offsets.
         if self.has(UadpNetworkMessageContentMask::PromotedFields) {
             return None;
@@ -106,7 +116,8 @@ impl WriterGroup {
     }
 
     pub(super) fn has(&self, bit: u32) -> bool {
-        self.message.network_message_content_mask & bit != 0
+        let settings = self.mapping.uadp();
+        settings.is_some_and(|settings| settings.network_message_content_mask & bit != 0)
     }
 
     /// The headers that the NetworkMessageContentMask asks for (6.3.1.1.4); `writer` is the index of the one whose DataSetMessage
@@ -135,8 +146,10 @@ impl WriterGroup {
             group_header: self.has(Mask::GroupHeader).then(|| GroupHeader {
                 writer_group_id: when(Mask::WriterGroupId, self.configuration.writer_group_id),
                 group_version: self
-                    .has(Mask::GroupVersion)
-                    .then_some(self.message.group_version),
+                    .mapping
+                    .uadp()
+                    .filter(|_| self.has(Mask::GroupVersion))
+                    .map(|settings| settings.group_version),
                 network_message_number: when(Mask::NetworkMessageNumber, number),
                 sequence_number: when(Mask::SequenceNumber, self.sequence_number),
             }),

@@ -64,17 +64,33 @@ pub(super) fn send<O: Output>(
     layout: &SecurityLayout,
     output: &mut O,
 ) -> Result<(), PublishError> {
-    let failed = |error: O::Error| PublishError::Output(Box::new(error));
-    let room = output.reserve(message.len()).map_err(failed)?;
-    let Some(room) = room.get_mut(..message.len()) else {
-        return Err(PublishError::NoRoom);
-    };
-    room.copy_from_slice(message);
+    let room = room_for(message, output)?;
     if let Some(protection) = protection {
         let Protection {
             protector, keys, ..
         } = protection;
         protector.protect(keys, room, layout, now.instant)?;
     }
-    output.commit().map_err(failed)
+    output.commit().map_err(not_taken)
+}
+
+/// Copies a message that is not protected to where it is sent from.
+pub(super) fn send_bytes<O: Output>(message: &[u8], output: &mut O) -> Result<(), PublishError> {
+    room_for(message, output)?;
+    output.commit().map_err(not_taken)
+}
+
+#[inline]
+fn room_for<'a, O: Output>(
+    message: &[u8],
+    output: &'a mut O,
+) -> Result<&'a mut [u8], PublishError> {
+    let room = output.reserve(message.len()).map_err(not_taken)?;
+    let room = room.get_mut(..message.len()).ok_or(PublishError::NoRoom)?;
+    room.copy_from_slice(message);
+    Ok(room)
+}
+
+fn not_taken<E: std::error::Error + Send + Sync + 'static>(error: E) -> PublishError {
+    PublishError::Output(Box::new(error))
 }

@@ -3,22 +3,21 @@
 use std::time::Duration;
 
 use takt_ua::Variant;
-use takt_ua::binary::Encoder;
-use takt_ua::enumerations::{PubSubState, UadpNetworkMessageContentMask};
+use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
-    PubSubConnectionDataType, PublishedDataSetDataType, UadpWriterGroupMessageDataType,
-    WriterGroupDataType,
+    PubSubConnectionDataType, PublishedDataSetDataType, WriterGroupDataType,
 };
-use takt_wire::{ChunkWriter, DataSetMessage, Payload, PublisherId};
+use takt_wire::PublisherId;
 
-use super::data_set_writer::DataSetWriter;
+use super::data_set_writer::{DataSetWriter, Sample};
+use super::mapping::Mapping;
 use super::output::Output;
 use super::plan::Plan;
 use super::protection::{Protection, send};
 use super::source::DataSource;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::security::KeyRing;
-use crate::settings::{decode_settings, milliseconds};
+use crate::settings::milliseconds;
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -43,11 +42,13 @@ pub struct WriterGroup {
     condition: Condition,
     pub(super) publisher_id: PublisherId,
     pub(super) configuration: WriterGroupDataType,
-    pub(super) message: UadpWriterGroupMessageDataType,
+    pub(super) mapping: Mapping,
     pub(super) writers: Vec<DataSetWriter>,
     /// Indexes of writers that share a NetworkMessage.
     pub(super) plans: Vec<Plan>,
     pub(super) sequence_number: u16,
+    /// Of announcements.
+    pub(super) announcement_number: u16,
     pub(super) protection: Option<Protection>,
 }
 
@@ -82,22 +83,24 @@ impl WriterGroup {
         if !keep_alive.is_finite() || keep_alive < 0.0 {
             return Err(parameter("KeepAliveTime", "not a number of milliseconds"));
         }
+        let mapping = Mapping::new(configuration).map_err(at)?;
         let writers = configuration.data_set_writers.iter();
         let writers: Vec<_> = writers
-            .map(|writer| DataSetWriter::new(writer, data_sets, source))
+            .map(|writer| DataSetWriter::new(writer, &mapping, data_sets, source))
             .collect::<Result<_, _>>()
             .map_err(|error| error.within(&name))?;
         let mut group = Self {
             enabled: configuration.enabled,
             condition: Condition::Ready,
             publisher_id,
-            message: decode_settings(&configuration.message_settings).map_err(at)?,
+            mapping,
             configuration: WriterGroupDataType {
                 data_set_writers: Vec::new(),
                 ..configuration.clone()
             },
             plans: Vec::new(),
             sequence_number: 0,
+            announcement_number: 0,
             protection: Protection::new(configuration.security_mode).map_err(at)?,
             writers,
             name,
@@ -120,6 +123,11 @@ impl WriterGroup {
     /// Its parameters, without the writers.
     pub fn configuration(&self) -> &WriterGroupDataType {
         &self.configuration
+    }
+
+    /// Whether its messages are JSON.
+    pub fn is_json(&self) -> bool {
+        self.mapping.uadp().is_none()
     }
 
     /// Its writers.
@@ -241,7 +249,7 @@ impl WriterGroup {
         self.sequence_number = self.sequence_number.wrapping_add(1);
         for (data_set_message, index) in plan.writers.iter().enumerate() {
             if let Some(writer) = self.writers.get_mut(*index) {
-                let number = writer.next_sequence_number();
+                let number = writer.next_sequence_number() as u16;
                 message.set_data_set_sequence_number(data_set_message, number);
                 message.set_data_set_timestamp(data_set_message, now.date_time);
                 writer.note_sent(now);
@@ -264,118 +272,64 @@ impl WriterGroup {
             return Ok(0);
         };
         let (number, members) = (plan.network_message_number, plan.writers.clone());
-        let keep_alive_time = milliseconds(self.configuration.keep_alive_time);
-        let with_id = self.has(UadpNetworkMessageContentMask::PayloadHeader);
-        let mut outcome = Ok(0);
+        let (mut count, mut outcome) = (0, Ok(()));
         loop {
-            let mut messages = Vec::new();
-            let mut more = false;
-            for index in &members {
-                let Some(writer) = self.writers.get_mut(*index) else {
-                    continue;
+            let (samples, more) = self.sample(&members, now, state);
+            if !samples.is_empty() {
+                let sent = match &self.mapping {
+                    Mapping::Uadp(_) => self.send_uadp(number, now, samples, output),
+                    Mapping::Json(_) => self.send_json(now, samples, output),
                 };
-                // One in Error tries again each time.
-                let tries = writer.condition == Condition::Failed && writer.enabled;
-                if !tries && !writer.is_operational(state) {
-                    continue;
+                match sent {
+                    Ok(sent) => count += sent,
+                    Err(error) => outcome = Err(error),
                 }
-                let Some(sample) = writer.sample(now, keep_alive_time) else {
-                    continue;
-                };
-                more |= writer.has_events();
-                match writer.uadp_message(sample, now, with_id) {
-                    Ok(message) => {
-                        writer.condition = Condition::Ready;
-                        messages.push((*index, message));
-                    }
-                    Err(error) => {
-                        writer.condition = Condition::Failed;
-                        outcome = Err(error.into());
-                    }
-                }
-            }
-            if !messages.is_empty() {
-                let sent = self.send_together(number, now, messages, output);
-                outcome = match (outcome, sent) {
-                    (Ok(before), Ok(sent)) => Ok(before + sent),
-                    (Err(error), _) | (_, Err(error)) => Err(error),
-                };
             }
             if !more || outcome.is_err() {
-                return outcome;
+                return outcome.map(|()| count);
             }
         }
     }
 
-    /// One NetworkMessage if that is not too long, else one for each DataSetMessage, and those in chunks.
-    fn send_together<O: Output>(
+    /// What these writers have to send, with their indexes, and whether one of them has more.
+    fn sample(
         &mut self,
-        number: u16,
+        members: &[usize],
         now: Now,
-        messages: Vec<(usize, DataSetMessage)>,
-        output: &mut O,
-    ) -> Result<usize, PublishError> {
-        let limit = self.limit(output);
-        let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
-        let first = indexes.first().copied();
-        let message = self.network_message(number, now, first, messages);
-        let mut encoded = Vec::new();
-        let layout = match message.encode(&mut Encoder::growing(&mut encoded, usize::MAX)) {
-            Ok(layout) => layout,
-            Err(error) => {
-                self.fail(&indexes);
-                return Err(error.into());
+        state: PubSubState,
+    ) -> (Vec<(usize, Sample)>, bool) {
+        let keep_alive_time = milliseconds(self.configuration.keep_alive_time);
+        let mut samples = Vec::with_capacity(members.len());
+        let mut more = false;
+        for index in members {
+            let Some(writer) = self.writers.get_mut(*index) else {
+                continue;
+            };
+            // One in Error tries again each time.
+            let tries = writer.condition == Condition::Failed && writer.enabled;
+            if !tries && !writer.is_operational(state) {
+                continue;
             }
-        };
-        if encoded.len() <= limit {
-            self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(&mut self.protection, now, &encoded, &layout, output)?;
-            return Ok(1);
-        }
-        let Payload::DataSetMessages(messages) = message.payload else {
-            return Ok(0);
-        };
-        if messages.len() > 1 {
-            let mut count = 0;
-            for (index, message) in indexes.into_iter().zip(messages) {
-                count += self.send_together(number, now, vec![(index, message)], output)?;
+            if let Some(sample) = writer.sample(now, keep_alive_time) {
+                more |= writer.has_events();
+                samples.push((*index, sample));
             }
-            return Ok(count);
         }
-        let message = self.network_message(number, now, first, messages);
-        let unnumbered = self.sequence_number;
-        let chunks = match ChunkWriter::new(&message, limit, unnumbered) {
-            Ok(chunks) => chunks,
-            Err(error) => {
-                self.fail(&indexes);
-                return Err(error.into());
-            }
-        };
-        let mut count = 0;
-        for chunk in chunks {
-            let mut part = self.network_message(number, now, first, Vec::new());
-            part.payload = Payload::Chunk(chunk);
-            let mut encoded = Vec::new();
-            let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
-            self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(&mut self.protection, now, &encoded, &layout, output)?;
-            count += 1;
-        }
-        Ok(count)
+        (samples, more)
     }
 
     /// The longest NetworkMessage, in bytes.
-    fn limit<O: Output>(&self, output: &O) -> usize {
+    pub(super) fn limit<O: Output>(&self, output: &O) -> usize {
         match self.configuration.max_network_message_size {
             0 => output.max_message_size(),
             configured => output.max_message_size().min(configured as usize),
         }
     }
 
-    fn fail(&mut self, writers: &[usize]) {
+    pub(super) fn set_condition(&mut self, writers: &[usize], condition: Condition) {
         for index in writers {
             if let Some(writer) = self.writers.get_mut(*index) {
-                writer.condition = Condition::Failed;
+                writer.condition = condition;
             }
         }
     }

@@ -1,15 +1,18 @@
 //! Which links a configuration asks for (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
-use takt_link::{Address, Content, Options};
+use takt_link::{Address, AddressError, Content, Options};
 use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
     BrokerDataSetReaderTransportDataType, BrokerDataSetWriterTransportDataType,
-    BrokerWriterGroupTransportDataType, DatagramDataSetReaderTransportDataType,
-    DatagramWriterGroupTransport2DataType, JsonWriterGroupMessageDataType,
-    NetworkAddressUrlDataType, PubSubConnectionDataType, WriterGroupDataType,
+    BrokerWriterGroupTransportDataType, DataSetWriterDataType,
+    DatagramConnectionTransport2DataType, DatagramConnectionTransportDataType,
+    DatagramDataSetReaderTransportDataType, DatagramWriterGroupTransport2DataType,
+    JsonWriterGroupMessageDataType, NetworkAddressUrlDataType, PubSubConnectionDataType,
+    WriterGroupDataType,
 };
 
+use super::RuntimeOptions;
 use crate::error::{ConfigurationError, ConfigurationProblem};
 
 /// A link that is to be opened.
@@ -19,6 +22,17 @@ pub struct LinkPlan {
     pub address: Address,
     /// How it is opened.
     pub options: Options,
+}
+
+impl LinkPlan {
+    /// Whether several can receive what is sent there.
+    pub(super) fn is_shared(&self) -> bool {
+        let host: Option<std::net::IpAddr> = match &self.address {
+            Address::Udp { host, .. } => host.parse().ok(),
+            _ => None,
+        };
+        host.is_some_and(|host| host.is_multicast())
+    }
 }
 
 /// The link that a WriterGroup sends through. What the configuration does not say is taken from `base`.
@@ -67,12 +81,74 @@ pub fn writer_group_link(
     Ok(plan)
 }
 
+/// Where a UDP connection asks, is asked and answers: its DiscoveryAddress (6.4.1.2.1), or the standard's if the options say so.
+pub fn discovery_link(
+    connection: &PubSubConnectionDataType,
+    options: &RuntimeOptions,
+) -> Result<Option<LinkPlan>, ConfigurationError> {
+    let settings = &connection.transport_settings;
+    let first: Option<DatagramConnectionTransportDataType> = settings.decode_as().ok();
+    let second: Option<DatagramConnectionTransport2DataType> = settings.decode_as().ok();
+    let configured = first.map(|it| it.discovery_address);
+    let configured = configured.or(second.map(|it| it.discovery_address));
+    let configured = configured.filter(|address| !address.is_null());
+    if configured.is_none() && !options.default_discovery {
+        return Ok(None);
+    }
+    let at = |problem: ConfigurationProblem| problem.at("DiscoveryAddress");
+    let data = plan(&connection.address, &options.link).map_err(at)?;
+    let Address::Udp { .. } = data.address else {
+        return Ok(None);
+    };
+    let Some(configured) = configured else {
+        let address = Address::parse(takt_link::DISCOVERY_ADDRESS);
+        let wrong = |error: AddressError| {
+            at(ConfigurationProblem::parameter(
+                "Address",
+                error.to_string(),
+            ))
+        };
+        return Ok(Some(LinkPlan {
+            address: address.map_err(wrong)?,
+            options: data.options,
+        }));
+    };
+    plan(&configured, &options.link).map(Some).map_err(at)
+}
+
+/// Where the metadata of DataSetWriters goes, by their DataSetWriterIds: to the MetaDataQueueNames of a broker, which keeps it for
+/// those who come later (6.4.2.5.4).
+pub fn meta_data_links(
+    connection: &PubSubConnectionDataType,
+    group: &WriterGroupDataType,
+    base: &Options,
+) -> Result<Vec<(u16, LinkPlan)>, ConfigurationError> {
+    let group_link = writer_group_link(connection, group, base)?;
+    let is_broker = matches!(group_link.address, Address::Mqtt { .. });
+    let writers = group.data_set_writers.iter().filter(|_| is_broker);
+    let link = |writer: &DataSetWriterDataType| {
+        let settings = writer.transport_settings.decode_as();
+        let settings: BrokerDataSetWriterTransportDataType = settings.ok()?;
+        let queue = settings.meta_data_queue_name.as_str();
+        let mut plan = group_link.clone();
+        plan.options.mqtt.topic = queue.to_owned();
+        plan.options.mqtt.retain = true;
+        (!queue.is_empty()).then_some((writer.data_set_writer_id, plan))
+    };
+    Ok(writers.filter_map(link).collect())
+}
+
 /// The links that the readers of a connection receive through, each once.
 pub fn reader_links(
     connection: &PubSubConnectionDataType,
     base: &Options,
 ) -> Result<Vec<LinkPlan>, ConfigurationError> {
     let mut plans: Vec<LinkPlan> = Vec::new();
+    let mut add = |plan: LinkPlan| {
+        if !plans.contains(&plan) {
+            plans.push(plan);
+        }
+    };
     for reader in connection
         .reader_groups
         .iter()
@@ -95,10 +171,14 @@ pub fn reader_links(
             plan.options.mqtt.topic = broker.queue_name.to_string();
             plan.options.mqtt.quality_of_service =
                 quality_of_service(broker.requested_delivery_guarantee, base);
+            let meta_data = broker.meta_data_queue_name.as_str();
+            if !meta_data.is_empty() {
+                let mut plan = plan.clone();
+                plan.options.mqtt.topic = meta_data.to_owned();
+                add(plan);
+            }
         }
-        if !plans.contains(&plan) {
-            plans.push(plan);
-        }
+        add(plan);
     }
     Ok(plans)
 }

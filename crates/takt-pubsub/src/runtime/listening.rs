@@ -1,5 +1,6 @@
 //! Listening to an address without a configuration.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -8,6 +9,7 @@ use super::links::LinkPlan;
 use super::status::Status;
 use super::subscribing::SubscriberThread;
 use super::{PubSub, RealTime, Running, StartError, spawn};
+use crate::discovery::Prober;
 use crate::subscriber::{Observer, Subscriber};
 
 /// DataSetWriters that are listened to at most.
@@ -24,6 +26,19 @@ impl PubSub {
         real_time: RealTime,
         observer: Box<dyn Observer + Send>,
     ) -> Result<Self, StartError> {
+        Self::listen_and_ask(link, None, real_time, observer)
+    }
+
+    /// The same, and asks for metadata at a DiscoveryAddress, which is listened to as well: so RawData gets names and types.
+    ///
+    /// # Errors
+    /// As for [`listen`](Self::listen).
+    pub fn listen_and_ask(
+        link: LinkPlan,
+        discovery: Option<LinkPlan>,
+        real_time: RealTime,
+        observer: Box<dyn Observer + Send>,
+    ) -> Result<Self, StartError> {
         let (commands, receiver) = commands::channel();
         let (status, stop) = (
             Arc::new(Status::default()),
@@ -33,7 +48,9 @@ impl PubSub {
         let thread = SubscriberThread {
             subscriber: Subscriber::discovering(MAX_READERS),
             name: name.clone(),
-            links: vec![link],
+            links: iter::once(link).chain(discovery.clone()).collect(),
+            discovery,
+            prober: Prober::with_random_delays(),
             enabled: true,
             real_time,
             observer,
@@ -52,6 +69,7 @@ impl PubSub {
         Ok(Self {
             writer_groups: Vec::new(),
             connections: vec![connection],
+            announcers: Vec::new(),
             stop,
         })
     }

@@ -1,8 +1,10 @@
 //! Threads and links for a configuration: one thread for each WriterGroup, one for each connection that receives.
 
+mod announcing;
 mod commands;
 mod links;
 mod listening;
+mod options;
 mod publishing;
 mod status;
 mod subscribing;
@@ -11,12 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use takt_link::{LinkError, LinkState, Options};
-use takt_rt::affinity::AffinityError;
-use takt_rt::cyclic::CyclicError;
-use takt_rt::priority::{Policy, PriorityError};
+use takt_link::LinkState;
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
@@ -24,9 +22,11 @@ use takt_ua::structures::{
     WriterGroupDataType,
 };
 
-pub use links::{LinkPlan, reader_links, writer_group_link};
+pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
+pub use options::{RealTime, RuntimeOptions, StartError};
 pub use status::Statistics;
 
+use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
@@ -35,68 +35,6 @@ use commands::CommandSender;
 use publishing::{PublisherCommand, PublisherThread};
 use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
-
-/// How the threads run.
-#[derive(Debug, Clone, Default)]
-pub struct RealTime {
-    /// Their scheduling policy; `None` leaves what the starting thread has.
-    pub policy: Option<Policy>,
-    /// The core that they are pinned to.
-    pub core: Option<usize>,
-    /// How long before the start of a publishing interval a thread wakes up and spins.
-    pub spin: Duration,
-}
-
-impl RealTime {
-    fn apply(&self) -> Result<(), StartError> {
-        if let Some(core) = self.core {
-            takt_rt::affinity::pin(core)?;
-        }
-        if let Some(policy) = self.policy {
-            takt_rt::priority::set(policy)?;
-        }
-        Ok(())
-    }
-}
-
-/// How a configuration is run.
-#[derive(Debug, Clone, Default)]
-pub struct RuntimeOptions {
-    /// How links are opened, as far as the configuration does not say.
-    pub link: Options,
-    /// Threads of WriterGroups.
-    pub publishing: RealTime,
-    /// Threads of connections that receive.
-    pub subscribing: RealTime,
-}
-
-/// A configuration does not start. Nothing of it runs then.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The configuration cannot be used.
-    #[error(transparent)]
-    Configuration(#[from] ConfigurationError),
-    /// A link cannot be opened.
-    #[error("{component}: {source}")]
-    Link {
-        /// WriterGroup or connection.
-        component: String,
-        /// Why.
-        source: LinkError,
-    },
-    /// The scheduling policy is not allowed.
-    #[error(transparent)]
-    Priority(#[from] PriorityError),
-    /// The core is not there.
-    #[error(transparent)]
-    Affinity(#[from] AffinityError),
-    /// The publishing interval is none.
-    #[error(transparent)]
-    Cycle(#[from] CyclicError),
-    /// The system has no thread to give.
-    #[error("no thread: {0}")]
-    Thread(std::io::Error),
-}
 
 /// A component with a state of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +51,7 @@ pub struct ComponentState {
 pub struct PubSub {
     writer_groups: Vec<Running<PublisherCommand>>,
     connections: Vec<Running<SubscriberCommand>>,
+    announcers: Vec<JoinHandle<()>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -140,11 +79,17 @@ impl PubSub {
         let mut running = Self {
             writer_groups: Vec::new(),
             connections: Vec::new(),
+            announcers: Vec::new(),
             stop: Arc::new(AtomicBool::new(false)),
         };
         let enabled =
             |connection: &&PubSubConnectionDataType| configuration.enabled && connection.enabled;
+        let mut announced = Vec::new();
         for connection in configuration.connections.iter().filter(enabled) {
+            let is_first = !announced.contains(&&connection.publisher_id);
+            if running.start_announcer(configuration, connection, is_first, options)? {
+                announced.push(&connection.publisher_id);
+            }
             for group in &connection.writer_groups {
                 running.start_group(configuration, connection, group, source, options)?;
             }
@@ -225,6 +170,12 @@ impl PubSub {
         self.tell_group(group, PublisherCommand::Event(data_set_writer_id, fields))
     }
 
+    /// Sends the metadata of a WriterGroup's DataSetWriters again; says `false` if there is no such group. When a group starts, this is
+    /// done by itself: to the MetaDataQueueNames of a broker, and where JSON goes without a broker, with the data.
+    pub fn publish_meta_data(&self, group: &str) -> bool {
+        self.tell_group(group, PublisherCommand::MetaData)
+    }
+
     /// States and statistics of the WriterGroups.
     pub fn writer_groups(&self) -> impl Iterator<Item = ComponentState> + '_ {
         self.writer_groups.iter().map(Running::state)
@@ -262,6 +213,7 @@ impl PubSub {
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
         let link = writer_group_link(connection, group, &options.link).map_err(within)?;
+        let meta_data = meta_data_links(connection, group, &options.link).map_err(within)?;
         let data_sets = &configuration.published_data_sets;
         let engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
         let settings: Option<UadpWriterGroupMessageDataType> =
@@ -274,6 +226,8 @@ impl PubSub {
         let thread = PublisherThread {
             group: engine,
             link,
+            meta_data,
+            meta_data_is_due: true,
             real_time: options.publishing.clone(),
             publishing_offset: offset
                 .filter(|offset| offset.is_finite() && *offset >= 0.0)
@@ -302,7 +256,13 @@ impl PubSub {
         options: &RuntimeOptions,
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
-        let links = reader_links(connection, &options.link).map_err(within)?;
+        let mut links = reader_links(connection, &options.link).map_err(within)?;
+        // Metadata may come from there.
+        let discovery = discovery_link(connection, options).map_err(within)?;
+        let discovery = discovery.filter(LinkPlan::is_shared);
+        if let Some(link) = discovery.clone().filter(|link| !links.contains(link)) {
+            links.push(link);
+        }
         let standalone = &configuration.subscribed_data_sets;
         let subscriber = Subscriber::new(connection, standalone, target).map_err(within)?;
         let (commands, receiver) = commands::channel();
@@ -312,6 +272,8 @@ impl PubSub {
             subscriber,
             name: connection.name.to_string(),
             links,
+            discovery,
+            prober: Prober::with_random_delays(),
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,
@@ -350,7 +312,8 @@ impl Drop for PubSub {
             .connections
             .iter_mut()
             .map(|connection| &mut connection.thread);
-        for thread in groups.chain(connections).filter_map(Option::take) {
+        let threads = groups.chain(connections).filter_map(Option::take);
+        for thread in threads.chain(self.announcers.drain(..)) {
             // One that panicked has said so already.
             let _ = thread.join();
         }

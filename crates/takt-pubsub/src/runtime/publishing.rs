@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use takt_link::{LinkError, Sender, open_sender};
+use takt_link::{Address, LinkError, Sender, open_sender};
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
@@ -26,6 +26,7 @@ pub(super) enum PublisherCommand {
     SetEnabled(bool),
     SetWriterEnabled(u16, bool),
     Event(u16, Vec<Variant>),
+    MetaData,
 }
 
 /// Messages are made where they are sent from.
@@ -50,10 +51,20 @@ impl Output for LinkOutput<'_> {
     }
 }
 
+/// Links that are open, in the thread that uses them.
+struct Links {
+    data: Box<dyn Sender>,
+    /// By DataSetWriterIds.
+    meta_data: Vec<(u16, Box<dyn Sender>)>,
+}
+
 /// What the thread needs; all of it can move to another thread, the link cannot.
 pub(super) struct PublisherThread {
     pub(super) group: WriterGroup,
     pub(super) link: LinkPlan,
+    /// Queues for metadata, by DataSetWriterIds.
+    pub(super) meta_data: Vec<(u16, LinkPlan)>,
+    pub(super) meta_data_is_due: bool,
     pub(super) real_time: RealTime,
     /// Offset into the publishing interval, in nanoseconds, if intervals shall begin at whole multiples of themselves (6.3.1.1.6).
     pub(super) publishing_offset: Option<i64>,
@@ -65,7 +76,7 @@ pub(super) struct PublisherThread {
 impl PublisherThread {
     /// Opens the link, says whether that worked, and publishes until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
-        let (mut sender, cyclic) = match self.prepare() {
+        let (mut links, cyclic) = match self.prepare() {
             Ok(prepared) => prepared,
             Err(error) => {
                 // Whoever started the thread waits for this.
@@ -74,25 +85,30 @@ impl PublisherThread {
             }
         };
         let _ = started.send(Ok(()));
-        cyclic.run(|cycle| self.cycle(cycle, sender.as_mut()));
+        cyclic.run(|cycle| self.cycle(cycle, &mut links));
     }
 
-    fn prepare(&self) -> Result<(Box<dyn Sender>, Cyclic), StartError> {
+    fn prepare(&self) -> Result<(Links, Cyclic), StartError> {
         let at = |source| StartError::Link {
             component: self.group.name().to_owned(),
             source,
         };
-        let sender = open_sender(&self.link.address, &self.link.options).map_err(at)?;
+        let open = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
+        let queue = |(id, link): &(u16, LinkPlan)| open(link).map(|sender| (*id, sender));
+        let links = Links {
+            data: open(&self.link)?,
+            meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
+        };
         let mut cyclic = Cyclic::new(self.group.publishing_interval())?;
         if let Some(offset) = self.publishing_offset {
             cyclic = cyclic.with_base_time(Clock::Tai, offset);
         }
         self.real_time.apply()?;
-        Ok((sender, cyclic.with_spin(self.real_time.spin)))
+        Ok((links, cyclic.with_spin(self.real_time.spin)))
     }
 
     #[inline]
-    fn cycle(&mut self, cycle: Cycle, sender: &mut dyn Sender) -> ControlFlow<()> {
+    fn cycle(&mut self, cycle: Cycle, links: &mut Links) -> ControlFlow<()> {
         if self.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
@@ -100,6 +116,10 @@ impl PublisherThread {
             self.obey(command);
         }
         let now = Now::read();
+        if std::mem::take(&mut self.meta_data_is_due) {
+            self.send_meta_data(now, links);
+        }
+        let sender = links.data.as_mut();
         // A link that is down tries again with every message.
         let outcome = self
             .group
@@ -119,6 +139,28 @@ impl PublisherThread {
         ControlFlow::Continue(())
     }
 
+    /// Metadata goes where it is configured to go; without queues JSON messages bring it along.
+    #[cold]
+    fn send_meta_data(&mut self, now: Now, links: &mut Links) {
+        let mut outcomes = Vec::new();
+        for (id, sender) in &mut links.meta_data {
+            let message = self.group.meta_data_message(*id, now);
+            outcomes.push(message.map(|message| {
+                let sent = message.is_none_or(|message| sender.send(&message).is_ok());
+                (usize::from(sent), !sent)
+            }));
+        }
+        if self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
+            let mut output = LinkOutput(links.data.as_mut());
+            let sent = self.group.publish_meta_data(now, &mut output);
+            outcomes.push(sent.map(|count| (count, false)));
+        }
+        for outcome in outcomes {
+            let (count, failed) = outcome.unwrap_or((0, true));
+            self.status.add(count as u64, 0, u64::from(failed));
+        }
+    }
+
     fn obey(&mut self, command: PublisherCommand) {
         match command {
             PublisherCommand::SetKeys(keys) => self.group.set_keys(&keys),
@@ -126,6 +168,7 @@ impl PublisherThread {
             PublisherCommand::SetWriterEnabled(id, enabled) => {
                 self.group.set_writer_enabled(id, enabled);
             }
+            PublisherCommand::MetaData => self.meta_data_is_due = true,
             PublisherCommand::Event(id, fields) => {
                 if !self.group.queue_event(id, fields) {
                     self.status.add(0, 0, 1);

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{Receiver, open_receiver};
+use takt_link::{Receiver, Sender, open_receiver, open_sender};
 use takt_ua::enumerations::PubSubState;
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::status::Status;
 use super::{RealTime, StartError};
+use crate::discovery::Prober;
 use crate::security::KeyRing;
 use crate::subscriber::{Observer, Subscriber};
 use crate::time::Now;
@@ -26,11 +27,17 @@ pub(super) enum SubscriberCommand {
     SetReaderEnabled(String, bool),
 }
 
+/// Where messages come from, and where metadata is asked for.
+type Links = (Vec<Box<dyn Receiver>>, Option<Box<dyn Sender>>);
+
 /// What the thread needs; all of it can move to another thread, the links cannot.
 pub(super) struct SubscriberThread {
     pub(super) subscriber: Subscriber,
     pub(super) name: String,
     pub(super) links: Vec<LinkPlan>,
+    /// Where to ask for metadata.
+    pub(super) discovery: Option<LinkPlan>,
+    pub(super) prober: Prober,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
     pub(super) observer: Box<dyn Observer + Send>,
@@ -42,8 +49,8 @@ pub(super) struct SubscriberThread {
 impl SubscriberThread {
     /// Opens the links, says whether that worked, and receives until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
-        let mut receivers = match self.prepare() {
-            Ok(receivers) => receivers,
+        let (mut receivers, mut discovery) = match self.prepare() {
+            Ok(links) => links,
             Err(error) => {
                 let _ = started.send(Err(error));
                 return;
@@ -59,24 +66,40 @@ impl SubscriberThread {
                     }
                 }
             }
+            if let Some(sender) = &mut discovery {
+                self.probe(sender.as_mut());
+            }
             self.receive(&mut receivers);
         }
     }
 
-    fn prepare(&self) -> Result<Vec<Box<dyn Receiver>>, StartError> {
-        let open = |link: &LinkPlan| {
-            open_receiver(&link.address, &link.options).map_err(|source| StartError::Link {
-                component: self.name.clone(),
-                source,
-            })
+    /// Asks for metadata that readers have not.
+    fn probe(&mut self, sender: &mut dyn Sender) {
+        let now = Instant::now();
+        let missing = self.subscriber.missing_meta_data();
+        self.prober.set_missing(now, &missing);
+        // It asks again anyway.
+        for probe in self.prober.handle_timeout(now).unwrap_or_default() {
+            let _ = sender.send(&probe);
+        }
+    }
+
+    fn prepare(&self) -> Result<Links, StartError> {
+        let at = |source| StartError::Link {
+            component: self.name.clone(),
+            source,
         };
+        let open = |link: &LinkPlan| open_receiver(&link.address, &link.options).map_err(at);
         let receivers = self.links.iter().map(open).collect::<Result<_, _>>()?;
+        let ask = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
+        let discovery = self.discovery.as_ref().map(ask).transpose()?;
         self.real_time.apply()?;
-        Ok(receivers)
+        Ok((receivers, discovery))
     }
 
     fn receive(&mut self, receivers: &mut [Box<dyn Receiver>]) {
         let next = self.subscriber.next_timeout();
+        let next = next.into_iter().chain(self.prober.next_timeout()).min();
         let until = next.map_or(LONGEST_WAIT, |next| {
             next.saturating_duration_since(Instant::now())
         });

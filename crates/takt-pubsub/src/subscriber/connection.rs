@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
-use takt_wire::{ChunkReassembler, NetworkMessageRef, ReassemblyLimits};
+use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId, ReassemblyLimits};
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
+use super::json::is_json;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;
 use super::target::DataTarget;
@@ -130,6 +131,25 @@ impl Subscriber {
             .map(move |group| (group.name.as_str(), state(group)))
     }
 
+    /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for. Those whose messages are
+    /// protected take no metadata that is not.
+    pub fn missing_meta_data(&self) -> Vec<(PublisherId, Vec<u16>)> {
+        let mut missing: Vec<(PublisherId, Vec<u16>)> = Vec::new();
+        for (reader, protection) in self.readers.iter().zip(&self.protection_of) {
+            let unprotected = Some(reader).filter(|_| protection.is_none());
+            let Some((publisher_id, id)) = unprotected.and_then(DataSetReader::missing_meta_data)
+            else {
+                continue;
+            };
+            match missing.iter_mut().find(|(known, _)| known == publisher_id) {
+                Some((_, ids)) if ids.contains(&id) => {}
+                Some((_, ids)) => ids.push(id),
+                None => missing.push((publisher_id.clone(), vec![id])),
+            }
+        }
+        missing
+    }
+
     /// The state of a reader, given that of the connection.
     pub fn reader_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
         let group = self.groups.get(*self.group_of.get(index)?)?;
@@ -173,6 +193,11 @@ impl Subscriber {
         message: &mut [u8],
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
+        if is_json(message) {
+            let outcome = self.receive_json(now, connection, message, observer);
+            self.tell_states(now, connection, observer);
+            return outcome;
+        }
         let protection = match self.protections.is_empty() {
             true => None,
             false => self.verify(now, connection, message)?,

@@ -4,22 +4,20 @@ use std::time::{Duration, Instant};
 
 use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
 use takt_ua::structures::{
-    DataSetMetaDataType, DataSetReaderDataType, StandaloneSubscribedDataSetDataType,
-    StandaloneSubscribedDataSetRefDataType, TargetVariablesDataType,
-    UadpDataSetReaderMessageDataType,
+    DataSetMetaDataType, DataSetReaderDataType, JsonDataSetReaderMessageDataType,
+    StandaloneSubscribedDataSetDataType, StandaloneSubscribedDataSetRefDataType,
+    TargetVariablesDataType, UadpDataSetReaderMessageDataType,
 };
-use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
-use takt_wire::{
-    DataSetContentRef, DataSetMessageRef, NetworkMessageRef, PublisherId, RawDataLayout,
-};
+use takt_ua::{DateTime, ExtensionObject, Variant};
+use takt_wire::json::JsonLayout;
+use takt_wire::{PublisherId, RawDataLayout};
 
-use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
+use super::received::{DataSetKind, Observer};
 use super::target::{DataTarget, ReaderTarget, SubscribedField};
-use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
+use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::sequence::{Order, SequenceNumbers};
 use crate::settings::{decode_settings, milliseconds};
 use crate::state::Condition;
-use crate::time::Now;
 
 /// After how long sequence numbers are forgotten if there is no MessageReceiveTimeout.
 const FORGET_AFTER: Duration = Duration::from_secs(10);
@@ -46,8 +44,16 @@ pub struct DataSetReader {
     pub(super) publisher_id: Option<PublisherId>,
     pub(super) writer_group_id: u16,
     pub(super) data_set_writer_id: u16,
+    /// Only of readers that are discovered by it, because there is no DataSetWriterId.
+    pub(super) data_set_writer_name: String,
+    pub(super) takes_uadp: bool,
+    pub(super) takes_json: bool,
+    /// Which headers its messages have, if its mask says some.
+    pub(super) json_layout: Option<JsonLayout>,
     pub(super) settings: UadpDataSetReaderMessageDataType,
     pub(super) meta_data: DataSetMetaDataType,
+    /// Whether the metadata is no more than the names in messages.
+    pub(super) is_learned: bool,
     pub(super) raw_data: Option<RawDataLayout>,
     message_receive_timeout: Duration,
     pub(super) targets: Vec<ReaderTarget>,
@@ -101,13 +107,23 @@ impl DataSetReader {
         };
         let targets = targets_of(configuration, meta_data, subscribed, target)
             .map_err(|error| error.within(&name))?;
+        let settings = &configuration.message_settings;
+        let is_json = settings.is::<JsonDataSetReaderMessageDataType>();
         Ok(Self {
             enabled: configuration.enabled,
             condition: Condition::Preparing,
             publisher_id,
             writer_group_id: configuration.writer_group_id,
             data_set_writer_id: configuration.data_set_writer_id,
-            settings: decode_settings(&configuration.message_settings).map_err(at)?,
+            data_set_writer_name: String::new(),
+            takes_uadp: !is_json,
+            takes_json: is_json || settings.is_null(),
+            json_layout: json_layout(settings),
+            settings: match is_json {
+                true => UadpDataSetReaderMessageDataType::default(),
+                false => decode_settings(settings).map_err(at)?,
+            },
+            is_learned: false,
             // Only messages with RawData fields need it; if it cannot be, they are refused.
             raw_data: RawDataLayout::new(meta_data).ok(),
             meta_data: meta_data.clone(),
@@ -169,6 +185,7 @@ impl DataSetReader {
     /// Takes metadata that the Publisher has announced, if it knew none, or another version (6.2.9.4).
     pub(super) fn take_meta_data(&mut self, meta_data: &DataSetMetaDataType) -> bool {
         if !self.meta_data.fields.is_empty()
+            && !self.is_learned
             && self.meta_data.configuration_version == meta_data.configuration_version
         {
             return false;
@@ -193,6 +210,7 @@ impl DataSetReader {
         });
         self.raw_data = RawDataLayout::new(meta_data).ok();
         self.meta_data = meta_data.clone();
+        self.is_learned = false;
         self.has_key_frame = false;
         true
     }
@@ -241,6 +259,10 @@ impl DataSetReader {
         }
     }
 
+    pub(super) fn has_key_frame(&self) -> bool {
+        self.has_key_frame
+    }
+
     /// When MessageReceiveTimeout will have passed.
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         if self.message_receive_timeout.is_zero() || self.condition != Condition::Ready {
@@ -281,75 +303,12 @@ impl DataSetReader {
         }
         observer.state_changed(&self.name, state);
     }
+}
 
-    /// Takes a DataSetMessage that was decoded by the general decoder.
-    pub(super) fn receive(
-        &mut self,
-        network_message: &NetworkMessageRef<'_>,
-        message: &DataSetMessageRef<'_>,
-        now: Now,
-        observer: &mut dyn Observer,
-    ) -> Result<bool, ReceiveError> {
-        let kind = match &message.content {
-            DataSetContentRef::KeyFrame(_) => DataSetKind::KeyFrame,
-            DataSetContentRef::DeltaFrame(_) => DataSetKind::DeltaFrame,
-            DataSetContentRef::Event(_) => DataSetKind::Event,
-            DataSetContentRef::KeepAlive => DataSetKind::KeepAlive,
-            _ => return Ok(false),
-        };
-        let expected = self.meta_data.configuration_version.major_version;
-        if let Some(found) = message
-            .major_version
-            .filter(|found| *found != expected && expected != 0)
-        {
-            self.fail();
-            let reader = self.name.clone();
-            return Err(ReceiveError::MetaDataVersion {
-                reader,
-                expected,
-                found,
-            });
-        }
-        let group = network_message.group_header.unwrap_or_default();
-        let number = message.sequence_number.or(group.sequence_number);
-        let Some(missing) = self.accept(number, kind, now.instant) else {
-            return Ok(false);
-        };
-        if kind == DataSetKind::DeltaFrame && !self.has_key_frame {
-            // What did not change is not known yet.
-            return Ok(false);
-        }
-        let timestamp = message.timestamp.or(network_message.timestamp);
-        let fields = self.decode(message, timestamp)?;
-        self.note(kind);
-        let mut outcome = Ok(true);
-        for (index, value) in &fields {
-            let targets = self
-                .targets
-                .iter_mut()
-                .filter(|target| target.field == *index);
-            for target in targets {
-                if let Err(status) = target.write(value.clone(), now.date_time) {
-                    let (reader, index) = (self.name.clone(), *index);
-                    outcome = Err(ReceiveError::Target {
-                        reader,
-                        index,
-                        status,
-                    });
-                }
-            }
-        }
-        observer.data_set(&ReceivedDataSet {
-            reader: self,
-            kind,
-            sequence_number: number,
-            missing,
-            timestamp,
-            status: message.status.unwrap_or(StatusCode::Good),
-            fields: ReceivedFields::Decoded(&fields),
-        });
-        outcome
-    }
+fn json_layout(settings: &ExtensionObject) -> Option<JsonLayout> {
+    let settings: JsonDataSetReaderMessageDataType = settings.decode_as().ok()?;
+    let mask = settings.network_message_content_mask;
+    (mask != 0).then(|| JsonLayout::from_mask(mask))
 }
 
 fn targets_of(

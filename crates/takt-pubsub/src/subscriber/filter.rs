@@ -1,6 +1,6 @@
 //! Which messages a DataSetReader wants (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
 
-use takt_wire::{NetworkMessageRef, PublisherIdRef};
+use takt_wire::{NetworkMessageRef, PublisherId, PublisherIdRef};
 
 use super::data_set_reader::DataSetReader;
 
@@ -17,6 +17,7 @@ impl DataSetReader {
             wanted == 0 || found.is_none_or(|found| found == wanted)
         };
         publisher
+            && self.takes_uadp
             && equals(self.writer_group_id, group.writer_group_id)
             && equals(
                 self.settings.network_message_number,
@@ -39,6 +40,14 @@ impl DataSetReader {
         self.data_set_writer_id == 0 || self.data_set_writer_id == data_set_writer_id
     }
 
+    /// The DataSetWriter that it reads, if it does not know its metadata.
+    pub(super) fn missing_meta_data(&self) -> Option<(&PublisherId, u16)> {
+        let is_missing = self.meta_data.fields.is_empty() || self.is_learned;
+        let publisher_id = self.publisher_id.as_ref()?;
+        (is_missing && self.data_set_writer_id != 0)
+            .then_some((publisher_id, self.data_set_writer_id))
+    }
+
     /// Whether an announcement is of this writer.
     pub(super) fn wants_announced(&self, publisher: PublisherIdRef<'_>, writer: u16) -> bool {
         let publisher_id = self.publisher_id.as_ref();
@@ -48,7 +57,7 @@ impl DataSetReader {
 }
 
 /// UIntegers are the same whatever their size.
-fn same_publisher(wanted: PublisherIdRef<'_>, found: PublisherIdRef<'_>) -> bool {
+pub(crate) fn same_publisher(wanted: PublisherIdRef<'_>, found: PublisherIdRef<'_>) -> bool {
     let number = |id| match id {
         PublisherIdRef::Byte(id) => Some(u64::from(id)),
         PublisherIdRef::UInt16(id) => Some(u64::from(id)),

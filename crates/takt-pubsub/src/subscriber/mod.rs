@@ -5,6 +5,9 @@ mod data_set_reader;
 mod decoding;
 mod filter;
 mod fixed;
+mod incoming;
+mod json;
+mod json_discovery;
 mod protection;
 mod received;
 mod reception;
@@ -12,5 +15,6 @@ mod target;
 
 pub use connection::{Reception, Subscriber};
 pub use data_set_reader::{DataSetReader, ReaderStatistics};
+pub(crate) use filter::same_publisher;
 pub use received::{DataSetKind, Observer, ReceivedDataSet};
 pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

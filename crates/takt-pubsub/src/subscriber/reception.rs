@@ -113,7 +113,7 @@ impl Subscriber {
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
-                    self.take_announcement(publisher_id, &announcement);
+                    self.take_announcement(publisher_id, &announcement, protection);
                     observer.announced(publisher_id, &announcement);
                 }
             }
@@ -148,27 +148,31 @@ impl Subscriber {
             if self.may_discover == 0 || self.readers.iter().any(known) {
                 continue;
             }
-            self.may_discover -= 1;
             let publisher = message.publisher_id.map(|id| id.to_owned());
             let name = match &publisher {
                 Some(publisher) => format!("{publisher}/{group}/{id}"),
                 None => format!("?/{group}/{id}"),
             };
-            let configuration = DataSetReaderDataType {
+            self.add_reader(&DataSetReaderDataType {
                 name: name.as_str().into(),
                 enabled: true,
                 publisher_id: publisher.map(Variant::from).unwrap_or_default(),
                 writer_group_id: group,
                 data_set_writer_id: id,
                 ..DataSetReaderDataType::default()
-            };
-            let mut nowhere = |_: SubscribedField<'_>| None;
-            // Nothing in it can be wrong.
-            if let Ok(reader) = DataSetReader::new(&configuration, &[], &mut nowhere) {
-                self.readers.push(reader);
-                self.group_of.push(0);
-                self.protection_of.push(None);
-            }
+            });
+        }
+    }
+
+    /// A reader for a DataSetWriter that was discovered.
+    pub(super) fn add_reader(&mut self, configuration: &DataSetReaderDataType) {
+        self.may_discover = self.may_discover.saturating_sub(1);
+        let mut nowhere = |_: SubscribedField<'_>| None;
+        // Nothing in it can be wrong.
+        if let Ok(reader) = DataSetReader::new(configuration, &[], &mut nowhere) {
+            self.readers.push(reader);
+            self.group_of.push(0);
+            self.protection_of.push(None);
         }
     }
 
@@ -209,10 +213,12 @@ impl Subscriber {
         }
     }
 
+    /// Gives metadata to readers; to those whose messages are protected only if the announcement is, too.
     fn take_announcement(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
         announcement: &DiscoveryAnnouncement,
+        protection: Option<usize>,
     ) {
         let AnnouncementContent::DataSetMetaData {
             data_set_writer_id,
@@ -223,8 +229,11 @@ impl Subscriber {
             return;
         };
         let mut changed = false;
-        for reader in &mut self.readers {
-            if !status_code.is_bad() && reader.wants_announced(publisher_id, *data_set_writer_id) {
+        for (reader, expected) in self.readers.iter_mut().zip(&self.protection_of) {
+            if !status_code.is_bad()
+                && *expected == protection
+                && reader.wants_announced(publisher_id, *data_set_writer_id)
+            {
                 changed |= reader.take_meta_data(meta_data);
             }
         }

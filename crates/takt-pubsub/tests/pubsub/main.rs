@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
+mod discovery;
+mod json;
 mod protection;
 mod publisher;
 mod subscriber;

@@ -1,0 +1,231 @@
+//! What a Publisher can tell (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
+
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{
+    ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
+    PubSubConfiguration2DataType, PubSubConnectionDataType, WriterGroupDataType,
+};
+use takt_ua::{StatusCode, UaString};
+use takt_wire::{AnnouncementContent, ApplicationInformation};
+
+/// What the application says of itself. Who has nothing to say has neither name nor Endpoints.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Application {
+    /// What it is: the answer to FindApplications.
+    pub description: Option<ApplicationDescription>,
+    /// What it can do, in the words of OPC 10000-12.
+    pub capabilities: Vec<UaString>,
+    /// Where its Server is.
+    pub endpoints: Vec<EndpointDescription>,
+}
+
+/// What can be announced. Each is delayed for itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Topic {
+    Application,
+    Endpoints,
+    Connections {
+        transport_profile_uris: Vec<UaString>,
+        with_groups: bool,
+        with_writers: bool,
+    },
+    MetaData(u16),
+    /// A DataSetWriter, and the index of its WriterGroup.
+    Writer(Option<usize>, u16),
+    Group {
+        id: u16,
+        with_writers: bool,
+    },
+}
+
+/// What is known of a connection and its Publisher.
+#[derive(Debug)]
+pub(super) struct Knowledge {
+    pub(super) groups: Vec<WriterGroupDataType>,
+    /// By DataSetWriterId: the metadata, or why it is not told.
+    pub(super) meta_data: Vec<(u16, Result<Box<DataSetMetaDataType>, StatusCode>)>,
+    /// All of the Publisher, without ReaderGroups.
+    pub(super) connections: Vec<PubSubConnectionDataType>,
+    pub(super) application: Application,
+}
+
+impl Knowledge {
+    pub(super) fn new(
+        configuration: &PubSubConfiguration2DataType,
+        connection: &PubSubConnectionDataType,
+        application: Application,
+    ) -> Self {
+        let writers = connection
+            .writer_groups
+            .iter()
+            .flat_map(|group| group.data_set_writers.iter().map(move |it| (group, it)));
+        let same = |other: &&PubSubConnectionDataType| {
+            other.enabled && other.publisher_id == connection.publisher_id
+        };
+        let connections = configuration.connections.iter().filter(same);
+        Self {
+            meta_data: writers
+                .map(|(group, writer)| meta_data(configuration, group, writer))
+                .collect(),
+            groups: connection.writer_groups.clone(),
+            connections: connections
+                .map(|connection| PubSubConnectionDataType {
+                    reader_groups: Vec::new(),
+                    ..connection.clone()
+                })
+                .collect(),
+            application,
+        }
+    }
+
+    /// The announcements of these; one for all DataSetWriters of a WriterGroup.
+    pub(super) fn contents(&self, topics: &[Topic]) -> Vec<AnnouncementContent> {
+        let mut contents = Vec::new();
+        let mut done = Vec::new();
+        for topic in topics {
+            contents.extend(match topic {
+                Topic::Application => self.application_information(),
+                Topic::Endpoints => Some(self.endpoints()),
+                Topic::Connections {
+                    transport_profile_uris,
+                    with_groups,
+                    with_writers,
+                } => Some(self.connections(transport_profile_uris, *with_groups, *with_writers)),
+                Topic::MetaData(id) => Some(self.meta_data(*id)),
+                Topic::Writer(group, _) if !done.contains(group) => {
+                    done.push(*group);
+                    let ids = topics.iter().filter_map(|other| match other {
+                        Topic::Writer(other, id) if other == group => Some(*id),
+                        _ => None,
+                    });
+                    Some(self.writers(*group, ids.collect()))
+                }
+                Topic::Writer(..) => None,
+                Topic::Group { id, with_writers } => self.group(*id, *with_writers),
+            });
+        }
+        contents
+    }
+
+    fn application_information(&self) -> Option<AnnouncementContent> {
+        let description = self.application.description.clone()?;
+        let information = ApplicationInformation::ApplicationDescription {
+            application_description: Box::new(description),
+            capabilities: self.application.capabilities.clone(),
+        };
+        Some(AnnouncementContent::ApplicationInformation(information))
+    }
+
+    fn endpoints(&self) -> AnnouncementContent {
+        let endpoints = self.application.endpoints.clone();
+        AnnouncementContent::PublisherEndpoints {
+            status_code: match endpoints.is_empty() {
+                true => StatusCode::BadNotSupported,
+                false => StatusCode::Good,
+            },
+            endpoints,
+        }
+    }
+
+    fn connections(
+        &self,
+        profiles: &[UaString],
+        with_groups: bool,
+        with_writers: bool,
+    ) -> AnnouncementContent {
+        let wanted = |connection: &&PubSubConnectionDataType| {
+            profiles.is_empty() || profiles.contains(&connection.transport_profile_uri)
+        };
+        let connections = self.connections.iter().filter(wanted).cloned();
+        let connections = connections.map(|mut connection| {
+            if !with_groups {
+                connection.writer_groups.clear();
+            }
+            for group in connection
+                .writer_groups
+                .iter_mut()
+                .filter(|_| !with_writers)
+            {
+                group.data_set_writers.clear();
+            }
+            connection
+        });
+        AnnouncementContent::PubSubConnections(connections.collect())
+    }
+
+    fn meta_data(&self, data_set_writer_id: u16) -> AnnouncementContent {
+        let mut known = self.meta_data.iter();
+        let known = known.find(|(id, _)| *id == data_set_writer_id);
+        let (meta_data, status_code) = match known {
+            Some((_, Ok(meta_data))) => (meta_data.clone(), StatusCode::Good),
+            Some((_, Err(status))) => (Box::default(), *status),
+            None => (Box::default(), StatusCode::BadNotFound),
+        };
+        AnnouncementContent::DataSetMetaData {
+            data_set_writer_id,
+            meta_data,
+            status_code,
+        }
+    }
+
+    /// The configuration of DataSetWriters of one WriterGroup, or a denial.
+    fn writers(&self, group: Option<usize>, ids: Vec<u16>) -> AnnouncementContent {
+        let group = group.and_then(|index| self.groups.get(index));
+        let status = match group {
+            Some(_) => StatusCode::Good,
+            None => StatusCode::BadNotFound,
+        };
+        let mut configuration = group.cloned().unwrap_or_default();
+        configuration
+            .data_set_writers
+            .retain(|writer| ids.contains(&writer.data_set_writer_id));
+        AnnouncementContent::DataSetWriterConfiguration {
+            status_codes: vec![status; ids.len()],
+            data_set_writer_ids: ids,
+            data_set_writer_config: Box::new(configuration),
+        }
+    }
+
+    fn group(&self, id: u16, with_writers: bool) -> Option<AnnouncementContent> {
+        let mut groups = self.groups.iter();
+        let mut group = groups.find(|group| group.writer_group_id == id)?.clone();
+        if !with_writers {
+            group.data_set_writers.clear();
+        }
+        let writers = group.data_set_writers.iter();
+        let ids: Vec<u16> = writers.map(|it| it.data_set_writer_id).collect();
+        Some(AnnouncementContent::DataSetWriterConfiguration {
+            status_codes: vec![StatusCode::Good; ids.len()],
+            data_set_writer_ids: ids,
+            data_set_writer_config: Box::new(group),
+        })
+    }
+}
+
+/// Index of the WriterGroup that has a DataSetWriter.
+pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) -> Option<usize> {
+    groups.iter().position(|group| {
+        let mut writers = group.data_set_writers.iter();
+        writers.any(|writer| writer.data_set_writer_id == data_set_writer_id)
+    })
+}
+
+fn meta_data(
+    configuration: &PubSubConfiguration2DataType,
+    group: &WriterGroupDataType,
+    writer: &DataSetWriterDataType,
+) -> (u16, Result<Box<DataSetMetaDataType>, StatusCode>) {
+    let mut data_sets = configuration.published_data_sets.iter();
+    let found = data_sets.find(|data_set| data_set.name == writer.data_set_name);
+    let is_protected = !matches!(
+        group.security_mode,
+        MessageSecurityMode::None | MessageSecurityMode::Invalid
+    );
+    let meta_data = match found {
+        _ if is_protected => Err(StatusCode::BadSecurityModeInsufficient),
+        // A heartbeat has no fields.
+        None => Err(StatusCode::BadNotFound),
+        Some(data_set) => Ok(Box::new(data_set.data_set_meta_data.clone())),
+    };
+    (writer.data_set_writer_id, meta_data)
+}

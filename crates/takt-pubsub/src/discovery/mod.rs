@@ -1,0 +1,33 @@
+//! Discovery over datagrams (OPC 10000-14, 7.2.4.6): Subscribers ask with probes, Publishers tell of themselves with announcements.
+//!
+//! An [`Announcer`] is sans-io: probes and the time go in, announcements come out. A [`Prober`] makes the probes for what a
+//! [`Subscriber`](crate::subscriber::Subscriber) has no metadata of; that takes the answers like any other message.
+
+mod announcer;
+mod knowledge;
+mod prober;
+mod schedule;
+
+use takt_wire::{DiscoveryProbe, NetworkMessage, Payload, PublisherId, WireEncodeError};
+
+pub use announcer::Announcer;
+pub use knowledge::Application;
+pub use prober::Prober;
+
+/// A probe, to be sent to the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,
+/// and all answer.
+///
+/// When to send it is said in 7.2.4.6.12.2; for metadata a [`Prober`] knows.
+///
+/// # Errors
+/// It cannot be encoded.
+pub fn probe_message(
+    publisher_id: PublisherId,
+    probe: DiscoveryProbe,
+) -> Result<Vec<u8>, WireEncodeError> {
+    let publisher_id = match probe {
+        DiscoveryProbe::FindApplications => PublisherId::NULL,
+        _ => publisher_id,
+    };
+    NetworkMessage::discovery(publisher_id, Payload::DiscoveryProbe(probe)).encode_to_vec()
+}

@@ -1,0 +1,126 @@
+//! When announcements are due (OPC 10000-14, 7.2.4.6.12.2).
+
+use std::time::{Duration, Instant};
+
+/// What was announced is not announced again for so long.
+const SUBSEQUENT: Duration = Duration::from_millis(500);
+
+/// The least and the most that a probe or an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
+const DELAY: (u64, u64) = (100, 500);
+
+/// Announcements that wait; a probe that asks for more is not answered completely.
+const MAX_WAITING: usize = 4096;
+
+/// Delays that Publishers and Subscribers do not have in common.
+#[derive(Debug)]
+pub(super) struct RandomDelay {
+    /// State of a generator of random numbers (xorshift); not 0.
+    random: u64,
+}
+
+impl RandomDelay {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { random: seed | 1 }
+    }
+
+    /// A time after this one.
+    pub(super) fn after(&mut self, now: Instant) -> Instant {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let (least, most) = DELAY;
+        now + Duration::from_millis(least + self.random % (most - least + 1))
+    }
+}
+
+/// What waits to be announced, each thing once.
+#[derive(Debug)]
+pub(super) struct Schedule<T> {
+    waiting: Vec<(Instant, T)>,
+    announced: Vec<(Instant, T)>,
+    delay: RandomDelay,
+}
+
+impl<T: PartialEq + Clone> Schedule<T> {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            waiting: Vec::new(),
+            announced: Vec::new(),
+            delay: RandomDelay::new(seed),
+        }
+    }
+
+    /// When the answer to a probe that comes now is due.
+    pub(super) fn delay(&mut self, now: Instant) -> Instant {
+        self.delay.after(now)
+    }
+
+    /// Announces something at this time, or later if it was announced just now. What waits already is not announced twice.
+    pub(super) fn add(&mut self, due: Instant, what: T) {
+        if self.waiting.len() >= MAX_WAITING || self.waiting.iter().any(|(_, it)| *it == what) {
+            return;
+        }
+        let before = self.announced.iter().find(|(_, it)| *it == what);
+        let due = before.map_or(due, |(at, _)| due.max(*at + SUBSEQUENT));
+        self.waiting.push((due, what));
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        self.waiting.iter().map(|(due, _)| *due).min()
+    }
+
+    /// What is due, and what waits and is to be announced together with it.
+    pub(super) fn take(&mut self, now: Instant, together: impl Fn(&T, &T) -> bool) -> Vec<T> {
+        self.announced.retain(|(at, _)| *at + SUBSEQUENT > now);
+        let is_due = |(due, _): &(Instant, T)| *due <= now;
+        let due: Vec<T> = self
+            .waiting
+            .iter()
+            .filter(|waiting| is_due(waiting))
+            .map(|(_, what)| what.clone())
+            .collect();
+        if due.is_empty() {
+            return due;
+        }
+        let joins = |what: &T| due.iter().any(|other| together(other, what));
+        let taken: Vec<T> = self
+            .waiting
+            .extract_if(.., |waiting| is_due(waiting) || joins(&waiting.1))
+            .map(|(_, what)| what)
+            .collect();
+        self.announced
+            .extend(taken.iter().map(|what| (now, what.clone())));
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_wait_and_duplicates_are_discarded() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(7);
+        for _ in 0..100 {
+            let delay = schedule.delay(start) - start;
+            let range = Duration::from_millis(100)..=Duration::from_millis(500);
+            assert!(range.contains(&delay), "{delay:?}");
+        }
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let together = |one: &u8, other: &u8| one / 10 == other / 10;
+        schedule.add(at(100), 1);
+        schedule.add(at(50), 1);
+        schedule.add(at(200), 2);
+        schedule.add(at(200), 20);
+        assert_eq!(schedule.next_timeout(), Some(at(100)));
+        assert!(schedule.take(at(99), together).is_empty());
+        assert_eq!(schedule.take(at(100), together), [1, 2]);
+        assert_eq!(schedule.take(at(200), together), [20]);
+        // Not again for 500 ms.
+        schedule.add(at(300), 1);
+        assert_eq!(schedule.next_timeout(), Some(at(600)));
+        assert_eq!(schedule.take(at(600), together), [1]);
+        assert_eq!(schedule.next_timeout(), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! The thread of a connection that answers probes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use takt_link::{Receiver, Sender, open_receiver, open_sender};
+use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
+
+use super::links::{LinkPlan, discovery_link};
+use super::{PubSub, RuntimeOptions, StartError, spawn};
+use crate::discovery::Announcer;
+use crate::error::ConfigurationError;
+
+/// How long the thread waits for probes before it looks whether it shall end.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// Both ends of the DiscoveryAddress.
+type Links = (Box<dyn Sender>, Box<dyn Receiver>);
+
+/// What the thread needs; the links are opened on it.
+struct AnnouncerThread {
+    announcer: Announcer,
+    link: LinkPlan,
+    component: String,
+    stop: Arc<AtomicBool>,
+}
+
+impl PubSub {
+    /// Starts the thread of a connection that publishes and has somewhere to tell of itself; says whether it does. Of several with one
+    /// PublisherId only the first speaks for the Publisher.
+    pub(super) fn start_announcer(
+        &mut self,
+        configuration: &PubSubConfiguration2DataType,
+        connection: &PubSubConnectionDataType,
+        is_first: bool,
+        options: &RuntimeOptions,
+    ) -> Result<bool, StartError> {
+        let within = |error: ConfigurationError| error.within(connection.name.as_str());
+        let link = discovery_link(connection, options).map_err(within)?;
+        let Some(link) = link.filter(|_| !connection.writer_groups.is_empty()) else {
+            return Ok(false);
+        };
+        // Without randomness it works as well, if there is only one Publisher.
+        let seed = getrandom::u64().unwrap_or_default();
+        let application = options.application.clone();
+        let now = Instant::now();
+        let announcer = Announcer::new(configuration, connection, application, seed, now)?;
+        let thread = AnnouncerThread {
+            announcer: match is_first {
+                true => announcer,
+                false => announcer.for_connection_only(),
+            },
+            link,
+            component: connection.name.to_string(),
+            stop: self.stop.clone(),
+        };
+        let thread = spawn("takt-announce", move |started| thread.run(started))?;
+        self.announcers.push(thread);
+        Ok(true)
+    }
+}
+
+impl AnnouncerThread {
+    /// Opens the links, says whether that worked, and answers until it is stopped.
+    fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
+        let (mut sender, mut receiver) = match self.open() {
+            Ok(links) => links,
+            Err(error) => {
+                let _ = started.send(Err(error));
+                return;
+            }
+        };
+        let _ = started.send(Ok(()));
+        while !self.stop.load(Ordering::Relaxed) {
+            self.announce(sender.as_mut());
+            let next = self.announcer.next_timeout();
+            let wait = next.map_or(LONGEST_WAIT, |next| {
+                next.saturating_duration_since(Instant::now())
+            });
+            let wait = wait.min(LONGEST_WAIT);
+            let announcer = &mut self.announcer;
+            let received = receiver.receive(wait, &mut |received| {
+                // Others send there too, and what is no probe is nothing to us.
+                let _ = announcer.receive(Instant::now(), received.bytes);
+            });
+            if received.is_err() {
+                std::thread::sleep(LONGEST_WAIT);
+            }
+        }
+    }
+
+    fn announce(&mut self, sender: &mut dyn Sender) {
+        // Who has not been told asks again.
+        for message in self
+            .announcer
+            .handle_timeout(Instant::now())
+            .unwrap_or_default()
+        {
+            let _ = sender.send(&message);
+        }
+    }
+
+    fn open(&self) -> Result<Links, StartError> {
+        let at = |source| StartError::Link {
+            component: self.component.clone(),
+            source,
+        };
+        let LinkPlan { address, options } = &self.link;
+        let sender = open_sender(address, options).map_err(at)?;
+        let receiver = open_receiver(address, options).map_err(at)?;
+        Ok((sender, receiver))
+    }
+}

@@ -1,0 +1,111 @@
+//! What a DataSetReader does with a DataSetMessage, whatever its mapping is.
+
+use takt_ua::{DataValue, DateTime, StatusCode};
+use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
+
+use super::data_set_reader::DataSetReader;
+use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
+use crate::error::ReceiveError;
+use crate::time::Now;
+
+/// The header of a DataSetMessage, with what the header of the NetworkMessage says instead.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub(super) kind: DataSetKind,
+    pub(super) sequence_number: Option<u16>,
+    pub(super) major_version: Option<u32>,
+    pub(super) timestamp: Option<DateTime>,
+    pub(super) status: StatusCode,
+}
+
+impl DataSetReader {
+    /// Takes a UADP DataSetMessage that was decoded by the general decoder.
+    pub(super) fn receive(
+        &mut self,
+        network_message: &NetworkMessageRef<'_>,
+        message: &DataSetMessageRef<'_>,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, ReceiveError> {
+        let kind = match &message.content {
+            DataSetContentRef::KeyFrame(_) => DataSetKind::KeyFrame,
+            DataSetContentRef::DeltaFrame(_) => DataSetKind::DeltaFrame,
+            DataSetContentRef::Event(_) => DataSetKind::Event,
+            DataSetContentRef::KeepAlive => DataSetKind::KeepAlive,
+            _ => return Ok(false),
+        };
+        let group = network_message.group_header.unwrap_or_default();
+        let timestamp = message.timestamp.or(network_message.timestamp);
+        let incoming = Incoming {
+            kind,
+            sequence_number: message.sequence_number.or(group.sequence_number),
+            major_version: message.major_version,
+            timestamp,
+            status: message.status.unwrap_or(StatusCode::Good),
+        };
+        let decode = |reader: &mut Self| reader.decode(message, timestamp);
+        self.take(&incoming, decode, now, observer)
+    }
+
+    /// Checks version and order, writes the fields to their targets, and tells the observer. Says `false` if the message is
+    /// discarded.
+    pub(super) fn take(
+        &mut self,
+        incoming: &Incoming,
+        decode: impl FnOnce(&mut Self) -> Result<Vec<(usize, DataValue)>, ReceiveError>,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, ReceiveError> {
+        let kind = incoming.kind;
+        let expected = self.meta_data.configuration_version.major_version;
+        if let Some(found) = incoming
+            .major_version
+            .filter(|found| *found != expected && expected != 0)
+        {
+            self.fail();
+            let reader = self.name.clone();
+            return Err(ReceiveError::MetaDataVersion {
+                reader,
+                expected,
+                found,
+            });
+        }
+        let number = incoming.sequence_number;
+        let Some(missing) = self.accept(number, kind, now.instant) else {
+            return Ok(false);
+        };
+        if kind == DataSetKind::DeltaFrame && !self.has_key_frame() {
+            // What did not change is not known yet.
+            return Ok(false);
+        }
+        let fields = decode(self)?;
+        self.note(kind);
+        let mut outcome = Ok(true);
+        for (index, value) in &fields {
+            let targets = self
+                .targets
+                .iter_mut()
+                .filter(|target| target.field == *index);
+            for target in targets {
+                if let Err(status) = target.write(value.clone(), now.date_time) {
+                    let (reader, index) = (self.name.clone(), *index);
+                    outcome = Err(ReceiveError::Target {
+                        reader,
+                        index,
+                        status,
+                    });
+                }
+            }
+        }
+        observer.data_set(&ReceivedDataSet {
+            reader: self,
+            kind,
+            sequence_number: number,
+            missing,
+            timestamp: incoming.timestamp,
+            status: incoming.status,
+            fields: ReceivedFields::Decoded(&fields),
+        });
+        outcome
+    }
+}

@@ -1,0 +1,308 @@
+//! JSON messages (OPC 10000-14, 7.2.5): fields are found by their names.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use takt_ua::enumerations::PubSubState;
+use takt_ua::json_encoding::DEFAULT_MAX_LENGTH;
+use takt_ua::structures::{DataSetReaderDataType, FieldMetaData, JsonDataSetReaderMessageDataType};
+use takt_ua::{DataValue, ExtensionObject, StatusCode, UaString, Variant};
+use takt_wire::json::{
+    JsonDataSetMessage, JsonDataSetMessageType, JsonLayout, JsonMessage, JsonMessageError,
+    JsonNetworkMessage, JsonPayload,
+};
+
+use super::connection::{Reception, Subscriber};
+use super::data_set_reader::DataSetReader;
+use super::incoming::Incoming;
+use super::received::{DataSetKind, Observer};
+use crate::error::ReceiveError;
+use crate::time::Now;
+
+/// Whether a message is JSON. The first byte of a UADP message has its version, 1, in the lower bits, as none of these has.
+#[inline]
+pub(super) fn is_json(message: &[u8]) -> bool {
+    let space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let first = message.iter().find(|byte| !space(byte));
+    matches!(first, Some(b'{' | b'['))
+}
+
+/// Who sends a DataSetMessage; what it does not say is empty, and cannot be compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JsonSource<'a> {
+    pub(super) publisher_id: &'a str,
+    pub(super) writer_group_name: &'a str,
+    pub(super) data_set_writer_id: Option<u16>,
+    pub(super) data_set_writer_name: &'a str,
+}
+
+impl<'a> JsonSource<'a> {
+    fn of(network_message: &'a JsonNetworkMessage, message: &'a JsonDataSetMessage) -> Self {
+        let first = |one: &'a UaString, other: &'a UaString| match one.is_null() {
+            true => other.as_str(),
+            false => one.as_str(),
+        };
+        let group = &network_message.writer_group_name;
+        Self {
+            publisher_id: first(&message.publisher_id, &network_message.publisher_id),
+            writer_group_name: first(&message.writer_group_name, group),
+            data_set_writer_id: message.data_set_writer_id,
+            data_set_writer_name: message.data_set_writer_name.as_str(),
+        }
+    }
+
+    pub(super) fn says_writer(&self) -> bool {
+        self.data_set_writer_id.is_some() || !self.data_set_writer_name.is_empty()
+    }
+}
+
+impl Subscriber {
+    pub(super) fn receive_json(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        text: &[u8],
+        observer: &mut dyn Observer,
+    ) -> Result<Reception, ReceiveError> {
+        let mut accepted = 0;
+        match self.decode_json(text)? {
+            JsonMessage::Data(network_message) => {
+                let mut outcome = Ok(());
+                for message in &network_message.messages {
+                    let source = JsonSource::of(&network_message, message);
+                    if self.may_discover > 0 {
+                        self.discover_json(source);
+                    }
+                    match self.pass_on_json(source, message, now, connection, observer) {
+                        Ok(count) => accepted += count,
+                        Err(error) => outcome = Err(error),
+                    }
+                }
+                outcome?;
+            }
+            JsonMessage::Discovery(message) => self.take_json_discovery(*message, observer),
+            JsonMessage::Action(_) => {}
+        }
+        Ok(Reception {
+            accepted,
+            fixed: false,
+        })
+    }
+
+    /// Reads a message as it looks, unless the readers know that it has fewer headers: fields may be named like those of headers.
+    fn decode_json(&self, text: &[u8]) -> Result<JsonMessage, JsonMessageError> {
+        let message = JsonMessage::decode(text);
+        let mut layouts = self.readers.iter().filter(|reader| reader.takes_json);
+        let known = layouts.next().and_then(|reader| reader.json_layout);
+        let known = known.filter(|known| layouts.all(|it| it.json_layout == Some(*known)));
+        match (&message, known) {
+            (Ok(JsonMessage::Data(data)), Some(known))
+                if !has_fewer_headers(known, data.layout) =>
+            {
+                message
+            }
+            (Ok(JsonMessage::Data(_)) | Err(_), Some(known)) => {
+                JsonMessage::decode_with(text, Some(known), DEFAULT_MAX_LENGTH)
+            }
+            _ => message,
+        }
+    }
+
+    /// How many readers have accepted the message.
+    fn pass_on_json(
+        &mut self,
+        source: JsonSource<'_>,
+        message: &JsonDataSetMessage,
+        now: Now,
+        connection: PubSubState,
+        observer: &mut dyn Observer,
+    ) -> Result<usize, ReceiveError> {
+        let mut accepted = 0;
+        let mut outcome = Ok(());
+        for (index, reader) in self.readers.iter_mut().enumerate() {
+            let group = self.group_of.get(index);
+            let group = group.and_then(|group| self.groups.get(*group));
+            let listens = group.is_some_and(|group| reader.listens(group.state(connection)));
+            // What should be protected cannot be JSON.
+            let unprotected = self.protection_of.get(index) == Some(&None);
+            if !listens || !unprotected || !reader.wants_json(source) {
+                continue;
+            }
+            match reader.receive_json(source, message, now, observer) {
+                Ok(is_accepted) => accepted += usize::from(is_accepted),
+                Err(error) => outcome = Err(error),
+            }
+        }
+        outcome.map(|()| accepted)
+    }
+
+    /// Makes a reader for a DataSetWriter that nobody reads yet.
+    pub(super) fn discover_json(&mut self, source: JsonSource<'_>) {
+        if self.readers.iter().any(|reader| reader.wants_json(source)) {
+            return;
+        }
+        let said = |text: &'_ str| if text.is_empty() { "?" } else { text }.to_owned();
+        let writer = match (source.data_set_writer_name, source.data_set_writer_id) {
+            ("", id) => id.unwrap_or(0).to_string(),
+            (name, _) => name.to_owned(),
+        };
+        let publisher = said(source.publisher_id);
+        let group = said(source.writer_group_name);
+        let publisher_id = match source.publisher_id {
+            "" => Variant::Empty,
+            id => Variant::from(id),
+        };
+        let settings = JsonDataSetReaderMessageDataType::default();
+        self.add_reader(&DataSetReaderDataType {
+            name: format!("{publisher}/{group}/{writer}").as_str().into(),
+            enabled: true,
+            publisher_id,
+            data_set_writer_id: source.data_set_writer_id.unwrap_or(0),
+            message_settings: ExtensionObject::from_structure(&settings),
+            ..DataSetReaderDataType::default()
+        });
+        if let (Some(reader), None) = (self.readers.last_mut(), source.data_set_writer_id) {
+            reader.data_set_writer_name = source.data_set_writer_name.to_owned();
+        }
+    }
+}
+
+impl DataSetReader {
+    /// Whether a DataSetMessage is of the Publisher and the DataSetWriter that it wants. PublisherIds are texts here.
+    fn wants_json(&self, source: JsonSource<'_>) -> bool {
+        let writer = source.data_set_writer_id;
+        self.takes_json
+            && self.is_published_by(source.publisher_id)
+            && self.wants_writer(writer)
+            && self.is_named(source.data_set_writer_name)
+    }
+
+    /// Whether metadata is of the DataSetWriter that it reads.
+    pub(super) fn is_of(&self, source: JsonSource<'_>) -> bool {
+        let same_id = match source.data_set_writer_id {
+            Some(id) => self.data_set_writer_id == id,
+            None => !self.data_set_writer_name.is_empty(),
+        };
+        same_id && self.wants_json(source)
+    }
+
+    fn is_published_by(&self, publisher_id: &str) -> bool {
+        let wanted = self.publisher_id.as_ref();
+        publisher_id.is_empty() || wanted.is_none_or(|wanted| wanted.to_string() == publisher_id)
+    }
+
+    fn is_named(&self, writer: &str) -> bool {
+        let wanted = self.data_set_writer_name.as_str();
+        wanted.is_empty() || writer.is_empty() || wanted == writer
+    }
+
+    /// Takes a JSON DataSetMessage; says `false` if it is discarded.
+    fn receive_json(
+        &mut self,
+        source: JsonSource<'_>,
+        message: &JsonDataSetMessage,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, ReceiveError> {
+        let kind = match message.message_type() {
+            JsonDataSetMessageType::KeyFrame => DataSetKind::KeyFrame,
+            JsonDataSetMessageType::DeltaFrame => DataSetKind::DeltaFrame,
+            JsonDataSetMessageType::Event => DataSetKind::Event,
+            JsonDataSetMessageType::KeepAlive => DataSetKind::KeepAlive,
+            JsonDataSetMessageType::Other(_) => return Ok(false),
+        };
+        let payload = match &message.payload {
+            Some(payload) if kind != DataSetKind::KeepAlive => Cow::Borrowed(payload),
+            _ => Cow::Owned(JsonPayload::default()),
+        };
+        let foreign = payload.as_object().keys().next();
+        if let Some(name) = foreign.filter(|_| !self.knows_any(&payload)) {
+            // Without headers, names alone tell whose message it is.
+            return match source.says_writer() {
+                false => Ok(false),
+                true => Err(ReceiveError::FieldName {
+                    reader: self.name.clone(),
+                    name: name.clone(),
+                }),
+            };
+        }
+        let version = message.meta_data_version.as_ref();
+        let incoming = Incoming {
+            kind,
+            sequence_number: message.sequence_number.map(|number| number as u16),
+            major_version: version.map(|version| version.major_version),
+            timestamp: message.timestamp,
+            status: message.status.unwrap_or(StatusCode::Good),
+        };
+        let decode = |reader: &mut Self| reader.decode_json(&payload, message);
+        self.take(&incoming, decode, now, observer)
+    }
+
+    fn knows_any(&self, payload: &JsonPayload) -> bool {
+        let mut fields = self.meta_data.fields.iter();
+        self.has_learned()
+            || fields.any(|field| payload.as_object().contains_key(field.name.as_str()))
+    }
+
+    /// Whether no metadata was told, so that names are taken from messages.
+    fn has_learned(&self) -> bool {
+        self.is_learned || self.meta_data.fields.is_empty()
+    }
+
+    /// The fields with their indexes in the metadata. Others are ignored; a reader without metadata notes their names.
+    fn decode_json(
+        &mut self,
+        payload: &JsonPayload,
+        message: &JsonDataSetMessage,
+    ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
+        if self.has_learned() {
+            self.learn_names(payload);
+        }
+        let meta_data = Some(&self.meta_data).filter(|_| !self.is_learned);
+        let status = message.status.filter(|status| !status.is_good());
+        let fields = self.meta_data.fields.iter().enumerate();
+        // Of two with one name the first one counts.
+        let indexes: HashMap<&str, usize> = fields
+            .rev()
+            .map(|(index, field)| (field.name.as_str(), index))
+            .collect();
+        let fields = payload.fields(meta_data)?.into_iter().filter_map(|field| {
+            let value = DataValue {
+                source_timestamp: field.value.source_timestamp.or(message.timestamp),
+                status: field.value.status.or(status),
+                ..field.value
+            };
+            Some((*indexes.get(field.name.as_str())?, value))
+        });
+        Ok(fields.collect())
+    }
+
+    fn learn_names(&mut self, payload: &JsonPayload) {
+        self.is_learned = true;
+        let fields = &mut self.meta_data.fields;
+        let known: HashSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let names = payload.as_object().keys().map(String::as_str);
+        let new = names.filter(|name| !known.contains(name));
+        let new = new.take(MAX_LEARNED.saturating_sub(fields.len()));
+        let new: Vec<FieldMetaData> = new
+            .map(|name| FieldMetaData {
+                name: name.into(),
+                value_rank: ANY_RANK,
+                ..FieldMetaData::default()
+            })
+            .collect();
+        fields.extend(new);
+    }
+}
+
+/// Names that a reader without metadata keeps; messages may have others each time.
+const MAX_LEARNED: usize = 1000;
+
+/// ValueRank of what may be a scalar or an array (OPC 10000-3, 5.6.2).
+const ANY_RANK: i32 = -2;
+
+fn has_fewer_headers(one: JsonLayout, other: JsonLayout) -> bool {
+    let headers = |it: JsonLayout| (it.network_message_header, it.data_set_message_header);
+    let ((network, data_set), (more_network, more_data_set)) = (headers(one), headers(other));
+    headers(one) != headers(other) && network <= more_network && data_set <= more_data_set
+}

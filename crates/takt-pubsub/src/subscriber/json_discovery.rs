@@ -1,0 +1,113 @@
+//! What Publishers say of themselves in JSON (OPC 10000-14, 7.2.5.5): the same as in UADP.
+
+use takt_ua::{DateTime, StatusCode};
+use takt_wire::json::{JsonDiscoveryContent, JsonDiscoveryMessage};
+use takt_wire::{
+    AnnouncementContent, ApplicationInformation, DiscoveryAnnouncement, PublisherIdRef,
+};
+
+use super::connection::Subscriber;
+use super::json::JsonSource;
+use super::received::Observer;
+
+impl Subscriber {
+    /// Gives readers their metadata, and tells the observer of whatever it is.
+    pub(super) fn take_json_discovery(
+        &mut self,
+        message: JsonDiscoveryMessage,
+        observer: &mut dyn Observer,
+    ) {
+        let publisher_id = message.publisher_id.as_str();
+        if let JsonDiscoveryContent::DataSetMetaData {
+            data_set_writer_id,
+            data_set_writer_name,
+            meta_data,
+            writer_group_name,
+        } = &message.content
+        {
+            let source = JsonSource {
+                publisher_id,
+                writer_group_name: writer_group_name.as_str(),
+                data_set_writer_id: *data_set_writer_id,
+                data_set_writer_name: data_set_writer_name.as_str(),
+            };
+            if self.may_discover > 0 {
+                self.discover_json(source);
+            }
+            for (reader, protection) in self.readers.iter_mut().zip(&self.protection_of) {
+                let is_unprotected = protection.is_none();
+                if is_unprotected && source.says_writer() && reader.is_of(source) {
+                    reader.take_meta_data(meta_data);
+                }
+            }
+            self.layouts.clear();
+        }
+        let announcement = DiscoveryAnnouncement {
+            // JSON has none.
+            sequence_number: 0,
+            content: announcement(message.content, message.timestamp),
+        };
+        let publisher_id = PublisherIdRef::String(message.publisher_id.as_option());
+        observer.announced(publisher_id, &announcement);
+    }
+}
+
+/// The announcement that says the same.
+fn announcement(content: JsonDiscoveryContent, timestamp: DateTime) -> AnnouncementContent {
+    match content {
+        JsonDiscoveryContent::DataSetMetaData {
+            data_set_writer_id,
+            meta_data,
+            ..
+        } => AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: data_set_writer_id.unwrap_or(0),
+            meta_data: Box::new(meta_data),
+            status_code: StatusCode::Good,
+        },
+        JsonDiscoveryContent::ApplicationDescription {
+            description,
+            server_capabilities,
+        } => AnnouncementContent::ApplicationInformation(
+            ApplicationInformation::ApplicationDescription {
+                application_description: Box::new(description),
+                capabilities: server_capabilities,
+            },
+        ),
+        JsonDiscoveryContent::ServerEndpoints(endpoints) => {
+            AnnouncementContent::PublisherEndpoints {
+                endpoints,
+                status_code: StatusCode::Good,
+            }
+        }
+        JsonDiscoveryContent::Status {
+            is_cyclic,
+            status,
+            next_report_time,
+        } => AnnouncementContent::ApplicationInformation(ApplicationInformation::Status {
+            status,
+            cyclic: next_report_time
+                .filter(|_| is_cyclic)
+                .map(|next| (next, timestamp)),
+        }),
+        JsonDiscoveryContent::PubSubConnection(connection) => {
+            AnnouncementContent::PubSubConnections(vec![connection])
+        }
+        JsonDiscoveryContent::ActionMetaData {
+            data_set_writer_id,
+            action_targets,
+            request,
+            response,
+            action_methods,
+            ..
+        } => AnnouncementContent::ActionMetaData {
+            data_set_writer_id: data_set_writer_id.unwrap_or(0),
+            action_targets,
+            request,
+            response,
+            action_methods,
+        },
+        JsonDiscoveryContent::ActionResponder(connection) => {
+            AnnouncementContent::ActionResponder(vec![connection])
+        }
+    }
+}
