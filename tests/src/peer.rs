@@ -121,6 +121,44 @@ impl PeerServer {
     }
 }
 
+/// A running foreign publisher or subscriber.
+#[derive(Debug)]
+pub struct PeerPubSub {
+    /// The process.
+    pub process: Process,
+}
+
+impl PeerPubSub {
+    /// Starts it and waits until it publishes or listens. `role` is `publish` or `subscribe`.
+    ///
+    /// # Panics
+    /// If it is not ready in time.
+    #[must_use]
+    pub fn start(peer: Peer, role: &str, description: &Value) -> Self {
+        let mut process = Process::spawn(
+            &format!("{} {role}", peer.name()),
+            peer.command("pubsub")
+                .args([role, &description.to_string()]),
+        );
+        process.wait_for("its ready line", START, |line| line == "{\"ready\":true}");
+        Self { process }
+    }
+
+    /// The next DataSet that a subscriber has printed, if there is one now.
+    ///
+    /// # Panics
+    /// If the subscriber has ended.
+    pub fn try_data_set(&mut self) -> Option<Value> {
+        assert!(
+            !self.process.has_ended(),
+            "it has ended{}",
+            self.process.report()
+        );
+        let line = self.process.try_line()?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}")))
+    }
+}
+
 /// A running foreign client with a session.
 #[derive(Debug)]
 pub struct PeerClient {

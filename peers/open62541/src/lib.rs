@@ -9,6 +9,7 @@ pub mod bench;
 pub mod client;
 pub mod convert;
 pub mod data;
+pub mod pubsub;
 pub mod server;
 
 /// An error of open62541: a StatusCode.

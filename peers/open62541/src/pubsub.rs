@@ -1,0 +1,543 @@
+//! open62541 as a publisher or subscriber of UADP over UDP, as `peers/README.md` describes it.
+
+use std::collections::BTreeMap;
+use std::ptr::{null, null_mut};
+
+use open62541_sys as sys;
+use serde_json::{Value, json};
+
+use crate::Status;
+use crate::convert::{from_data_value, to_variant};
+use crate::data::{Owned, description as type_description};
+
+/// OPC 10000-14, 6.2.4.2.
+const DATA_VALUE: u32 = 0b11;
+const RAW_DATA: u32 = 0b10_0000;
+
+/// PublisherId, GroupHeader, WriterGroupId, SequenceNumber, PayloadHeader (6.3.1.1.4).
+const NETWORK_MESSAGE: u32 = 0b110_0111;
+
+/// Timestamp, Status, SequenceNumber (6.3.1.3.2).
+const DATA_SET_MESSAGE: u32 = 0b10_0101;
+
+/// A server that does not listen for clients, and publishes or subscribes.
+#[derive(Debug)]
+pub struct PubSub {
+    server: *mut sys::UA_Server,
+    description: Value,
+    count: u32,
+}
+
+impl PubSub {
+    /// A server with a Variable for each field, which publishes or subscribes.
+    ///
+    /// # Errors
+    /// What is wrong with the description, or what open62541 says.
+    pub fn start(role: &str, description: Value) -> Result<Self, String> {
+        let server = new_server(&description["security"]).map_err(|error| error.to_string())?;
+        let pubsub = Self {
+            server,
+            description,
+            count: 0,
+        };
+        // SAFETY: the server is alive, in this call and those that follow.
+        let started = Status::check(unsafe { sys::UA_Server_run_startup(server) });
+        started.map_err(|error| error.to_string())?;
+        for field in pubsub.fields() {
+            pubsub.add_variable(field, role == "subscribe")?;
+        }
+        let components = match role {
+            "publish" => pubsub.add_publisher(),
+            "subscribe" => pubsub.add_subscriber(),
+            _ => return Err(format!("`{role}` is neither publish nor subscribe")),
+        };
+        components.map_err(|error| error.to_string())?;
+        // SAFETY: as above.
+        let enabled = Status::check(unsafe { sys::UA_Server_enableAllPubSubComponents(server) });
+        enabled.map_err(|error| error.to_string())?;
+        Ok(pubsub)
+    }
+
+    /// Does what there is to do now, without waiting.
+    pub fn iterate(&mut self) {
+        // SAFETY: the server is alive.
+        unsafe { sys::UA_Server_run_iterate(self.server, false) };
+    }
+
+    /// Sets `Count` to its next value.
+    ///
+    /// # Errors
+    /// What open62541 says.
+    pub fn count(&mut self) -> Result<(), Status> {
+        self.count += 1;
+        let value = json!({"UaType": 7, "Value": self.count});
+        let value = Owned::<sys::UA_Variant>::from_json(&value)?;
+        let node = node("Count")?;
+        // SAFETY: the server is alive; it copies what it is lent.
+        Status::check(unsafe { sys::UA_Server_writeValue(self.server, node.lend(), value.lend()) })
+    }
+
+    /// The fields as they are now.
+    ///
+    /// # Errors
+    /// What open62541 says.
+    pub fn values(&self) -> Result<BTreeMap<String, Value>, Status> {
+        let mut values = BTreeMap::new();
+        for name in self.fields().iter().map(name) {
+            let item = Owned::<sys::UA_ReadValueId>::from_json(
+                &json!({"NodeId": format!("ns=1;s={name}"), "AttributeId": 13}),
+            )?;
+            let neither = sys::UA_TimestampsToReturn::UA_TIMESTAMPSTORETURN_NEITHER;
+            // SAFETY: the server is alive and only reads the item; what it returns is ours.
+            let value = Owned::<sys::UA_DataValue>::new(unsafe {
+                sys::UA_Server_read(self.server, item.get(), neither)
+            });
+            values.insert(name.to_owned(), from_data_value(&value.to_json()?));
+        }
+        Ok(values)
+    }
+
+    fn fields(&self) -> &[Value] {
+        self.description["fields"]
+            .as_array()
+            .map_or(&[], Vec::as_slice)
+    }
+
+    fn number(&self, name: &str) -> u16 {
+        let number = self.description[name].as_u64().unwrap_or(0);
+        u16::try_from(number).unwrap_or(0)
+    }
+
+    /// A Variable for a field: with its value, or empty, so that whatever is read there has been received.
+    fn add_variable(&self, field: &Value, empty: bool) -> Result<(), String> {
+        let mut value = to_variant(field)?;
+        if empty {
+            value["Value"] = zero(field);
+        }
+        let add = || {
+            let attributes = Owned::<sys::UA_VariableAttributes>::from_json(&json!({
+                "DisplayName": {"Text": name(field)},
+                "Value": value,
+                "DataType": data_type(field),
+                "ValueRank": rank(field),
+                "ArrayDimensions": dimensions(field),
+                "AccessLevel": 3,
+                "UserAccessLevel": 3,
+            }))?;
+            let browse_name =
+                Owned::<sys::UA_QualifiedName>::from_json(&format!("1:{}", name(field)).into())?;
+            // SAFETY: the server is alive; it copies everything that it is lent.
+            Status::check(unsafe {
+                sys::UA_Server_addVariableNode(
+                    self.server,
+                    node(name(field))?.lend(),
+                    standard("i=85")?.lend(),
+                    standard("i=35")?.lend(),
+                    browse_name.lend(),
+                    standard("i=63")?.lend(),
+                    attributes.lend(),
+                    null_mut(),
+                    null_mut(),
+                )
+            })
+        };
+        add().map_err(|error: Status| format!("{}: {error}", name(field)))
+    }
+
+    fn add_connection(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
+        let profile = string("http://opcfoundation.org/UA-Profile/Transport/pubsub-udp-uadp")?;
+        let address = Owned::<sys::UA_Variant>::from_json(&json!({
+            "UaType": 22,
+            "Value": {"UaTypeId": "i=15510", "NetworkInterface": "", "Url": self.description["url"]},
+        }))?;
+        let name = string("UDP")?;
+        let mut id = null_id();
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
+        let status = unsafe {
+            let mut config: sys::UA_PubSubConnectionConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.publisherId = self.publisher_id();
+            config.transportProfileUri = profile.lend();
+            config.address = address.lend();
+            sys::UA_Server_addPubSubConnection(self.server, &raw const config, &raw mut id)
+        };
+        Status::check(status)?;
+        Ok(Owned::new(id))
+    }
+
+    fn publisher_id(&self) -> sys::UA_PublisherId {
+        // SAFETY: zeros are a PublisherId, and a number owns nothing.
+        unsafe {
+            let mut id: sys::UA_PublisherId = std::mem::zeroed();
+            id.idType = sys::UA_PublisherIdType::UA_PUBLISHERIDTYPE_UINT16;
+            *id.id.uint16.as_mut() = self.number("publisherId");
+            id
+        }
+    }
+
+    /// DataSetFieldContentMask.
+    fn field_content(&self) -> u32 {
+        match self.description["encoding"].as_str() {
+            Some("DataValue") => DATA_VALUE,
+            Some("RawData") => RAW_DATA,
+            _ => 0,
+        }
+    }
+
+    /// SecurityMode and policy.
+    fn protection(
+        &self,
+    ) -> (
+        sys::UA_MessageSecurityMode,
+        *mut sys::UA_PubSubSecurityPolicy,
+    ) {
+        use sys::UA_MessageSecurityMode as Mode;
+        let mode = match self.description["security"]["encrypted"].as_bool() {
+            None => return (Mode::UA_MESSAGESECURITYMODE_NONE, null_mut()),
+            Some(false) => Mode::UA_MESSAGESECURITYMODE_SIGN,
+            Some(true) => Mode::UA_MESSAGESECURITYMODE_SIGNANDENCRYPT,
+        };
+        // SAFETY: the server is alive, and its configuration with it.
+        let policy = unsafe {
+            (*sys::UA_Server_getConfig(self.server))
+                .pubSubConfig
+                .securityPolicies
+        };
+        (mode, policy)
+    }
+
+    /// SecurityTokenId, signing key, encrypting key and nonce, if messages are protected.
+    fn keys(&self) -> Option<(u32, [Vec<u8>; 3])> {
+        let security = self.description["security"].as_object()?;
+        let key = |name: &str| from_hex(security[name].as_str().unwrap_or_default());
+        let token = security["token"].as_u64()?;
+        let keys = [key("signing"), key("encrypting"), key("nonce")];
+        Some((u32::try_from(token).ok()?, keys))
+    }
+
+    fn add_publisher(&self) -> Result<(), Status> {
+        let connection = self.add_connection()?;
+        let data_set = self.add_data_set()?;
+        let group = self.add_writer_group(&connection)?;
+        let settings = structure(
+            "i=15652",
+            &json!({"DataSetMessageContentMask": DATA_SET_MESSAGE, "ConfiguredSize": 0, "NetworkMessageNumber": 0, "DataSetOffset": 0}),
+        )?;
+        let (name, data_set_name) = (string("Writer")?, string("Machine")?);
+        // It publishes RawData only without delta frames.
+        let raw = self.field_content() == RAW_DATA;
+        let key_frames = if raw {
+            0
+        } else {
+            u32::from(self.number("keyFrameCount"))
+        };
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
+        Status::check(unsafe {
+            let mut config: sys::UA_DataSetWriterConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.dataSetWriterId = self.number("dataSetWriterId");
+            config.dataSetFieldContentMask = self.field_content();
+            config.keyFrameCount = key_frames;
+            config.messageSettings = settings.lend();
+            config.dataSetName = data_set_name.lend();
+            sys::UA_Server_addDataSetWriter(
+                self.server,
+                group.lend(),
+                data_set.lend(),
+                &raw const config,
+                null_mut(),
+            )
+        })
+    }
+
+    fn add_data_set(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
+        let name = string("Machine")?;
+        let mut id = null_id();
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
+        let mut result = unsafe {
+            let mut config: sys::UA_PublishedDataSetConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.publishedDataSetType =
+                sys::UA_PublishedDataSetType::UA_PUBSUB_DATASET_PUBLISHEDITEMS;
+            sys::UA_Server_addPublishedDataSet(self.server, &raw const config, &raw mut id)
+        };
+        // SAFETY: an array of numbers that open62541 allocated, if it did.
+        unsafe {
+            let number = type_description::<sys::UA_UInt32>();
+            let size = result.fieldAddResultsSize;
+            sys::UA_Array_delete(result.fieldAddResults.cast(), size, number);
+            result.fieldAddResults = null_mut();
+        }
+        Status::check(result.addResult)?;
+        let id = Owned::new(id);
+        for field in self.fields() {
+            let alias = string(self::name(field))?;
+            let variable = Owned::<sys::UA_PublishedVariableDataType>::from_json(
+                &json!({"PublishedVariable": format!("ns=1;s={}", self::name(field)), "AttributeId": 13}),
+            )?;
+            // SAFETY: as above.
+            let result = unsafe {
+                let mut config: sys::UA_DataSetFieldConfig = std::mem::zeroed();
+                config.dataSetFieldType = sys::UA_DataSetFieldType::UA_PUBSUB_DATASETFIELD_VARIABLE;
+                let field = config.field.variable.as_mut();
+                field.fieldNameAlias = alias.lend();
+                field.publishParameters = variable.lend();
+                sys::UA_Server_addDataSetField(
+                    self.server,
+                    id.lend(),
+                    &raw const config,
+                    null_mut(),
+                )
+            };
+            Status::check(result.result)?;
+        }
+        Ok(id)
+    }
+
+    fn add_writer_group(
+        &self,
+        connection: &Owned<sys::UA_NodeId>,
+    ) -> Result<Owned<sys::UA_NodeId>, Status> {
+        let name = string("Group")?;
+        let settings = structure(
+            "i=15645",
+            &json!({"GroupVersion": 0, "DataSetOrdering": 0, "NetworkMessageContentMask": NETWORK_MESSAGE,
+                "SamplingOffset": 0.0, "PublishingOffset": []}),
+        )?;
+        let (security_mode, policy) = self.protection();
+        let mut id = null_id();
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent. The policy is its own.
+        let status = unsafe {
+            let mut config: sys::UA_WriterGroupConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.writerGroupId = self.number("writerGroupId");
+            config.publishingInterval = f64::from(self.number("interval"));
+            config.messageSettings = settings.lend();
+            config.encodingMimeType = sys::UA_PubSubEncodingType::UA_PUBSUB_ENCODING_UADP;
+            config.securityMode = security_mode;
+            config.securityPolicy = policy;
+            let (server, connection) = (self.server, connection.lend());
+            sys::UA_Server_addWriterGroup(server, connection, &raw const config, &raw mut id)
+        };
+        Status::check(status)?;
+        let id = Owned::new(id);
+        if let Some((token, mut keys)) = self.keys() {
+            let [signing, encrypting, nonce] = keys.each_mut().map(|key| borrowed(key));
+            // SAFETY: the server is alive and copies the keys, which outlive the call.
+            Status::check(unsafe {
+                let (server, id) = (self.server, id.lend());
+                sys::UA_Server_setWriterGroupEncryptionKeys(
+                    server, id, token, signing, encrypting, nonce,
+                )
+            })?;
+        }
+        Ok(id)
+    }
+
+    fn add_subscriber(&self) -> Result<(), Status> {
+        let connection = self.add_connection()?;
+        let group = self.add_reader_group(&connection)?;
+        let name = string("Reader")?;
+        let settings = structure(
+            "i=15653",
+            &json!({"NetworkMessageContentMask": NETWORK_MESSAGE, "DataSetMessageContentMask": DATA_SET_MESSAGE}),
+        )?;
+        let target = |field: &Value| json!({"AttributeId": 13, "TargetNodeId": format!("ns=1;s={}", self::name(field))});
+        let targets: Vec<_> = self.fields().iter().map(target).collect();
+        let targets = Owned::<sys::UA_TargetVariablesDataType>::from_json(
+            &json!({"TargetVariables": targets}),
+        )?;
+        let meta_data = self.meta_data()?;
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
+        Status::check(unsafe {
+            let mut config: sys::UA_DataSetReaderConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.publisherId = self.publisher_id();
+            config.writerGroupId = self.number("writerGroupId");
+            config.dataSetWriterId = self.number("dataSetWriterId");
+            config.dataSetMetaData = meta_data.lend();
+            config.dataSetFieldContentMask = self.field_content();
+            config.messageSettings = settings.lend();
+            config.subscribedDataSetType = sys::UA_SubscribedDataSetType::UA_PUBSUB_SDS_TARGET;
+            *config.subscribedDataSet.target.as_mut() = targets.lend();
+            let (server, group) = (self.server, group.lend());
+            sys::UA_Server_addDataSetReader(server, group, &raw const config, null_mut())
+        })
+    }
+
+    fn meta_data(&self) -> Result<Owned<sys::UA_DataSetMetaDataType>, Status> {
+        let field = |field: &Value| {
+            json!({
+                "Name": name(field),
+                "BuiltInType": built_in_type(field),
+                "DataType": data_type(field),
+                "ValueRank": rank(field),
+                "ArrayDimensions": dimensions(field),
+            })
+        };
+        let fields: Vec<_> = self.fields().iter().map(field).collect();
+        Owned::from_json(&json!({"Name": "Machine", "Fields": fields}))
+    }
+
+    fn add_reader_group(
+        &self,
+        connection: &Owned<sys::UA_NodeId>,
+    ) -> Result<Owned<sys::UA_NodeId>, Status> {
+        let name = string("Group")?;
+        let (security_mode, policy) = self.protection();
+        let mut id = null_id();
+        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent. The policy is its own.
+        let status = unsafe {
+            let mut config: sys::UA_ReaderGroupConfig = std::mem::zeroed();
+            config.name = name.lend();
+            config.encodingMimeType = sys::UA_PubSubEncodingType::UA_PUBSUB_ENCODING_UADP;
+            config.securityMode = security_mode;
+            config.securityPolicy = policy;
+            let (server, connection) = (self.server, connection.lend());
+            sys::UA_Server_addReaderGroup(server, connection, &raw const config, &raw mut id)
+        };
+        Status::check(status)?;
+        let id = Owned::new(id);
+        if let Some((token, mut keys)) = self.keys() {
+            let [signing, encrypting, nonce] = keys.each_mut().map(|key| borrowed(key));
+            // SAFETY: the server is alive and copies the keys, which outlive the call.
+            Status::check(unsafe {
+                let (server, id) = (self.server, id.lend());
+                sys::UA_Server_setReaderGroupEncryptionKeys(
+                    server, id, token, signing, encrypting, nonce,
+                )
+            })?;
+        }
+        Ok(id)
+    }
+}
+
+impl Drop for PubSub {
+    fn drop(&mut self) {
+        // SAFETY: the server is alive and not used again. What it says of its end no longer matters.
+        unsafe {
+            sys::UA_Server_disableAllPubSubComponents(self.server);
+            sys::UA_Server_run_shutdown(self.server);
+            sys::UA_Server_delete(self.server);
+        }
+    }
+}
+
+/// A server without TCP, with the SecurityPolicy that the description names.
+fn new_server(security: &Value) -> Result<*mut sys::UA_Server, Status> {
+    // SAFETY: a configuration is zeroed before it is filled, as open62541's own programs do.
+    let mut config: sys::UA_ServerConfig = unsafe { std::mem::zeroed() };
+    // SAFETY: the configuration is ours; no certificate is given. Its logger writes to the standard output, which is ours, so it
+    // is silenced before anything else is done.
+    let status = unsafe {
+        config.logging = sys::UA_Log_Stdout_new(sys::UA_LogLevel::UA_LOGLEVEL_FATAL);
+        sys::UA_ServerConfig_setMinimal(&raw mut config, 4840, null())
+    };
+    Status::check(status)?;
+    config.tcpEnabled = false;
+    config.pubSubConfig.enableDeltaFrames = true;
+    if let Some(uri) = security["policy"].as_str() {
+        let size = size_of::<sys::UA_PubSubSecurityPolicy>();
+        // SAFETY: the server frees the memory as it was allocated, with all that the policy has in it. A policy is initialised by
+        // one of these functions and needs nothing but the logger, which lives as long as the server.
+        let status = unsafe {
+            let memory = sys::UA_Array_new(size, type_description::<sys::UA_Byte>());
+            let policy = memory.cast::<sys::UA_PubSubSecurityPolicy>();
+            if policy.is_null() {
+                return Err(Status(sys::UA_STATUSCODE_BADOUTOFMEMORY));
+            }
+            config.pubSubConfig.securityPolicies = policy;
+            config.pubSubConfig.securityPoliciesSize = 1;
+            if uri.ends_with("#PubSub-Aes128-CTR") {
+                sys::UA_PubSubSecurityPolicy_Aes128Ctr(policy, config.logging)
+            } else {
+                sys::UA_PubSubSecurityPolicy_Aes256Ctr(policy, config.logging)
+            }
+        };
+        Status::check(status)?;
+    }
+    // SAFETY: the configuration is complete; the server takes over what it owns.
+    let server = unsafe { sys::UA_Server_newWithConfig(&raw mut config) };
+    if server.is_null() {
+        return Err(Status(sys::UA_STATUSCODE_BADINTERNALERROR));
+    }
+    Ok(server)
+}
+
+fn name(field: &Value) -> &str {
+    field["name"].as_str().unwrap_or_default()
+}
+
+fn built_in_type(field: &Value) -> u64 {
+    let variant = to_variant(field).unwrap_or_default();
+    variant["UaType"].as_u64().unwrap_or(0)
+}
+
+/// The NodeId of its DataType, which for a built-in type is its number.
+fn data_type(field: &Value) -> String {
+    format!("i={}", built_in_type(field))
+}
+
+fn rank(field: &Value) -> i32 {
+    if field["array"] == true { 1 } else { -1 }
+}
+
+/// The length of an array.
+fn dimensions(field: &Value) -> Value {
+    field["value"]
+        .as_array()
+        .map_or(json!([]), |elements| json!([elements.len()]))
+}
+
+/// What a Variable has before anything is received.
+fn zero(field: &Value) -> Value {
+    if let Some(elements) = field["value"].as_array() {
+        return json!(vec![0; elements.len()]);
+    }
+    match field["type"].as_str() {
+        Some("Boolean") => false.into(),
+        Some("String") => "".into(),
+        Some("Int64" | "UInt64") => "0".into(),
+        Some("DateTime") => "1970-01-01T00:00:00Z".into(),
+        Some("Float" | "Double") => json!(0.0),
+        _ => 0.into(),
+    }
+}
+
+fn node(name: &str) -> Result<Owned<sys::UA_NodeId>, Status> {
+    Owned::from_json(&format!("ns=1;s={name}").into())
+}
+
+fn standard(id: &str) -> Result<Owned<sys::UA_NodeId>, Status> {
+    Owned::from_json(&id.into())
+}
+
+fn string(text: &str) -> Result<Owned<sys::UA_String>, Status> {
+    Owned::from_json(&text.into())
+}
+
+/// A structure as settings of a component, by the NodeId of its DataType.
+fn structure(data_type: &str, fields: &Value) -> Result<Owned<sys::UA_ExtensionObject>, Status> {
+    let mut object = fields.clone();
+    object["UaTypeId"] = data_type.into();
+    Owned::from_json(&object)
+}
+
+fn null_id() -> sys::UA_NodeId {
+    sys::UA_NodeId::default()
+}
+
+/// Bytes for a function that copies them.
+fn borrowed(bytes: &mut [u8]) -> sys::UA_ByteString {
+    sys::UA_ByteString {
+        length: bytes.len(),
+        data: bytes.as_mut_ptr(),
+    }
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().chunks(2);
+    digits
+        .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect()
+}
