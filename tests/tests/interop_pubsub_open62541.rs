@@ -21,6 +21,17 @@ fn it_receives_key_frames() {
 }
 
 #[test]
+fn it_receives_delta_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue] {
+        let exchange = Exchange {
+            key_frame_count: 5,
+            ..Exchange::plain(encoding)
+        };
+        peer_receives(PEER, &exchange, true);
+    }
+}
+
+#[test]
 fn it_receives_protected_messages() {
     for policy in SecurityPolicy::ALL {
         for encrypted in [false, true] {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::convert::{from_data_value, to_variant};
-use crate::data::{Owned, description as type_description};
+use crate::data::{Described, Owned, description as type_description};
 
 /// OPC 10000-14, 6.2.4.2.
 const DATA_VALUE: u32 = 0b11;
@@ -146,10 +146,10 @@ impl PubSub {
 
     fn add_connection(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
         let profile = string("http://opcfoundation.org/UA-Profile/Transport/pubsub-udp-uadp")?;
-        let address = Owned::<sys::UA_Variant>::from_json(&json!({
-            "UaType": 22,
-            "Value": {"UaTypeId": "i=15510", "NetworkInterface": "", "Url": self.description["url"]},
-        }))?;
+        let address = Owned::<sys::UA_NetworkAddressUrlDataType>::from_json(
+            &json!({"NetworkInterface": "", "Url": self.description["url"]}),
+        )?;
+        let mut lent = address.lend();
         let name = string("UDP")?;
         let mut id = null_id();
         // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
@@ -158,7 +158,12 @@ impl PubSub {
             config.name = name.lend();
             config.publisherId = self.publisher_id();
             config.transportProfileUri = profile.lend();
-            config.address = address.lend();
+            let address_type = type_description::<sys::UA_NetworkAddressUrlDataType>();
+            sys::UA_Variant_setScalar(
+                &raw mut config.address,
+                (&raw mut lent).cast(),
+                address_type,
+            );
             sys::UA_Server_addPubSubConnection(self.server, &raw const config, &raw mut id)
         };
         Status::check(status)?;
@@ -219,26 +224,19 @@ impl PubSub {
         let connection = self.add_connection()?;
         let data_set = self.add_data_set()?;
         let group = self.add_writer_group(&connection)?;
-        let settings = structure(
-            "i=15652",
+        let settings = Owned::<sys::UA_UadpDataSetWriterMessageDataType>::from_json(
             &json!({"DataSetMessageContentMask": DATA_SET_MESSAGE, "ConfiguredSize": 0, "NetworkMessageNumber": 0, "DataSetOffset": 0}),
         )?;
         let (name, data_set_name) = (string("Writer")?, string("Machine")?);
-        // It publishes RawData only without delta frames.
-        let raw = self.field_content() == RAW_DATA;
-        let key_frames = if raw {
-            0
-        } else {
-            u32::from(self.number("keyFrameCount"))
-        };
         // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
         Status::check(unsafe {
             let mut config: sys::UA_DataSetWriterConfig = std::mem::zeroed();
             config.name = name.lend();
             config.dataSetWriterId = self.number("dataSetWriterId");
             config.dataSetFieldContentMask = self.field_content();
-            config.keyFrameCount = key_frames;
-            config.messageSettings = settings.lend();
+            // Without delta frames, which open62541 1.5 counts wrongly: they end with null values for the first field.
+            config.keyFrameCount = 0;
+            config.messageSettings = borrowed_object(&settings);
             config.dataSetName = data_set_name.lend();
             sys::UA_Server_addDataSetWriter(
                 self.server,
@@ -299,8 +297,7 @@ impl PubSub {
         connection: &Owned<sys::UA_NodeId>,
     ) -> Result<Owned<sys::UA_NodeId>, Status> {
         let name = string("Group")?;
-        let settings = structure(
-            "i=15645",
+        let settings = Owned::<sys::UA_UadpWriterGroupMessageDataType>::from_json(
             &json!({"GroupVersion": 0, "DataSetOrdering": 0, "NetworkMessageContentMask": NETWORK_MESSAGE,
                 "SamplingOffset": 0.0, "PublishingOffset": []}),
         )?;
@@ -312,7 +309,7 @@ impl PubSub {
             config.name = name.lend();
             config.writerGroupId = self.number("writerGroupId");
             config.publishingInterval = f64::from(self.number("interval"));
-            config.messageSettings = settings.lend();
+            config.messageSettings = borrowed_object(&settings);
             config.encodingMimeType = sys::UA_PubSubEncodingType::UA_PUBSUB_ENCODING_UADP;
             config.securityMode = security_mode;
             config.securityPolicy = policy;
@@ -338,8 +335,7 @@ impl PubSub {
         let connection = self.add_connection()?;
         let group = self.add_reader_group(&connection)?;
         let name = string("Reader")?;
-        let settings = structure(
-            "i=15653",
+        let settings = Owned::<sys::UA_UadpDataSetReaderMessageDataType>::from_json(
             &json!({"NetworkMessageContentMask": NETWORK_MESSAGE, "DataSetMessageContentMask": DATA_SET_MESSAGE}),
         )?;
         let target = |field: &Value| json!({"AttributeId": 13, "TargetNodeId": format!("ns=1;s={}", self::name(field))});
@@ -357,7 +353,7 @@ impl PubSub {
             config.dataSetWriterId = self.number("dataSetWriterId");
             config.dataSetMetaData = meta_data.lend();
             config.dataSetFieldContentMask = self.field_content();
-            config.messageSettings = settings.lend();
+            config.messageSettings = borrowed_object(&settings);
             config.subscribedDataSetType = sys::UA_SubscribedDataSetType::UA_PUBSUB_SDS_TARGET;
             *config.subscribedDataSet.target.as_mut() = targets.lend();
             let (server, group) = (self.server, group.lend());
@@ -435,7 +431,6 @@ fn new_server(security: &Value) -> Result<*mut sys::UA_Server, Status> {
     };
     Status::check(status)?;
     config.tcpEnabled = false;
-    config.pubSubConfig.enableDeltaFrames = true;
     if let Some(uri) = security["policy"].as_str() {
         let size = size_of::<sys::UA_PubSubSecurityPolicy>();
         // SAFETY: the server frees the memory as it was allocated, with all that the policy has in it. A policy is initialised by
@@ -516,11 +511,19 @@ fn string(text: &str) -> Result<Owned<sys::UA_String>, Status> {
     Owned::from_json(&text.into())
 }
 
-/// A structure as settings of a component, by the NodeId of its DataType.
-fn structure(data_type: &str, fields: &Value) -> Result<Owned<sys::UA_ExtensionObject>, Status> {
-    let mut object = fields.clone();
-    object["UaTypeId"] = data_type.into();
-    Owned::from_json(&object)
+/// A structure as settings of a component, to be copied while it lives.
+fn borrowed_object<T: Described>(settings: &Owned<T>) -> sys::UA_ExtensionObject {
+    let mut object = sys::UA_ExtensionObject::default();
+    let structure = std::ptr::from_ref(settings.get()).cast_mut().cast();
+    // SAFETY: the object only points to the structure, whose type this is, and does not own it. Nobody writes to it.
+    unsafe {
+        sys::UA_ExtensionObject_setValueNoDelete(
+            &raw mut object,
+            structure,
+            type_description::<T>(),
+        );
+    }
+    object
 }
 
 fn null_id() -> sys::UA_NodeId {
