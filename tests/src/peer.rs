@@ -1,5 +1,6 @@
 //! The foreign peers of `peers/`, and the JSON lines that they speak (`peers/README.md`).
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -81,6 +82,18 @@ pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).expect("one JSON object a line"))
         .collect()
+}
+
+/// Loads a binary PubSub configuration file into asyncua, which writes another one; returns what it prints.
+///
+/// # Panics
+/// If asyncua cannot load it.
+#[must_use]
+pub fn asyncua_converts_configuration(input: &Path, output: &Path) -> Value {
+    let mut command = Peer::Asyncua.command("pubsub_configuration");
+    command.args([input, output]);
+    let printed = process::run("pubsub_configuration.py", &mut command, START).expect_success();
+    serde_json::from_str(&printed).expect("it prints JSON")
 }
 
 /// A running foreign server.
