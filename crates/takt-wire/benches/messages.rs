@@ -68,7 +68,9 @@ fn fixed(criterion: &mut Criterion) {
         group.bench_function(format!("read/{fields}"), |bencher| {
             bencher.iter(|| {
                 let read = reader.read(black_box(&bytes)).unwrap();
-                slots.iter().fold(0_u32, |sum, slot| sum.wrapping_add(read.get(*slot)))
+                slots
+                    .iter()
+                    .fold(0_u32, |sum, slot| sum.wrapping_add(read.get(*slot)))
             });
         });
     }

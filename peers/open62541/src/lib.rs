@@ -9,6 +9,7 @@ pub mod bench;
 pub mod client;
 pub mod convert;
 pub mod data;
+pub mod message;
 pub mod pubsub;
 pub mod server;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::convert::{from_data_value, to_variant};
-use crate::data::{Described, Owned, description as type_description};
+use crate::data::{Described, Owned, bytes, description as type_description, elements};
 
 /// OPC 10000-14, 6.2.4.2.
 const DATA_VALUE: u32 = 0b11;
@@ -20,12 +20,21 @@ const NETWORK_MESSAGE: u32 = 0b110_0111;
 /// Timestamp, Status, SequenceNumber (6.3.1.3.2).
 const DATA_SET_MESSAGE: u32 = 0b10_0101;
 
+/// What open62541's real-time publishers work with: its `UA_PubSubOffsetTable`.
+#[derive(Debug, Clone)]
+pub struct OffsetTable {
+    /// The NetworkMessage.
+    pub message: Vec<u8>,
+    /// `UA_PubSubOffsetType`, and offset in bytes.
+    pub offsets: Vec<(u32, usize)>,
+}
+
 /// A server that does not listen for clients, and publishes or subscribes.
-#[derive(Debug)]
 pub struct PubSub {
     server: *mut sys::UA_Server,
     description: Value,
     count: u32,
+    writer_group: Option<Owned<sys::UA_NodeId>>,
 }
 
 impl PubSub {
@@ -35,10 +44,11 @@ impl PubSub {
     /// What is wrong with the description, or what open62541 says.
     pub fn start(role: &str, description: Value) -> Result<Self, String> {
         let server = new_server(&description["security"]).map_err(|error| error.to_string())?;
-        let pubsub = Self {
+        let mut pubsub = Self {
             server,
             description,
             count: 0,
+            writer_group: None,
         };
         // SAFETY: the server is alive, in this call and those that follow.
         let started = Status::check(unsafe { sys::UA_Server_run_startup(server) });
@@ -47,7 +57,9 @@ impl PubSub {
             pubsub.add_variable(field, role == "subscribe")?;
         }
         let components = match role {
-            "publish" => pubsub.add_publisher(),
+            "publish" => pubsub
+                .add_publisher()
+                .map(|group| pubsub.writer_group = Some(group)),
             "subscribe" => pubsub.add_subscriber(),
             _ => return Err(format!("`{role}` is neither publish nor subscribe")),
         };
@@ -75,6 +87,34 @@ impl PubSub {
         let node = node("Count")?;
         // SAFETY: the server is alive; it copies what it is lent.
         Status::check(unsafe { sys::UA_Server_writeValue(self.server, node.lend(), value.lend()) })
+    }
+
+    /// A publisher's message of fixed layout, and where its parts are.
+    ///
+    /// # Errors
+    /// What open62541 says.
+    pub fn offset_table(&self) -> Result<OffsetTable, Status> {
+        let group = self.writer_group.as_ref();
+        let group = group.ok_or(Status(sys::UA_STATUSCODE_BADNOTFOUND))?;
+        // SAFETY: zeros are an empty table; the server is alive. What the table has is copied before it is freed.
+        unsafe {
+            let mut table: sys::UA_PubSubOffsetTable = std::mem::zeroed();
+            let (server, group) = (self.server, group.lend());
+            Status::check(sys::UA_Server_computeWriterGroupOffsetTable(
+                server,
+                group,
+                &raw mut table,
+            ))?;
+            let offsets = elements(table.offsets, table.offsetsSize).iter();
+            let copy = OffsetTable {
+                message: bytes(&table.networkMessage).to_vec(),
+                offsets: offsets
+                    .map(|entry| (entry.offsetType.0, entry.offset))
+                    .collect(),
+            };
+            sys::UA_PubSubOffsetTable_clear(&raw mut table);
+            Ok(copy)
+        }
     }
 
     /// The fields as they are now.
@@ -220,7 +260,7 @@ impl PubSub {
         Some((u32::try_from(token).ok()?, keys))
     }
 
-    fn add_publisher(&self) -> Result<(), Status> {
+    fn add_publisher(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
         let connection = self.add_connection()?;
         let data_set = self.add_data_set()?;
         let group = self.add_writer_group(&connection)?;
@@ -245,7 +285,8 @@ impl PubSub {
                 &raw const config,
                 null_mut(),
             )
-        })
+        })?;
+        Ok(group)
     }
 
     fn add_data_set(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
