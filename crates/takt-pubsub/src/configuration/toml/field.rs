@@ -341,7 +341,7 @@ impl Field {
 
     pub(super) fn set_variable(&mut self, variable: &PublishedVariableDataType) {
         let deadband =
-            (variable.deadband_type != 0).then(|| Enumeration(variable.deadband_type as i32));
+            (variable.deadband_type != 0).then_some(Enumeration(variable.deadband_type as i32));
         self.published_variable = Some(Text(variable.published_variable.clone()));
         self.attribute_id = Attribute::unless_value(variable.attribute_id);
         self.sampling_interval_hint = Milliseconds(variable.sampling_interval_hint);
