@@ -1,5 +1,9 @@
 //! open62541 as a publisher or subscriber of UADP over UDP, as `peers/README.md` describes it.
 
+mod description;
+mod publisher;
+mod subscriber;
+
 use std::collections::BTreeMap;
 use std::ptr::{null, null_mut};
 
@@ -8,7 +12,10 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::convert::{from_data_value, to_variant};
-use crate::data::{Described, Owned, bytes, description as type_description, elements};
+use crate::data::{Owned, bytes, description as type_description, elements};
+use description::{
+    data_type, dimensions, from_hex, name, node, null_id, rank, standard, string, zero,
+};
 
 /// OPC 10000-14, 6.2.4.2.
 const DATA_VALUE: u32 = 0b11;
@@ -259,194 +266,6 @@ impl PubSub {
         let keys = [key("signing"), key("encrypting"), key("nonce")];
         Some((u32::try_from(token).ok()?, keys))
     }
-
-    fn add_publisher(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
-        let connection = self.add_connection()?;
-        let data_set = self.add_data_set()?;
-        let group = self.add_writer_group(&connection)?;
-        let settings = Owned::<sys::UA_UadpDataSetWriterMessageDataType>::from_json(
-            &json!({"DataSetMessageContentMask": DATA_SET_MESSAGE, "ConfiguredSize": 0, "NetworkMessageNumber": 0, "DataSetOffset": 0}),
-        )?;
-        let (name, data_set_name) = (string("Writer")?, string("Machine")?);
-        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
-        Status::check(unsafe {
-            let mut config: sys::UA_DataSetWriterConfig = std::mem::zeroed();
-            config.name = name.lend();
-            config.dataSetWriterId = self.number("dataSetWriterId");
-            config.dataSetFieldContentMask = self.field_content();
-            // Without delta frames, which open62541 1.5 counts wrongly: they end with null values for the first field.
-            config.keyFrameCount = 0;
-            config.messageSettings = borrowed_object(&settings);
-            config.dataSetName = data_set_name.lend();
-            sys::UA_Server_addDataSetWriter(
-                self.server,
-                group.lend(),
-                data_set.lend(),
-                &raw const config,
-                null_mut(),
-            )
-        })?;
-        Ok(group)
-    }
-
-    fn add_data_set(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
-        let name = string("Machine")?;
-        let mut id = null_id();
-        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
-        let mut result = unsafe {
-            let mut config: sys::UA_PublishedDataSetConfig = std::mem::zeroed();
-            config.name = name.lend();
-            config.publishedDataSetType =
-                sys::UA_PublishedDataSetType::UA_PUBSUB_DATASET_PUBLISHEDITEMS;
-            sys::UA_Server_addPublishedDataSet(self.server, &raw const config, &raw mut id)
-        };
-        // SAFETY: an array of numbers that open62541 allocated, if it did.
-        unsafe {
-            let number = type_description::<sys::UA_UInt32>();
-            let size = result.fieldAddResultsSize;
-            sys::UA_Array_delete(result.fieldAddResults.cast(), size, number);
-            result.fieldAddResults = null_mut();
-        }
-        Status::check(result.addResult)?;
-        let id = Owned::new(id);
-        for field in self.fields() {
-            let alias = string(self::name(field))?;
-            let variable = Owned::<sys::UA_PublishedVariableDataType>::from_json(
-                &json!({"PublishedVariable": format!("ns=1;s={}", self::name(field)), "AttributeId": 13}),
-            )?;
-            // SAFETY: as above.
-            let result = unsafe {
-                let mut config: sys::UA_DataSetFieldConfig = std::mem::zeroed();
-                config.dataSetFieldType = sys::UA_DataSetFieldType::UA_PUBSUB_DATASETFIELD_VARIABLE;
-                let field = config.field.variable.as_mut();
-                field.fieldNameAlias = alias.lend();
-                field.publishParameters = variable.lend();
-                sys::UA_Server_addDataSetField(
-                    self.server,
-                    id.lend(),
-                    &raw const config,
-                    null_mut(),
-                )
-            };
-            Status::check(result.result)?;
-        }
-        Ok(id)
-    }
-
-    fn add_writer_group(
-        &self,
-        connection: &Owned<sys::UA_NodeId>,
-    ) -> Result<Owned<sys::UA_NodeId>, Status> {
-        let name = string("Group")?;
-        let settings = Owned::<sys::UA_UadpWriterGroupMessageDataType>::from_json(
-            &json!({"GroupVersion": 0, "DataSetOrdering": 0, "NetworkMessageContentMask": NETWORK_MESSAGE,
-                "SamplingOffset": 0.0, "PublishingOffset": []}),
-        )?;
-        let (security_mode, policy) = self.protection();
-        let mut id = null_id();
-        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent. The policy is its own.
-        let status = unsafe {
-            let mut config: sys::UA_WriterGroupConfig = std::mem::zeroed();
-            config.name = name.lend();
-            config.writerGroupId = self.number("writerGroupId");
-            config.publishingInterval = f64::from(self.number("interval"));
-            config.messageSettings = borrowed_object(&settings);
-            config.encodingMimeType = sys::UA_PubSubEncodingType::UA_PUBSUB_ENCODING_UADP;
-            config.securityMode = security_mode;
-            config.securityPolicy = policy;
-            let (server, connection) = (self.server, connection.lend());
-            sys::UA_Server_addWriterGroup(server, connection, &raw const config, &raw mut id)
-        };
-        Status::check(status)?;
-        let id = Owned::new(id);
-        if let Some((token, mut keys)) = self.keys() {
-            let [signing, encrypting, nonce] = keys.each_mut().map(|key| borrowed(key));
-            // SAFETY: the server is alive and copies the keys, which outlive the call.
-            Status::check(unsafe {
-                let (server, id) = (self.server, id.lend());
-                sys::UA_Server_setWriterGroupEncryptionKeys(
-                    server, id, token, signing, encrypting, nonce,
-                )
-            })?;
-        }
-        Ok(id)
-    }
-
-    fn add_subscriber(&self) -> Result<(), Status> {
-        let connection = self.add_connection()?;
-        let group = self.add_reader_group(&connection)?;
-        let name = string("Reader")?;
-        let settings = Owned::<sys::UA_UadpDataSetReaderMessageDataType>::from_json(
-            &json!({"NetworkMessageContentMask": NETWORK_MESSAGE, "DataSetMessageContentMask": DATA_SET_MESSAGE}),
-        )?;
-        let target = |field: &Value| json!({"AttributeId": 13, "TargetNodeId": format!("ns=1;s={}", self::name(field))});
-        let targets: Vec<_> = self.fields().iter().map(target).collect();
-        let targets = Owned::<sys::UA_TargetVariablesDataType>::from_json(
-            &json!({"TargetVariables": targets}),
-        )?;
-        let meta_data = self.meta_data()?;
-        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent.
-        Status::check(unsafe {
-            let mut config: sys::UA_DataSetReaderConfig = std::mem::zeroed();
-            config.name = name.lend();
-            config.publisherId = self.publisher_id();
-            config.writerGroupId = self.number("writerGroupId");
-            config.dataSetWriterId = self.number("dataSetWriterId");
-            config.dataSetMetaData = meta_data.lend();
-            config.dataSetFieldContentMask = self.field_content();
-            config.messageSettings = borrowed_object(&settings);
-            config.subscribedDataSetType = sys::UA_SubscribedDataSetType::UA_PUBSUB_SDS_TARGET;
-            *config.subscribedDataSet.target.as_mut() = targets.lend();
-            let (server, group) = (self.server, group.lend());
-            sys::UA_Server_addDataSetReader(server, group, &raw const config, null_mut())
-        })
-    }
-
-    fn meta_data(&self) -> Result<Owned<sys::UA_DataSetMetaDataType>, Status> {
-        let field = |field: &Value| {
-            json!({
-                "Name": name(field),
-                "BuiltInType": built_in_type(field),
-                "DataType": data_type(field),
-                "ValueRank": rank(field),
-                "ArrayDimensions": dimensions(field),
-            })
-        };
-        let fields: Vec<_> = self.fields().iter().map(field).collect();
-        Owned::from_json(&json!({"Name": "Machine", "Fields": fields}))
-    }
-
-    fn add_reader_group(
-        &self,
-        connection: &Owned<sys::UA_NodeId>,
-    ) -> Result<Owned<sys::UA_NodeId>, Status> {
-        let name = string("Group")?;
-        let (security_mode, policy) = self.protection();
-        let mut id = null_id();
-        // SAFETY: zeros are an empty configuration; the server is alive and copies what it is lent. The policy is its own.
-        let status = unsafe {
-            let mut config: sys::UA_ReaderGroupConfig = std::mem::zeroed();
-            config.name = name.lend();
-            config.encodingMimeType = sys::UA_PubSubEncodingType::UA_PUBSUB_ENCODING_UADP;
-            config.securityMode = security_mode;
-            config.securityPolicy = policy;
-            let (server, connection) = (self.server, connection.lend());
-            sys::UA_Server_addReaderGroup(server, connection, &raw const config, &raw mut id)
-        };
-        Status::check(status)?;
-        let id = Owned::new(id);
-        if let Some((token, mut keys)) = self.keys() {
-            let [signing, encrypting, nonce] = keys.each_mut().map(|key| borrowed(key));
-            // SAFETY: the server is alive and copies the keys, which outlive the call.
-            Status::check(unsafe {
-                let (server, id) = (self.server, id.lend());
-                sys::UA_Server_setReaderGroupEncryptionKeys(
-                    server, id, token, signing, encrypting, nonce,
-                )
-            })?;
-        }
-        Ok(id)
-    }
 }
 
 impl Drop for PubSub {
@@ -498,90 +317,4 @@ fn new_server(security: &Value) -> Result<*mut sys::UA_Server, Status> {
         return Err(Status(sys::UA_STATUSCODE_BADINTERNALERROR));
     }
     Ok(server)
-}
-
-fn name(field: &Value) -> &str {
-    field["name"].as_str().unwrap_or_default()
-}
-
-fn built_in_type(field: &Value) -> u64 {
-    let variant = to_variant(field).unwrap_or_default();
-    variant["UaType"].as_u64().unwrap_or(0)
-}
-
-/// The NodeId of its DataType, which for a built-in type is its number.
-fn data_type(field: &Value) -> String {
-    format!("i={}", built_in_type(field))
-}
-
-fn rank(field: &Value) -> i32 {
-    if field["array"] == true { 1 } else { -1 }
-}
-
-/// The length of an array.
-fn dimensions(field: &Value) -> Value {
-    field["value"]
-        .as_array()
-        .map_or(json!([]), |elements| json!([elements.len()]))
-}
-
-/// What a Variable has before anything is received.
-fn zero(field: &Value) -> Value {
-    if let Some(elements) = field["value"].as_array() {
-        return json!(vec![0; elements.len()]);
-    }
-    match field["type"].as_str() {
-        Some("Boolean") => false.into(),
-        Some("String") => "".into(),
-        Some("Int64" | "UInt64") => "0".into(),
-        Some("DateTime") => "1970-01-01T00:00:00Z".into(),
-        Some("Float" | "Double") => json!(0.0),
-        _ => 0.into(),
-    }
-}
-
-fn node(name: &str) -> Result<Owned<sys::UA_NodeId>, Status> {
-    Owned::from_json(&format!("ns=1;s={name}").into())
-}
-
-fn standard(id: &str) -> Result<Owned<sys::UA_NodeId>, Status> {
-    Owned::from_json(&id.into())
-}
-
-fn string(text: &str) -> Result<Owned<sys::UA_String>, Status> {
-    Owned::from_json(&text.into())
-}
-
-/// A structure as settings of a component, to be copied while it lives.
-fn borrowed_object<T: Described>(settings: &Owned<T>) -> sys::UA_ExtensionObject {
-    let mut object = sys::UA_ExtensionObject::default();
-    let structure = std::ptr::from_ref(settings.get()).cast_mut().cast();
-    // SAFETY: the object only points to the structure, whose type this is, and does not own it. Nobody writes to it.
-    unsafe {
-        sys::UA_ExtensionObject_setValueNoDelete(
-            &raw mut object,
-            structure,
-            type_description::<T>(),
-        );
-    }
-    object
-}
-
-fn null_id() -> sys::UA_NodeId {
-    sys::UA_NodeId::default()
-}
-
-/// Bytes for a function that copies them.
-fn borrowed(bytes: &mut [u8]) -> sys::UA_ByteString {
-    sys::UA_ByteString {
-        length: bytes.len(),
-        data: bytes.as_mut_ptr(),
-    }
-}
-
-fn from_hex(text: &str) -> Vec<u8> {
-    let digits = text.as_bytes().chunks(2);
-    digits
-        .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-        .collect()
 }
