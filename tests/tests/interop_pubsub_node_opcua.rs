@@ -1,7 +1,7 @@
 //! node-opcua's decoder of UADP: Takt publishes. Its encoder writes no GroupHeader.
 
 use takt_tests::Peer;
-use takt_tests::pubsub::{Encoding, Exchange, peer_receives};
+use takt_tests::pubsub::{Encoding, Exchange, configuration_files_agree, peer_receives};
 
 const PEER: Peer = Peer::NodeOpcua;
 
@@ -21,4 +21,9 @@ fn it_receives_delta_frames() {
         };
         peer_receives(PEER, &exchange, false);
     }
+}
+
+#[test]
+fn it_loads_our_configuration_file_and_we_load_its() {
+    configuration_files_agree(PEER);
 }

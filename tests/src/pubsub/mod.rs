@@ -1,6 +1,7 @@
 //! PubSub between Takt and foreign products: the same DataSet in every encoding, both ways (`peers/README.md`).
 
 mod exchange;
+mod files;
 
 use std::collections::HashMap;
 use std::net::UdpSocket;
@@ -21,6 +22,7 @@ pub use exchange::{Encoding, Exchange, Protection};
 use exchange::{
     Field, INTERVAL, SECURITY_GROUP, description, fields, key_ring, publisher_file, subscriber_file,
 };
+pub use files::configuration_files_agree;
 
 /// How many DataSets must arrive.
 const DATA_SETS: usize = 20;
