@@ -84,15 +84,15 @@ pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// Has asyncua or node-opcua load a binary PubSub configuration file, and write another one; returns what it prints.
+/// Has node-opcua load a binary PubSub configuration file, and write another one; returns what it prints.
 ///
 /// # Panics
 /// If it cannot load it.
 #[must_use]
-pub fn convert_pubsub_configuration(peer: Peer, input: &Path, output: &Path) -> Value {
-    let mut command = peer.command("pubsub_configuration");
+pub fn convert_pubsub_configuration(input: &Path, output: &Path) -> Value {
+    let mut command = Peer::NodeOpcua.command("pubsub_configuration");
     command.args([input, output]);
-    let printed = process::run(peer.name(), &mut command, START).expect_success();
+    let printed = process::run("pubsub_configuration.js", &mut command, START).expect_success();
     serde_json::from_str(&printed).expect("it prints JSON")
 }
 

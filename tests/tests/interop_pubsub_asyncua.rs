@@ -1,9 +1,7 @@
 //! asyncua's PubSub module: Takt publishes and it subscribes, and the other way round.
 
 use takt_tests::Peer;
-use takt_tests::pubsub::{
-    Encoding, Exchange, configuration_files_agree, peer_publishes, peer_receives,
-};
+use takt_tests::pubsub::{Encoding, Exchange, peer_publishes, peer_receives};
 
 const PEER: Peer = Peer::Asyncua;
 
@@ -30,9 +28,4 @@ fn we_receive_its_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_publishes(PEER, &Exchange::plain(encoding));
     }
-}
-
-#[test]
-fn it_loads_our_configuration_file_and_we_load_its() {
-    configuration_files_agree(PEER);
 }

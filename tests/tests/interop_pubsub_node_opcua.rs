@@ -25,5 +25,5 @@ fn it_receives_delta_frames() {
 
 #[test]
 fn it_loads_our_configuration_file_and_we_load_its() {
-    configuration_files_agree(PEER);
+    configuration_files_agree();
 }

@@ -1,4 +1,4 @@
-//! Binary PubSub configuration files between Takt and foreign products.
+//! Binary PubSub configuration files between Takt and node-opcua.
 
 use std::fs;
 
@@ -6,13 +6,13 @@ use serde_json::json;
 use takt_pubsub::configuration::{from_binary_file, from_toml, to_binary_file};
 
 use crate::binary::repository;
-use crate::peer::{Peer, convert_pubsub_configuration};
+use crate::peer::convert_pubsub_configuration;
 
-/// The peer loads our file, and we load the one that it writes then.
+/// It loads our file, and we load the one that it writes then.
 ///
 /// # Panics
 /// If the configuration is another one afterwards.
-pub fn configuration_files_agree(peer: Peer) {
+pub fn configuration_files_agree() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = folder.path().join("ours.bin");
     let its = folder.path().join("its.bin");
@@ -21,7 +21,7 @@ pub fn configuration_files_agree(peer: Peer) {
     let bytes = to_binary_file(&file).expect("a short file");
     fs::write(&ours, bytes).expect("the folder can be written to");
     assert_eq!(
-        convert_pubsub_configuration(peer, &ours, &its),
+        convert_pubsub_configuration(&ours, &its),
         json!({"dataSets": ["Spindle"], "writers": ["Spindle"]})
     );
     let bytes = fs::read(&its).expect("it has written a file");
