@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::{
-    DataSetContent, DataSetMessage, Fields, FixedMessage, FixedMessageReader, GroupHeader, HeaderLayout, NetworkMessage,
-    NetworkMessageRef, PayloadParameters, PayloadRef, PublisherId,
+    DataSetContent, DataSetMessage, Fields, FixedMessage, FixedMessageReader, GroupHeader, HeaderLayout, MessageTree,
+    NetworkMessage, NetworkMessageRef, PayloadParameters, PayloadRef, PublisherId, TreeParameters,
 };
 
 /// Recognizes one layout among all that comes.
@@ -54,6 +54,20 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
     }
 }
 
+/// Every byte is in one leaf of the tree, and what is no message has an error.
+fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
+    for decrypted in [false, true] {
+        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted });
+        let end = tree.leaves().into_iter().fold(0, |end, leaf| {
+            assert_eq!(leaf.offset, end, "{leaf:?}");
+            let _ = leaf.text();
+            end + leaf.length
+        });
+        assert_eq!(end, bytes.len());
+        assert!(!tree.errors.is_empty() || NetworkMessageRef::new_checked(bytes).is_ok());
+    }
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((signature_length, bytes)) = choice(data) else {
         return;
@@ -66,6 +80,7 @@ fuzz_target!(|data: &[u8]| {
         signature_length: usize::from(signature_length % 40) + 1,
         ..PayloadParameters::default()
     };
+    look_at_tree(bytes, parameters);
     let Ok(message) = NetworkMessageRef::new_checked(bytes) else {
         return;
     };

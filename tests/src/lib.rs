@@ -10,6 +10,7 @@
 )]
 
 pub mod binary;
+pub mod capture;
 pub mod interop;
 pub mod peer;
 pub mod privileged;

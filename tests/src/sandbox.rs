@@ -30,7 +30,15 @@ const PATIENT: [&str; 2] = ["--timeout", "60s"];
 #[must_use]
 pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let (command, rest) = arguments.split_at(arguments.len().min(1));
-    let asks = ["browse", "read", "write", "call", "watch"];
+    let asks = [
+        "browse",
+        "read",
+        "write",
+        "call",
+        "watch",
+        "publish",
+        "subscribe",
+    ];
     if command.iter().any(|command| asks.contains(command)) && !rest.contains(&PATIENT[0]) {
         [command, &PATIENT, rest].concat()
     } else {

@@ -1,6 +1,13 @@
-//! asyncua: its client against the registry and a Provider, also subscribing; the command line against its server.
+//! asyncua: its client against the registry and a Provider, also subscribing; the command line against its server; PubSub
+//! configuration files.
 
-use takt_tests::{Peer, interop};
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+use std::time::Duration;
+
+use takt_tests::binary::repository;
+use takt_tests::{Peer, Sandbox, interop, process};
 
 const PEER: Peer = Peer::Asyncua;
 
@@ -34,4 +41,36 @@ fn its_client_subscribes() {
 #[test]
 fn the_command_line_works_with_its_server() {
     interop::command_line_against_server(PEER);
+}
+
+/// What it writes, in the current structure and in that of version 1.04, is what it read from us.
+#[test]
+fn it_reads_and_writes_our_configuration_files() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let convert = |from: &str, to: &str| {
+        let finished = sandbox.run(&["pubsub", "config", "convert", from, to]);
+        finished.expect_success()
+    };
+    for example in ["publisher", "subscriber"] {
+        let source = repository().join(format!("examples/pubsub/{example}.toml"));
+        let ours = path(&format!("{example}.uabinary"));
+        let _ = convert(source.to_str().unwrap(), &ours);
+        for mode in ["rewrite", "older"] {
+            let theirs = path(&format!("{example}-{mode}.bin"));
+            let mut command = Command::new(repository().join(".cache/venv/bin/python"));
+            command
+                .arg(repository().join("peers/asyncua/pubsub_configuration.py"))
+                .args([mode, &ours, &theirs]);
+            let said =
+                process::run("asyncua", &mut command, Duration::from_secs(60)).expect_success();
+            assert_eq!(said, "UDP opc.udp://239.0.0.1:4840");
+            assert_eq!(
+                convert(&theirs, "-"),
+                convert(&ours, "-"),
+                "{example}, {mode}"
+            );
+        }
+    }
 }

@@ -9,6 +9,7 @@ pub mod client;
 mod consumer;
 mod endpoint;
 mod error;
+mod key_keeper;
 mod mirror;
 pub mod model;
 mod provider;
@@ -21,6 +22,7 @@ pub use client::{
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::ClientError;
+pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

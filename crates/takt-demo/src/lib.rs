@@ -8,5 +8,5 @@ pub mod host;
 pub mod latency;
 pub mod machine;
 pub mod processes;
-mod screen;
+pub mod screen;
 mod tree;

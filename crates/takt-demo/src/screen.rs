@@ -3,15 +3,22 @@
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
-/// Where the Consumer writes.
-pub(crate) struct Screen {
+/// Where live data is shown.
+pub struct Screen {
     terminal: bool,
     /// Lines of the live part on the terminal now.
     live: Cell<usize>,
 }
 
+impl Default for Screen {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Screen {
-    pub(crate) fn new() -> Self {
+    /// The standard output.
+    pub fn new() -> Self {
         Self {
             terminal: std::io::stdout().is_terminal(),
             live: Cell::new(0),
@@ -19,12 +26,12 @@ impl Screen {
     }
 
     /// One line that stays.
-    pub(crate) fn line(&self, text: &str) {
+    pub fn line(&self, text: &str) {
         self.write(&format!("{text}\n"));
     }
 
     /// The live part: replaces the one before on a terminal.
-    pub(crate) fn show(&self, lines: &[String]) {
+    pub fn show(&self, lines: &[String]) {
         let mut out = String::new();
         if self.terminal && self.live.get() > 0 {
             // Cursor up to the first live line (ECMA-48 CPL).
@@ -46,7 +53,7 @@ impl Screen {
     }
 
     /// Nothing is rewritten any more.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.live.set(0);
     }
 

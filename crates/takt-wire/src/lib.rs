@@ -9,6 +9,7 @@
 //! * [`RawDataLayout`]: RawData fields, which only the metadata can tell apart.
 //! * [`ChunkWriter`] and [`ChunkReassembler`]: messages that are longer than a datagram.
 //! * [`SecurityLayout`]: which bytes of a message are signed, which encrypted. The crate knows no cryptography.
+//! * [`MessageTree`]: every field of a message with its place, for people; [`lua_dissector`]: the same for Wireshark.
 //! * [`FixedMessage`] and [`FixedMessageReader`]: the fast path for messages whose layout never changes. Values are
 //!   stored at, and read from, offsets that are known beforehand; nothing is allocated.
 //!
@@ -60,6 +61,7 @@ mod network_message;
 mod publisher_id;
 mod raw_data;
 mod security;
+mod tree;
 
 pub use action_header::{ActionHeader, ActionHeaderRef};
 pub use chunk::{
@@ -86,3 +88,4 @@ pub use network_message::{
 pub use publisher_id::{PublisherId, PublisherIdRef};
 pub use raw_data::{RawDataError, RawDataLayout};
 pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};
+pub use tree::{MessageTree, TreeBits, TreeNode, TreeParameters, lua_dissector};

@@ -15,8 +15,8 @@ use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 use takt_wire::{
     ChunkReassembler, ChunkWriter, DataSetContent, DataSetMessage, Fields, FixedMessage,
-    GroupHeader, NetworkMessage, NetworkMessageRef, Payload, PayloadParameters, PayloadRef,
-    PublisherId, RawDataLayout, ReassemblyLimits,
+    GroupHeader, MessageTree, NetworkMessage, NetworkMessageRef, Payload, PayloadParameters,
+    PayloadRef, PublisherId, RawDataLayout, ReassemblyLimits, TreeParameters,
 };
 
 /// What the receiver of a message without a PayloadHeader knows of it.
@@ -37,8 +37,31 @@ fn decode(bytes: &[u8], message: &NetworkMessage) -> Result<NetworkMessage, takt
     NetworkMessage::decode(bytes, &parameters)
 }
 
+/// Every byte belongs to exactly one leaf.
+fn assert_covered(tree: &MessageTree, length: usize) {
+    let mut position = 0;
+    for leaf in tree.leaves() {
+        assert_eq!(leaf.offset, position, "{leaf:?}");
+        position += leaf.length;
+    }
+    assert_eq!(position, length);
+}
+
 /// Reads everything that there is; nothing may panic.
 fn read_all(bytes: &[u8], parameters: &PayloadParameters<'_>) {
+    for decrypted in [false, true] {
+        let payload = *parameters;
+        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted });
+        assert_covered(&tree, bytes.len());
+        let refused = NetworkMessageRef::new_checked(bytes).is_err();
+        assert!(!refused || !tree.errors.is_empty(), "{bytes:02X?}");
+        let accepted = decrypted && NetworkMessage::decode(bytes, parameters).is_ok();
+        assert!(
+            !accepted || tree.errors.is_empty(),
+            "{bytes:02X?}: {:?}",
+            tree.errors
+        );
+    }
     let Ok(message) = NetworkMessageRef::new_checked(bytes) else {
         return;
     };
@@ -62,6 +85,21 @@ proptest! {
         let bytes = message.encode_to_vec().unwrap();
         let decoded = decode(&bytes, &message);
         prop_assert_eq!(decoded.as_ref(), Ok(&message));
+    }
+
+    #[test]
+    fn trees_have_all_bytes_and_no_errors(message in network_message()) {
+        let bytes = message.encode_to_vec().unwrap();
+        let sizes = sizes(&message);
+        let payload = PayloadParameters {
+            signature_length: message.signature.len(),
+            data_set_message_sizes: &sizes,
+        };
+        let tree = MessageTree::read(&bytes, &TreeParameters { payload, decrypted: true });
+        prop_assert_eq!(&tree.errors, &[]);
+        assert_covered(&tree, bytes.len());
+        let undecoded = tree.leaves().into_iter().find(|leaf| leaf.name == "Undecoded");
+        prop_assert_eq!(undecoded, None);
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! What can be typed after `takt`.
 
+mod publish;
+mod pubsub;
+mod security_key;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +11,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::SecurityGroupOptions;
+
+pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
+pub use pubsub::{
+    CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
+};
+pub use security_key::SecurityKey;
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -88,6 +98,23 @@ pub enum Command {
     /// Measure, beside the floors of this machine.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Publish DataSets: the Variables of a server, given values, or made-up ones.
+    #[command(after_help = "Examples:\n  \
+        takt publish publisher.toml --simulate\n  \
+        takt publish publisher.toml --from opc.iox2://Machine\n  \
+        takt publish publisher.toml --set Speed=1500 --simulate --for 10s\n  \
+        takt publish publisher.toml --simulate --keys opc.iox2://SemanticRegistryServer --priority 80 --core 1")]
+    Publish(PublishArguments),
+    /// Show DataSets as they are received.
+    #[command(after_help = "Examples:\n  \
+        takt subscribe subscriber.toml\n  \
+        takt subscribe subscriber.toml --json --count 100\n  \
+        takt subscribe opc.udp://239.0.0.1:4840 --interface lo\n  \
+        takt subscribe mqtt://localhost --topic \"opcua/json/#\"")]
+    Subscribe(SubscribeArguments),
+    /// PubSub: configuration files, and what is in messages.
+    #[command(subcommand, name = "pubsub")]
+    PubSub(PubSubCommand),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

@@ -1,8 +1,9 @@
 //! Errors as people want to read them: what is wrong, and what to do.
 
-use miette::{MietteDiagnostic, Report, Severity};
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::serve::ServeError;
 use takt_app::{ClientError, ProviderError};
+use takt_pubsub::configuration::TomlError;
 use takt_registry::RegistryError;
 use takt_shm::ShmError;
 use takt_ua::StatusCode;
@@ -66,6 +67,21 @@ fn concerns_groups(error: &ShmError) -> bool {
         error,
         ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) | ShmError::AccessDenied(_)
     )
+}
+
+/// A mistake in a PubSub configuration, shown where it is.
+pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
+    let help = "docs/pubsub.md is the reference of this file.";
+    let diagnostic = MietteDiagnostic::new(format!("{name}: {error}")).with_help(help);
+    let Some(span) = error.span.clone() else {
+        return Report::new(diagnostic);
+    };
+    // Of a long part only the first line is shown.
+    let first_line = text.get(span.clone()).and_then(|part| part.lines().next());
+    let end = span.start + first_line.map_or(0, str::len);
+    let label = LabeledSpan::at(span.start..end, "here");
+    let source = NamedSource::new(name, text.to_owned()).with_language("TOML");
+    Report::new(diagnostic.with_label(label)).with_source_code(source)
 }
 
 /// Any other error, with advice.

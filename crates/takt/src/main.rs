@@ -5,6 +5,7 @@
 mod arguments;
 mod commands;
 mod explain;
+mod hex;
 mod interrupt;
 mod output;
 

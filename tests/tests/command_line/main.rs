@@ -12,6 +12,7 @@ mod demo;
 mod disk;
 mod mistakes;
 mod presence;
+mod pubsub_config;
 
 use std::time::{Duration, Instant};
 

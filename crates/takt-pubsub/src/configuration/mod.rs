@@ -6,7 +6,12 @@
 //! file.
 
 mod binary;
+#[cfg(test)]
+mod binary_tests;
+mod check;
 mod error;
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -16,6 +21,7 @@ use takt_ua::structures::{KeyValuePair, PubSubConfiguration2DataType};
 use takt_ua::{UaString, Variant};
 
 pub use binary::{from_binary_file, to_binary_file};
+pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use toml::{from_toml, to_toml};
 

@@ -2,6 +2,7 @@
 
 mod commands;
 mod links;
+mod listening;
 mod publishing;
 mod status;
 mod subscribing;

@@ -88,6 +88,7 @@
 //!
 //! **Keys** are zeroed when they are dropped. (What the compiler has left on the stack on the way is not.)
 
+mod inspection;
 mod key_ring;
 mod keys;
 mod policy;
@@ -97,6 +98,7 @@ mod replay;
 mod tests;
 mod verifier;
 
+pub use inspection::Inspection;
 pub use key_ring::{KeyRing, KeyRingError, MAX_KEYS, NoSendingKey, SecurityKeyUpdate};
 pub use keys::{KeyDataError, SecurityKeys};
 pub use policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, SecurityPolicy};

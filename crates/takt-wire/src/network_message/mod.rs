@@ -116,7 +116,7 @@ impl NetworkMessage {
 }
 
 impl NetworkMessageType {
-    fn bits(self) -> u8 {
+    pub(crate) fn bits(self) -> u8 {
         match self {
             Self::DataSetMessage => 0,
             Self::DiscoveryProbe => 1 << 2,

@@ -9,8 +9,11 @@ mod connect;
 mod demo;
 mod provider;
 mod ps;
+mod publish;
+mod pubsub;
 mod read;
 mod registry;
+mod subscribe;
 mod watch;
 mod write;
 
@@ -27,9 +30,12 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Write(arguments) => write::run(&arguments),
         Command::Call(arguments) => call::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
+        Command::Publish(arguments) => publish::run(&arguments),
+        Command::Subscribe(arguments) => subscribe::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
+        Command::PubSub(command) => pubsub::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -133,7 +133,7 @@ impl TomlValue for FieldEncoding {
 
 toml_value!(FieldEncoding);
 
-/// What a HeaderLayoutUri is: the end of a URI of Annex A, or any other URI.
+/// What a HeaderLayoutUri is: the end of a URI of Annex A, or any other URI; `{ uri = "..." }` is taken as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout(pub(super) String);
 
@@ -141,6 +141,9 @@ const LAYOUTS: &str = "http://opcfoundation.org/UA/PubSub-Layouts/";
 
 impl TomlValue for Layout {
     fn read(value: &Value) -> Result<Self, String> {
+        if let Some(uri) = value.get("uri").and_then(Value::as_str) {
+            return Ok(Self(uri.to_owned()));
+        }
         let text = value.as_str().ok_or("expected a text")?;
         if text.contains(':') || text.is_empty() {
             return Ok(Self(text.to_owned()));
@@ -158,8 +161,12 @@ impl TomlValue for Layout {
 
     fn write(&self) -> Value {
         let short = self.0.strip_prefix(LAYOUTS).unwrap_or(&self.0);
-        let same = Self::read(&short.into()).is_ok_and(|read| read == *self);
-        Value::from(if same { short } else { &self.0 })
+        let plain = [short, &self.0].map(Value::from);
+        let same = |plain: &Value| Self::read(plain).is_ok_and(|read| read == *self);
+        plain.into_iter().find(same).unwrap_or_else(|| {
+            let uri = ("uri".to_owned(), Value::from(self.0.as_str()));
+            Value::Table(toml::Table::from_iter([uri]))
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod connection;
 mod data_set;
+mod data_type;
 mod document;
 mod field;
 mod mask;

@@ -41,7 +41,7 @@ pub(super) fn to_json(value: &Value) -> Json {
     match value {
         Value::String(text) => text.as_str().into(),
         Value::Integer(number) => (*number).into(),
-        // Neither JSON nor TOML 1.0 agree on more than this.
+        // JSON has no such numbers; they are texts there.
         Value::Float(number) if !number.is_finite() => number_text(*number).into(),
         Value::Float(number) => (*number).into(),
         Value::Boolean(value) => (*value).into(),

@@ -124,3 +124,34 @@ fn a_message_of_fixed_layout_is_protected_in_a_copy() {
         assert_eq!((read.get(count), read.get(level)), (cycle, 21.5));
     }
 }
+
+#[test]
+fn a_recorded_message_is_inspected_whatever_its_signature_is() {
+    let now = Instant::now();
+    let keys = ring(AES_128, 1, 2, now);
+    let (plain, layout) = encoded(&network_message(
+        AES_128,
+        ENCRYPT,
+        vec![Variant::from(7_u64)],
+    ));
+    let mut message = plain.clone();
+    let mut protector = MessageProtector::new(ENCRYPT).unwrap();
+    protector
+        .protect(&keys, &mut message, &layout, now)
+        .unwrap();
+    let key = |token| SecurityKeys::new(AES_128, token, &key_data(AES_128, token)).unwrap();
+    let payload = layout.encrypted.clone();
+    // Not only once, as a Subscriber would.
+    for flipped in [0, 0, 1] {
+        let mut recorded = message.clone();
+        recorded[layout.signature.start] ^= flipped;
+        let inspection = key(1).inspect(&mut recorded).unwrap();
+        assert_eq!(
+            (inspection.genuine, inspection.decrypted),
+            (flipped == 0, true)
+        );
+        assert_eq!(recorded[payload.clone()], plain[payload.clone()]);
+    }
+    let refused = key(2).inspect(&mut message.clone());
+    assert_eq!(refused, Err(VerifyError::UnknownToken(1)));
+}

@@ -1,0 +1,85 @@
+//! What publishing costs beside the system call that it cannot do without: a bare `sendto` of the same bytes.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)] // A benchmark may panic.
+
+#[path = "../tests/pubsub/support.rs"]
+mod support;
+
+use std::hint::black_box;
+use std::net::UdpSocket;
+use std::time::Instant;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use takt_link::{Address, LinkError, Options, Sender, open_sender};
+use takt_pubsub::Now;
+use takt_pubsub::publisher::Output;
+use takt_ua::Variant;
+use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
+
+use support::Setup;
+
+struct Link<'a>(&'a mut dyn Sender);
+
+impl Output for Link<'_> {
+    type Error = LinkError;
+
+    fn max_message_size(&self) -> usize {
+        self.0.max_message_size()
+    }
+
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+        self.0.reserve(length)
+    }
+
+    fn commit(&mut self) -> Result<(), LinkError> {
+        self.0.commit()
+    }
+}
+
+/// Messages go to a socket that nobody reads: what is full is dropped by the kernel, which takes as long each time.
+fn benchmark(criterion: &mut Criterion) {
+    let target = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = target.local_addr().unwrap();
+    let address: Address = format!("opc.udp://{to}").parse().unwrap();
+    for fields in [10, 100] {
+        for mode in [
+            MessageSecurityMode::None,
+            MessageSecurityMode::SignAndEncrypt,
+        ] {
+            let values: Vec<_> = (0..fields).map(Variant::UInt32).collect();
+            let mut setup = Setup::new(&values);
+            setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
+            setup.protect(mode);
+            let mut group = setup.build();
+            group.set_keys(&support::keys(1, Instant::now()));
+            let mut messages: Vec<Vec<u8>> = Vec::new();
+            group
+                .publish(Now::read(), PubSubState::Operational, &mut messages)
+                .unwrap();
+            let bytes = messages.remove(0);
+
+            let mut benchmarks = criterion.benchmark_group(format!("{fields} x UInt32, {mode:?}"));
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            benchmarks.bench_function("bare sendto", |bencher| {
+                bencher.iter(|| socket.send_to(black_box(&bytes), to).unwrap());
+            });
+            let mut sender = open_sender(&address, &Options::default()).unwrap();
+            benchmarks.bench_function("publish", |bencher| {
+                bencher.iter(|| {
+                    let output = &mut Link(sender.as_mut());
+                    group
+                        .publish(Now::read(), PubSubState::Operational, output)
+                        .unwrap();
+                    sender.flush().unwrap()
+                });
+            });
+            benchmarks.bench_function("bare sendto, again", |bencher| {
+                bencher.iter(|| socket.send_to(black_box(&bytes), to).unwrap());
+            });
+            benchmarks.finish();
+        }
+    }
+}
+
+criterion_group!(benches, benchmark);
+criterion_main!(benches);

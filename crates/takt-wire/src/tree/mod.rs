@@ -1,0 +1,187 @@
+//! Every field of a message, with its place: what `takt pubsub decode` shows. The same tables are handed to Wireshark,
+//! as a dissector in Lua.
+
+mod discovery;
+mod grammar;
+mod lua;
+mod reader;
+mod structures;
+#[cfg(test)]
+mod tests;
+mod uadp;
+mod values;
+
+use std::ops::Range;
+
+use takt_ua::Variant;
+
+use crate::error::WireError;
+use crate::network_message::{NetworkMessageRef, PayloadParameters, PayloadRef};
+
+pub use lua::lua_dissector;
+
+/// All fields of a message, also of one that is in error.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MessageTree {
+    /// The fields of the message in their order. Their leaves cover all of its bytes.
+    pub nodes: Vec<TreeNode>,
+    /// What is wrong with it, if something is. What cannot be read because of that is in nodes named `Undecoded`.
+    pub errors: Vec<WireError>,
+}
+
+/// A field, or several that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeNode {
+    /// As the standard spells it.
+    pub name: &'static str,
+    /// Position in a list, from 0.
+    pub index: Option<usize>,
+    /// Offset in bytes from the start of the message.
+    pub offset: usize,
+    /// Length in bytes; 0 for a list without elements.
+    pub length: usize,
+    /// The value of a leaf.
+    pub value: Option<Variant>,
+    /// What the value is called.
+    pub meaning: Option<String>,
+    /// The flags of a leaf that consists of such.
+    pub bits: Vec<TreeBits>,
+    /// The parts of a field that is no leaf.
+    pub children: Vec<TreeNode>,
+}
+
+/// Some bits of a field of flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeBits {
+    /// As the standard spells it.
+    pub name: &'static str,
+    /// Which bits they are.
+    pub mask: u8,
+    /// Their value, shifted to the right.
+    pub value: u8,
+    /// What the value is called, if it is not a flag.
+    pub meaning: Option<&'static str>,
+}
+
+/// What is known of a message besides its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TreeParameters<'p> {
+    /// Sizes, and the length of the signature if there is one.
+    pub payload: PayloadParameters<'p>,
+    /// The payload was encrypted, and has been decrypted in place.
+    pub decrypted: bool,
+}
+
+impl MessageTree {
+    /// Reads as much of a message as can be read. Never fails: what is wrong is in [`errors`](Self::errors), which name all that the
+    /// decoder of messages refuses.
+    pub fn read(bytes: &[u8], parameters: &TreeParameters<'_>) -> Self {
+        reader::read_message(bytes, parameters).with(check(bytes, parameters))
+    }
+
+    /// The payload of a message that came in chunks, with the headers of one of them. Offsets count from the start of the payload.
+    pub fn read_reassembled(headers: &NetworkMessageRef<'_>, payload: &[u8]) -> Self {
+        let checked = headers.reassembled_payload(payload);
+        reader::read_payload(headers.network_message_type, payload)
+            .with(checked.and_then(check_payload))
+    }
+
+    /// Adds what the decoder of messages found, if it is something else.
+    fn with(mut self, checked: Result<(), WireError>) -> Self {
+        let same = |one: &WireError, other: &WireError| {
+            one.offset == other.offset || one.kind == other.kind
+        };
+        if let Err(error) = checked
+            && !self.errors.iter().any(|known| same(known, &error))
+        {
+            self.errors.insert(0, error);
+        }
+        self
+    }
+
+    /// The fields that have no parts, in the order of the bytes.
+    pub fn leaves(&self) -> Vec<&TreeNode> {
+        fn collect<'t>(nodes: &'t [TreeNode], leaves: &mut Vec<&'t TreeNode>) {
+            for node in nodes {
+                match node.value {
+                    Some(_) => leaves.push(node),
+                    None => collect(&node.children, leaves),
+                }
+            }
+        }
+        let mut leaves = Vec::new();
+        collect(&self.nodes, &mut leaves);
+        leaves
+    }
+}
+
+/// What the decoder of messages says of it.
+fn check(bytes: &[u8], parameters: &TreeParameters<'_>) -> Result<(), WireError> {
+    let message = NetworkMessageRef::new_checked(bytes)?;
+    message.security_layout(parameters.payload.signature_length)?;
+    let encrypted = message.security_header.is_some_and(|h| h.encrypted);
+    if encrypted && !parameters.decrypted {
+        return Ok(());
+    }
+    check_payload(message.payload(&parameters.payload)?)
+}
+
+fn check_payload(payload: PayloadRef<'_>) -> Result<(), WireError> {
+    if let PayloadRef::DataSetMessages(messages) = payload {
+        messages
+            .iter()
+            .try_for_each(|message| message.map(|_| ()))?;
+    }
+    Ok(())
+}
+
+impl TreeNode {
+    fn new(name: &'static str, bytes: Range<usize>) -> Self {
+        Self {
+            name,
+            index: None,
+            offset: bytes.start,
+            length: bytes.len(),
+            value: None,
+            meaning: None,
+            bits: Vec::new(),
+            children: Vec::new(),
+        }
+    }
+
+    /// The value of a leaf as people read it: bytes in hex, Strings in quotes, and what the value is called.
+    pub fn text(&self) -> String {
+        let Some(value) = &self.value else {
+            return String::new();
+        };
+        let text = match value {
+            Variant::ByteString(bytes) => match bytes.as_option() {
+                None => "null".to_owned(),
+                Some(bytes) => hex(bytes),
+            },
+            Variant::Byte(flags) if !self.bits.is_empty() => format!("0x{flags:02X}"),
+            Variant::StatusCode(code) => code.to_string(),
+            Variant::String(_) | Variant::XmlElement(_) => {
+                takt_ua::json::to_value(value).to_string()
+            }
+            _ => {
+                let json = takt_ua::json::to_value(value);
+                json.as_str()
+                    .map_or_else(|| json.to_string(), str::to_owned)
+            }
+        };
+        match &self.meaning {
+            Some(meaning) => format!("{meaning} ({text})"),
+            None => text,
+        }
+    }
+}
+
+/// Bytes in hex.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}"); // A String takes everything.
+        text
+    })
+}

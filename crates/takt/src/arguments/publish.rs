@@ -1,0 +1,94 @@
+//! What can be typed after `takt publish` and `takt subscribe`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use takt_app::Endpoint;
+
+use super::{GroupArguments, SecurityKey, duration, endpoint};
+
+#[derive(Debug, Args)]
+pub struct PublishArguments {
+    /// The configuration: TOML, or the standard's binary file; - for the standard input.
+    pub file: PathBuf,
+    /// Publish the Variables of this server that the configuration names.
+    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
+    pub from: Option<Endpoint>,
+    /// Publish this value in fields of this name: NAME=VALUE.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Make up the values of all other fields.
+    #[arg(long)]
+    pub simulate: bool,
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct SubscribeArguments {
+    /// A configuration (TOML, or the standard's binary file), or an address: opc.udp://239.0.0.1:4840, opc.eth://…, opc.iox2://…,
+    /// mqtt://broker. From an address all that comes is shown.
+    pub source: String,
+    /// With an address: the network interface.
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// With the address of a broker: the topic filter.
+    #[arg(long, value_name = "FILTER", default_value = "opcua/#")]
+    pub topic: String,
+    /// Print JSON, one object a DataSetMessage.
+    #[arg(long)]
+    pub json: bool,
+    /// End after so many DataSetMessages.
+    #[arg(long, value_name = "NUMBER")]
+    pub count: Option<u64>,
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+/// What both have in common.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// End after this time.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub run_for: Option<Duration>,
+    /// Ask this SecurityKeyService for keys, for example opc.iox2://SemanticRegistryServer.
+    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
+    pub keys: Option<Endpoint>,
+    /// A key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
+    #[arg(long, value_name = "KEY", value_parser = key)]
+    pub key: Vec<(String, SecurityKey)>,
+    /// Run with this real-time priority (SCHED_FIFO), 1 to 99.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub priority: Option<u8>,
+    /// Run on this core.
+    #[arg(long, value_name = "NUMBER")]
+    pub core: Option<usize>,
+    /// How long a request to a server may take.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub share: GroupArguments,
+}
+
+/// `GROUP=KEY`.
+fn key(text: &str) -> Result<(String, SecurityKey), String> {
+    let (group, key) = text
+        .split_once('=')
+        .ok_or("write GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE")?;
+    Ok((group.to_owned(), key.parse()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_one_of_a_group() {
+        let (signing, encrypting) = ("11".repeat(32), "22".repeat(16));
+        let (group, parsed) = key(&format!("Plant=7:{signing}:{encrypting}:01020304")).unwrap();
+        assert_eq!((group.as_str(), parsed.update.first_token_id), ("Plant", 7));
+        assert!(key(&format!("7:{signing}:{encrypting}:01020304")).is_err());
+        assert!(key("Plant=7").is_err());
+    }
+}

@@ -1,0 +1,204 @@
+//! `takt publish FILE`: publishes DataSets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_app::Mirror;
+use takt_cell::Cell;
+use takt_demo::screen::Screen;
+use takt_pubsub::configuration::ConfigurationFile;
+use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, Simulation};
+use takt_pubsub::runtime::{ComponentState, PubSub};
+use takt_pubsub::subscriber::{Observer, SubscribedField};
+use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
+use takt_ua::{BuiltInType, NodeId};
+
+use super::pubsub::config;
+use super::pubsub::running::{Running, connect, explain_start, runtime_options};
+use crate::arguments::PublishArguments;
+use crate::interrupt::Interrupt;
+use crate::{explain, output};
+
+/// How often changes are asked for if the configuration does not say.
+const SAMPLING: Duration = Duration::from_millis(10);
+
+pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let (file, _) = config::read(&arguments.file, None)?;
+    let mut configuration = file.configuration.clone();
+    for connection in &mut configuration.connections {
+        // What is received is another command's.
+        connection.reader_groups.clear();
+    }
+    let mirror = mirror(arguments, &file)?;
+    let mut source = Source {
+        set: arguments
+            .set
+            .iter()
+            .map(|text| given(text))
+            .collect::<miette::Result<_>>()?,
+        mirrored: mirror
+            .as_ref()
+            .map(|it| it.cells.clone())
+            .unwrap_or_default(),
+        simulation: arguments.simulate.then(Simulation::new),
+    };
+    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nowhere = |_: SubscribedField<'_>| None;
+    let options = runtime_options(&arguments.run);
+    let running = PubSub::start(
+        &configuration,
+        &mut source,
+        &mut nowhere,
+        &mut nobody,
+        &options,
+    );
+    let mut running = Running::new(
+        running.map_err(|error| explain_start(&error))?,
+        &arguments.run,
+        interrupt,
+    )?;
+    if running.pub_sub.writer_groups().next().is_none() {
+        return Err(explain::with_help(
+            format!(
+                "{} has no WriterGroup that is enabled",
+                arguments.file.display()
+            ),
+            "docs/pubsub.md shows a configuration that publishes.",
+        ));
+    }
+    let screen = Screen::new();
+    let live = std::io::IsTerminal::is_terminal(&std::io::stdout());
+    while running.goes_on() {
+        if live {
+            screen.show(
+                &running
+                    .pub_sub
+                    .writer_groups()
+                    .map(|group| row(&group))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        running.wait();
+    }
+    screen.finish();
+    if !live {
+        running
+            .pub_sub
+            .writer_groups()
+            .for_each(|group| output::line(row(&group)));
+    }
+    Ok(())
+}
+
+fn row(group: &ComponentState) -> String {
+    let statistics = &group.statistics;
+    let share = match statistics.network_messages {
+        0 => 0,
+        messages => statistics.fixed * 100 / messages,
+    };
+    format!(
+        "{}  {:?}  {} messages ({share} % on the fast path)  {} errors  {} overruns  woken at most {:.1} µs late",
+        group.name,
+        group.state,
+        statistics.network_messages,
+        statistics.errors,
+        statistics.overruns,
+        statistics.max_wake_up_latency as f64 / 1000.0,
+    )
+}
+
+/// Where fields come from, in this order.
+struct Source {
+    set: HashMap<String, String>,
+    mirrored: HashMap<NodeId, Arc<Cell>>,
+    simulation: Option<Simulation>,
+}
+
+impl DataSource for Source {
+    fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource> {
+        if let Some(text) = self.set.get(field.meta_data.name.as_str()) {
+            let built_in_type = BuiltInType::from_u8(field.meta_data.built_in_type)?;
+            let rank = field.meta_data.value_rank;
+            let value = takt_ua::json::parse_variant_of_rank(text, built_in_type, rank).ok()?;
+            return Some(FieldSource::Cell(Arc::new(Cell::of(&value))));
+        }
+        let mirrored = self.mirrored.source(field);
+        mirrored.or_else(|| self.simulation.as_mut()?.source(field))
+    }
+}
+
+fn given(text: &str) -> miette::Result<(String, String)> {
+    let given = text
+        .split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    given.ok_or_else(|| {
+        explain::with_help(
+            format!("{text} is no value"),
+            "Write --set NAME=VALUE, for example --set Speed=1500.",
+        )
+    })
+}
+
+/// Variables of a server.
+struct Mirrored {
+    /// Keeps the cells up to date as long as it is there.
+    _mirror: Mirror,
+    /// By the NodeIds that the configuration has.
+    cells: HashMap<NodeId, Arc<Cell>>,
+}
+
+/// Follows the Variables that the configuration publishes, and says which cell is whose.
+fn mirror(
+    arguments: &PublishArguments,
+    file: &ConfigurationFile,
+) -> miette::Result<Option<Mirrored>> {
+    let Some(endpoint) = &arguments.from else {
+        return Ok(None);
+    };
+    let mut client = connect(endpoint, &arguments.run)?;
+    let mut wanted = Vec::new();
+    for data_set in &file.configuration.published_data_sets {
+        let items: PublishedDataItemsDataType =
+            data_set.data_set_source.decode_as().unwrap_or_default();
+        wanted.extend(
+            items
+                .published_data
+                .into_iter()
+                .map(|variable| variable.published_variable),
+        );
+    }
+    // The file has namespaces of its own.
+    let mut there = Vec::new();
+    for node in &wanted {
+        let mut found = node.clone();
+        if let Some(uri) = file
+            .namespaces
+            .get(usize::from(node.namespace))
+            .filter(|_| node.namespace > 0)
+        {
+            let index = client
+                .namespace_index(uri.as_str())
+                .map_err(|error| explain::client(&error))?;
+            found.namespace = index.ok_or_else(|| {
+                explain::with_help(
+                    format!("{endpoint} has no namespace {uri}"),
+                    "The namespaces of the configuration are those of the server whose Variables it publishes.",
+                )
+            })?;
+        }
+        there.push(found);
+    }
+    let mirror =
+        Mirror::start(client, &there, SAMPLING).map_err(|error| explain::client(&error))?;
+    let cells = wanted
+        .into_iter()
+        .zip(&there)
+        .filter_map(|(node, there)| Some((node, mirror.cells().get(there)?.clone())))
+        .collect();
+    Ok(Some(Mirrored {
+        _mirror: mirror,
+        cells,
+    }))
+}

@@ -1,0 +1,134 @@
+//! Packets of capture files, pcapng and pcap.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+
+/// A packet that was captured.
+pub struct Packet {
+    /// Number in the file, from 1.
+    pub number: usize,
+    /// When it was captured, if the file says so.
+    pub time: Option<SystemTime>,
+    /// What it begins with: LINKTYPE of its interface.
+    pub linktype: i32,
+    pub bytes: Vec<u8>,
+}
+
+/// Whether bytes begin as a capture file does.
+pub fn is_capture(bytes: &[u8]) -> bool {
+    const MAGIC: [[u8; 4]; 5] = [
+        [0x0A, 0x0D, 0x0D, 0x0A],
+        [0xD4, 0xC3, 0xB2, 0xA1],
+        [0xA1, 0xB2, 0xC3, 0xD4],
+        [0x4D, 0x3C, 0xB2, 0xA1],
+        [0xA1, 0xB2, 0x3C, 0x4D],
+    ];
+    bytes
+        .first_chunk()
+        .is_some_and(|first| MAGIC.contains(first))
+}
+
+/// An interface of a pcapng file.
+struct Interface {
+    linktype: i32,
+    offset: i64,
+    /// Ticks in a second.
+    resolution: u64,
+}
+
+/// All packets, and what was wrong with the file behind them.
+pub fn packets(file: &[u8]) -> (Vec<Packet>, Option<String>) {
+    let mut packets = Vec::new();
+    let error = read(file, &mut packets).err();
+    (packets, error)
+}
+
+fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
+    // All of the file fits into the buffer, so that no block is too large for it.
+    let mut reader = create_reader(file.len() + 65_536, file).map_err(|error| text(&error))?;
+    let mut interfaces: Vec<Interface> = Vec::new();
+    let mut linktype = 0;
+    let mut nanoseconds = false;
+    let mut number = 0;
+    loop {
+        let exhausted = reader.reader_exhausted();
+        let (length, block) = match reader.next() {
+            Ok(block) => block,
+            Err(PcapError::Eof) => return Ok(()),
+            Err(PcapError::Incomplete(_)) if !exhausted => {
+                reader.refill().map_err(|error| text(&error))?;
+                continue;
+            }
+            Err(error) => return Err(text(&error)),
+        };
+        let mut add = |time, linktype, bytes: &[u8]| {
+            number += 1;
+            packets.push(Packet {
+                number,
+                time,
+                linktype,
+                bytes: bytes.to_vec(),
+            });
+        };
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                linktype = header.network.0;
+                nanoseconds = header.is_nanosecond_precision();
+            }
+            PcapBlockOwned::Legacy(packet) => {
+                let nanos = u64::from(packet.ts_usec) * if nanoseconds { 1 } else { 1000 };
+                let time = Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanos);
+                add(UNIX_EPOCH.checked_add(time), linktype, packet.data);
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(_)) => interfaces.clear(),
+            PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
+                interfaces.push(Interface {
+                    linktype: interface.linktype.0,
+                    offset: interface.if_tsoffset,
+                    resolution: interface.ts_resolution().unwrap_or(1_000_000),
+                });
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                if let Some(interface) = interfaces.get(packet.if_id as usize) {
+                    let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
+                    add(
+                        interface.time(ticks),
+                        interface.linktype,
+                        packet.packet_data(),
+                    );
+                }
+            }
+            PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
+                if let Some(interface) = interfaces.first() {
+                    add(None, interface.linktype, packet.packet_data());
+                }
+            }
+            PcapBlockOwned::NG(_) => {}
+        }
+        reader.consume(length);
+    }
+}
+
+impl Interface {
+    fn time(&self, ticks: u64) -> Option<SystemTime> {
+        let resolution = self.resolution.max(1);
+        let nanos = u128::from(ticks % resolution) * 1_000_000_000 / u128::from(resolution);
+        let time = Duration::from_secs(ticks / resolution)
+            .checked_add(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))?;
+        let offset = Duration::from_secs(self.offset.unsigned_abs());
+        let time = match self.offset < 0 {
+            true => time.checked_sub(offset),
+            false => time.checked_add(offset),
+        };
+        UNIX_EPOCH.checked_add(time?)
+    }
+}
+
+fn text<I: std::fmt::Debug>(error: &PcapError<I>) -> String {
+    match error {
+        PcapError::Incomplete(_) | PcapError::UnexpectedEof => "it ends within a packet".to_owned(),
+        error => format!("it is damaged: {error:?}"),
+    }
+}

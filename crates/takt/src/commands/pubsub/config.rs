@@ -1,0 +1,161 @@
+//! `takt pubsub config`: converts and checks configuration files.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use takt_pubsub::configuration::{
+    ConfigurationFile, check, from_binary_file, from_toml, to_binary_file, to_toml,
+};
+
+use crate::arguments::{CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments};
+use crate::{explain, output};
+
+pub fn run(command: &ConfigCommand) -> miette::Result<()> {
+    match command {
+        ConfigCommand::Convert(arguments) => convert(arguments),
+        ConfigCommand::Check(arguments) => check_file(arguments),
+    }
+}
+
+fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
+    let (file, from) = read(&arguments.input, arguments.from)?;
+    let stdout = is_standard(&arguments.output);
+    let to = match arguments.to.or_else(|| format_of(&arguments.output)) {
+        Some(to) => to,
+        None if stdout && from == ConfigFormat::Toml => ConfigFormat::Binary,
+        None if stdout => ConfigFormat::Toml,
+        None => {
+            return Err(explain::with_help(
+                format!(
+                    "{} has no extension that is known",
+                    arguments.output.display()
+                ),
+                "Name it .toml, .uabinary or .bin, or say --to toml or --to binary.",
+            ));
+        }
+    };
+    let bytes = match to {
+        ConfigFormat::Toml => to_toml(&file).map(String::into_bytes).map_err(|error| {
+            explain::with_help(error, "The binary file has all of it: --to binary.")
+        })?,
+        ConfigFormat::Binary => to_binary_file(&file)
+            .map_err(|error| explain::with_help(error, "Is something in it too long?"))?,
+    };
+    if stdout {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(&bytes).and_then(|()| out.flush());
+        return written.map_err(|error| failed("write", &arguments.output, &error));
+    }
+    write(&arguments.output, &bytes, arguments.force)
+}
+
+fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
+    let (file, _) = read(&arguments.file, arguments.from)?;
+    let problems = check(&file.configuration);
+    if problems.is_empty() {
+        output::line("nothing is wrong");
+        return Ok(());
+    }
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Err(explain::with_help(
+        format!("{}:\n{}", arguments.file.display(), problems.join("\n")),
+        "docs/pubsub.md says what each parameter may be.",
+    ))
+}
+
+/// Reads a configuration file, and says what it was.
+pub(in crate::commands) fn read(
+    path: &Path,
+    format: Option<ConfigFormat>,
+) -> miette::Result<(ConfigurationFile, ConfigFormat)> {
+    let mut bytes = Vec::new();
+    let read = if is_standard(path) {
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    let bytes = read.map_err(|error| failed("read", path, &error))?;
+    let format = format
+        .or_else(|| format_of(path))
+        .unwrap_or_else(|| guess(&bytes));
+    let name = path.display();
+    let file = match format {
+        ConfigFormat::Binary => from_binary_file(&bytes).map_err(|error| {
+            explain::with_help(
+                format!("{name}: {error}"),
+                "The binary file is what OPC 10000-14, 9.1.3.7.1, describes, and what open62541 and others save. A text file is \
+                 read with --from toml.",
+            )
+        })?,
+        ConfigFormat::Toml => {
+            let text = String::from_utf8(bytes).map_err(|error| {
+                explain::with_help(
+                    format!("{name}: no UTF-8: {error}"),
+                    "A binary file is read with --from binary.",
+                )
+            })?;
+            from_toml(&text).map_err(|error| explain::configuration(&name.to_string(), &text, &error))?
+        }
+    };
+    Ok((file, format))
+}
+
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn format_of(path: &Path) -> Option<ConfigFormat> {
+    match path.extension()?.to_str()? {
+        "toml" => Some(ConfigFormat::Toml),
+        "uabinary" | "bin" => Some(ConfigFormat::Binary),
+        _ => None,
+    }
+}
+
+/// The binary file begins with the kind of a NodeId, which no text begins with.
+fn guess(bytes: &[u8]) -> ConfigFormat {
+    match bytes.first() {
+        Some(0..=3) => ConfigFormat::Binary,
+        _ => ConfigFormat::Toml,
+    }
+}
+
+/// Writes a file as a whole, or not at all.
+fn write(path: &Path, bytes: &[u8], force: bool) -> miette::Result<()> {
+    let fault = |error: &io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => explain::with_help(
+            format!("{} exists", path.display()),
+            "With --force it is replaced.",
+        ),
+        _ => failed("write", path, error),
+    };
+    if !force {
+        let mut options = OpenOptions::new();
+        let created = options.write(true).create_new(true).open(path);
+        let written = created.and_then(|mut file| file.write_all(bytes));
+        return written.map_err(|error| fault(&error));
+    }
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .tempfile_in(parent.unwrap_or(Path::new(".")))
+        .map_err(|error| fault(&error))?;
+    file.write_all(bytes).map_err(|error| fault(&error))?;
+    file.persist(path).map_err(|error| fault(&error.error))?;
+    Ok(())
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> miette::Report {
+    let name = if is_standard(path) {
+        "the standard input or output".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    explain::with_help(
+        format!("cannot {what} {name}: {error}"),
+        "Is the path right, and may this user do that?",
+    )
+}

@@ -1,0 +1,254 @@
+//! `takt pubsub decode`: every field of messages.
+
+use std::io::Read;
+use std::time::{Duration, Instant, SystemTime};
+
+use takt_pubsub::security::SIGNATURE_LENGTH;
+use takt_wire::{
+    ChunkReassembler, MessageTree, NetworkMessageRef, PayloadParameters, PayloadRef,
+    ReassemblyLimits, TreeParameters,
+};
+
+use super::{capture, packet, render};
+use crate::arguments::{DecodeArguments, SecurityKey};
+use crate::{explain, hex, output};
+
+/// Port of UADP in UDP (OPC 10000-14, 7.3.2.1).
+const DEFAULT_PORT: u16 = 4840;
+
+/// A message, and where it was found.
+#[derive(Default)]
+pub struct Message {
+    /// Number of the packet, from 1, in a capture.
+    pub packet: Option<usize>,
+    pub time: Option<SystemTime>,
+    pub source: String,
+    pub destination: String,
+    pub bytes: Vec<u8>,
+}
+
+/// A message as it is shown.
+pub struct Decoded<'m> {
+    pub message: &'m Message,
+    pub security: Option<Security>,
+    pub tree: MessageTree,
+    /// The whole payload, if this was the last chunk of it that was missing.
+    pub reassembled: Option<(usize, MessageTree)>,
+    /// Why the chunk was refused, if it was.
+    pub chunk_error: Option<String>,
+}
+
+/// How a message is protected, and what the keys said.
+#[derive(Clone, Copy)]
+pub struct Security {
+    pub security_token_id: u32,
+    pub encrypted: bool,
+    /// Whether the signature is right; `None` without the key.
+    pub genuine: Option<bool>,
+    pub decrypted: bool,
+}
+
+pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
+    let (messages, damage) = messages(arguments)?;
+    let mut decoder = Decoder::new(&arguments.key);
+    for message in &messages {
+        let decoded = decoder.decode(message);
+        match arguments.json {
+            true => output::line(render::json(&decoded)),
+            false => output::line(render::text(&decoded)),
+        }
+    }
+    match damage {
+        Some(damage) => Err(explain::with_help(
+            format!("the capture cannot be read to its end: {damage}"),
+            "What is before that was shown.",
+        )),
+        None if messages.is_empty() => Err(explain::with_help(
+            "no message was found",
+            "Messages are looked for in Ethernet frames with EtherType 0xB62C and in UDP datagrams; --port names another port than \
+             4840.",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The messages of the input, and what was wrong with it behind them.
+fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option<String>)> {
+    let input = &arguments.input;
+    let bytes = if input == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map(|_| bytes)
+    } else {
+        match (hex::parse(input), std::fs::read(input)) {
+            (Some(bytes), Err(_)) if !bytes.is_empty() => return Ok((vec![alone(bytes)], None)),
+            (_, read) => read,
+        }
+    };
+    let bytes = bytes.map_err(|error| {
+        explain::with_help(
+            format!("cannot read {input}: {error}"),
+            "Give a capture file, a message in hex digits, or - for the standard input.",
+        )
+    })?;
+    if capture::is_capture(&bytes) {
+        let (packets, damage) = capture::packets(&bytes);
+        let found = packets
+            .iter()
+            .filter_map(|packet| found(packet, arguments.port));
+        return Ok((found.collect(), damage));
+    }
+    let text = std::str::from_utf8(&bytes).ok();
+    let message = text.and_then(hex::parse).unwrap_or(bytes);
+    match message.is_empty() {
+        true => Ok((Vec::new(), None)),
+        false => Ok((vec![alone(message)], None)),
+    }
+}
+
+fn alone(bytes: Vec<u8>) -> Message {
+    Message {
+        bytes,
+        ..Message::default()
+    }
+}
+
+/// The message in a packet, if there is one.
+fn found(packet: &capture::Packet, port: Option<u16>) -> Option<Message> {
+    let carried = packet::carried(packet.linktype, &packet.bytes)?;
+    let wanted = match (carried.port, port) {
+        (Some(found), Some(wanted)) => found == wanted,
+        (Some(DEFAULT_PORT) | None, None) => true,
+        (Some(_), None) => is_message(carried.bytes),
+        (None, Some(_)) => false,
+    };
+    wanted.then(|| Message {
+        packet: Some(packet.number),
+        time: packet.time,
+        source: carried.source,
+        destination: carried.destination,
+        bytes: carried.bytes.to_vec(),
+    })
+}
+
+/// Whether a datagram to any port is a message: nothing in it may be wrong.
+fn is_message(bytes: &[u8]) -> bool {
+    MessageTree::read(bytes, &parameters(false))
+        .errors
+        .is_empty()
+}
+
+fn parameters(decrypted: bool) -> TreeParameters<'static> {
+    TreeParameters {
+        payload: PayloadParameters {
+            // Both SecurityPolicies have the same.
+            signature_length: SIGNATURE_LENGTH,
+            ..PayloadParameters::default()
+        },
+        decrypted,
+    }
+}
+
+/// What is remembered from one message to the next.
+struct Decoder<'k> {
+    keys: &'k [SecurityKey],
+    chunks: ChunkReassembler,
+    /// The reassembler's time of the first packet.
+    started: Instant,
+    first: Option<SystemTime>,
+}
+
+impl<'k> Decoder<'k> {
+    fn new(keys: &'k [SecurityKey]) -> Self {
+        Self {
+            keys,
+            chunks: ChunkReassembler::new(ReassemblyLimits::default()),
+            started: Instant::now(),
+            first: None,
+        }
+    }
+
+    fn decode<'m>(&mut self, message: &'m Message) -> Decoded<'m> {
+        let mut bytes = message.bytes.clone();
+        let security = self.security(&mut bytes);
+        let decrypted = security.is_some_and(|security| security.decrypted);
+        let mut decoded = Decoded {
+            message,
+            security,
+            tree: MessageTree::read(&bytes, &parameters(decrypted)),
+            reassembled: None,
+            chunk_error: None,
+        };
+        if security.is_none_or(|security| security.decrypted || !security.encrypted) {
+            self.reassemble(&bytes, &mut decoded);
+        }
+        decoded
+    }
+
+    /// Asks the key that a message names, if it is known. One that cannot be used shows in the tree.
+    fn security(&self, bytes: &mut [u8]) -> Option<Security> {
+        let header = NetworkMessageRef::new_checked(bytes)
+            .ok()?
+            .security_header?;
+        if !header.signed {
+            return None;
+        }
+        let (token, encrypted) = (header.security_token_id, header.encrypted);
+        // Tokens of several SecurityGroups may be the same: the key that fits is taken.
+        let mut inspected = None;
+        for SecurityKey { keys: key, .. } in self
+            .keys
+            .iter()
+            .filter(|key| key.keys.security_token_id() == token)
+        {
+            let mut copy = bytes.to_vec();
+            if let Ok(inspection) = key.inspect(&mut copy)
+                && (inspection.genuine || inspected.is_none())
+            {
+                let genuine = inspection.genuine;
+                inspected = Some((inspection, copy));
+                if genuine {
+                    break;
+                }
+            }
+        }
+        let inspection = inspected.map(|(inspection, copy)| {
+            bytes.copy_from_slice(&copy);
+            inspection
+        });
+        Some(Security {
+            security_token_id: token,
+            encrypted,
+            genuine: inspection.map(|inspection| inspection.genuine),
+            decrypted: inspection.is_some_and(|inspection| inspection.decrypted),
+        })
+    }
+
+    fn reassemble(&mut self, bytes: &[u8], decoded: &mut Decoded<'_>) {
+        let Ok(view) = NetworkMessageRef::new_checked(bytes) else {
+            return;
+        };
+        let Ok(PayloadRef::Chunk(chunk)) = view.payload(&parameters(true).payload) else {
+            return;
+        };
+        let now = self.now(decoded.message.time);
+        match self.chunks.push(&view, &chunk, now) {
+            Ok(None) => {}
+            Ok(Some(payload)) => {
+                let tree = MessageTree::read_reassembled(&view, &payload.bytes);
+                decoded.reassembled = Some((payload.bytes.len(), tree));
+            }
+            Err(error) => decoded.chunk_error = Some(error.to_string()),
+        }
+    }
+
+    /// The time of a packet, as the reassembler wants it.
+    fn now(&mut self, time: Option<SystemTime>) -> Instant {
+        let Some(time) = time else {
+            return self.started;
+        };
+        let first = *self.first.get_or_insert(time);
+        let since = time.duration_since(first).unwrap_or(Duration::ZERO);
+        self.started.checked_add(since).unwrap_or(self.started)
+    }
+}

@@ -1,0 +1,145 @@
+//! What `takt publish` and `takt subscribe` share: options, keys, and the time until they end.
+
+use std::time::{Duration, Instant};
+
+use takt_app::client::{Client, ClientOptions};
+use takt_app::{Endpoint, KeyKeeper};
+use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
+use takt_pubsub::security::KeyRing;
+use takt_rt::priority::Policy;
+
+use crate::arguments::RunArguments;
+use crate::explain;
+use crate::interrupt::Interrupt;
+
+/// How often keys, and what is shown, are looked after.
+pub(in crate::commands) const STEP: Duration = Duration::from_millis(250);
+
+/// A PubSub that runs, with its keys.
+pub(in crate::commands) struct Running {
+    pub(in crate::commands) pub_sub: PubSub,
+    keeper: Option<KeyKeeper>,
+    interrupt: Interrupt,
+    end: Option<Instant>,
+    /// What the SecurityKeyService said last: it is shown once.
+    refusal: Option<String>,
+}
+
+impl Running {
+    pub(in crate::commands) fn new(
+        pub_sub: PubSub,
+        arguments: &RunArguments,
+        interrupt: Interrupt,
+    ) -> miette::Result<Self> {
+        let now = Instant::now();
+        for (group, key) in &arguments.key {
+            let mut ring = KeyRing::new();
+            let help = "A key is GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE.";
+            ring.update(&key.update, now)
+                .map_err(|error| explain::with_help(error, help))?;
+            pub_sub.set_keys(group, &ring);
+        }
+        let keeper = match &arguments.keys {
+            Some(endpoint) => Some(KeyKeeper::new(connect(endpoint, arguments)?)),
+            None => None,
+        };
+        let needed = pub_sub.security_group_ids();
+        let given = |id: &String| arguments.key.iter().any(|(group, _)| group == id);
+        if let Some(id) = needed.iter().find(|id| keeper.is_none() && !given(id)) {
+            return Err(explain::with_help(
+                format!("nobody has the keys of SecurityGroup {id}"),
+                "--keys opc.iox2://SemanticRegistryServer asks a SecurityKeyService, `takt registry --security-group NAME` makes one; \
+                 or give a key with --key.",
+            ));
+        }
+        let end = arguments.run_for.map(|time| now + time);
+        let mut running = Self {
+            pub_sub,
+            keeper,
+            interrupt,
+            end,
+            refusal: None,
+        };
+        running.tend();
+        Ok(running)
+    }
+
+    /// Looks after keys, and says whether to go on.
+    pub(in crate::commands) fn goes_on(&mut self) -> bool {
+        self.tend();
+        !self.interrupt.is_set() && self.end.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// How long to wait until the next look.
+    pub(in crate::commands) fn step(&self) -> Duration {
+        self.end.map_or(STEP, |end| {
+            end.saturating_duration_since(Instant::now()).min(STEP)
+        })
+    }
+
+    /// Waits until the next look.
+    pub(in crate::commands) fn wait(&self) {
+        self.interrupt.wait(Some(self.step()));
+    }
+
+    fn tend(&mut self) {
+        let Some(keeper) = &mut self.keeper else {
+            return;
+        };
+        let refusal = keeper
+            .tend(&self.pub_sub, Instant::now())
+            .err()
+            .map(|error| error.to_string());
+        if refusal != self.refusal {
+            if let Some(refusal) = &refusal {
+                tracing::warn!("no keys: {refusal}");
+            }
+            self.refusal = refusal;
+        }
+    }
+}
+
+/// Opens a session.
+pub(in crate::commands) fn connect(
+    endpoint: &Endpoint,
+    arguments: &RunArguments,
+) -> miette::Result<Client> {
+    let options = ClientOptions {
+        timeout: arguments.timeout,
+        group: arguments.share.group.clone(),
+        ..ClientOptions::named("takt")
+    };
+    Client::connect(endpoint, options).map_err(|error| explain::client(&error))
+}
+
+/// How threads run.
+pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeOptions {
+    let real_time = RealTime {
+        policy: arguments.priority.map(Policy::Fifo),
+        core: arguments.core,
+        spin: Duration::ZERO,
+    };
+    RuntimeOptions {
+        publishing: real_time.clone(),
+        subscribing: real_time,
+        ..RuntimeOptions::default()
+    }
+}
+
+/// A configuration that does not start, with advice.
+pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
+    let help = match error {
+        StartError::Configuration(_) => {
+            "docs/pubsub.md says what each parameter may be. Fields without a source: --from ENDPOINT, --set NAME=VALUE, \
+            or --simulate."
+        }
+        StartError::Link { .. } => {
+            "Is the address one of this host, and is the network interface right? opc.eth needs the right to raw sockets \
+            (root, or `setcap cap_net_raw+ep`)."
+        }
+        StartError::Priority(_) => "Without --priority threads run as any other.",
+        StartError::Affinity(_) => "`nproc` says how many cores there are; they count from 0.",
+        _ => "`takt pubsub config check FILE` says more.",
+    };
+    explain::with_help(error, help)
+}

@@ -1,0 +1,320 @@
+//! `takt subscribe SOURCE`: shows DataSets as they are received.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Instant;
+
+use miette::miette;
+use serde_json::{Value, json};
+use takt_demo::screen::Screen;
+use takt_link::Address;
+use takt_pubsub::ReceiveError;
+use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
+use takt_pubsub::subscriber::{DataSetKind, Observer, ReceivedDataSet, SubscribedField};
+use takt_ua::enumerations::PubSubState;
+use takt_ua::structures::PubSubConnectionDataType;
+use takt_ua::{DataValue, DateTime, StatusCode};
+
+use super::pubsub::config;
+use super::pubsub::running::{Running, STEP, explain_start, runtime_options};
+use crate::arguments::SubscribeArguments;
+use crate::interrupt::Interrupt;
+use crate::{explain, output};
+
+pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let (events, received) = channel();
+    let running = match arguments.source.contains("://") {
+        true => listen(arguments, &events)?,
+        false => configured(arguments, &events)?,
+    };
+    drop(events);
+    let mut running = Running::new(running, &arguments.run, interrupt)?;
+    let mut shown = Shown {
+        arguments,
+        live: std::io::stdout().is_terminal() && !arguments.json,
+        screen: Screen::new(),
+        readers: BTreeMap::new(),
+        count: 0,
+    };
+    let mut next = Instant::now();
+    while running.goes_on() && !shown.is_enough() {
+        shown.take(&received, running.step());
+        if shown.live && Instant::now() >= next {
+            shown.table();
+            next = Instant::now() + STEP;
+        }
+    }
+    shown.table();
+    shown.screen.finish();
+    let connections = running.pub_sub.connections();
+    let errors: u64 = connections
+        .map(|connection| connection.statistics.errors)
+        .sum();
+    if errors > 0 {
+        tracing::warn!("{errors} messages were not accepted; -v shows why");
+    }
+    Ok(())
+}
+
+fn listen(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
+    let address: Address = arguments.source.parse().map_err(|error| {
+        explain::with_help(error, "For example opc.udp://239.0.0.1:4840, opc.eth://01-00-5E-00-00-01, opc.iox2://NAME, mqtt://localhost.")
+    })?;
+    let options = runtime_options(&arguments.run);
+    let mut link = LinkPlan {
+        address,
+        options: options.link,
+    };
+    link.options.interface.clone_from(&arguments.interface);
+    link.options.mqtt.topic.clone_from(&arguments.topic);
+    let observer = Box::new(Told(events.clone()));
+    PubSub::listen(link, options.subscribing, observer).map_err(|error| explain_start(&error))
+}
+
+fn configured(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
+    let (file, _) = config::read(Path::new(&arguments.source), None)?;
+    let mut configuration = file.configuration;
+    for connection in &mut configuration.connections {
+        // What is published is another command's.
+        connection.writer_groups.clear();
+    }
+    let mut nothing = |_: takt_pubsub::publisher::PublishedField<'_>| None;
+    // Nobody here has the target Variables: their values are shown, not written.
+    let mut shown = |field: SubscribedField<'_>| {
+        field
+            .target
+            .map(|_| takt_pubsub::subscriber::FieldTarget::Callback(Box::new(|_| Ok(()))))
+    };
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+        Box::new(Told(events.clone()))
+    };
+    let options = runtime_options(&arguments.run);
+    let running = PubSub::start(
+        &configuration,
+        &mut nothing,
+        &mut shown,
+        &mut observers,
+        &options,
+    );
+    let running = running.map_err(|error: StartError| explain_start(&error))?;
+    if running.connections().next().is_none() {
+        let error = miette!(
+            help = "docs/pubsub.md shows a configuration that subscribes.",
+            "{} has no DataSetReader of a connection that is enabled",
+            arguments.source
+        );
+        return Err(error);
+    }
+    Ok(running)
+}
+
+/// What a reader has to tell.
+enum Event {
+    DataSet(DataSet),
+    State(String, PubSubState),
+    Refused(String),
+}
+
+struct DataSet {
+    reader: String,
+    kind: DataSetKind,
+    sequence_number: Option<u16>,
+    missing: u16,
+    timestamp: Option<DateTime>,
+    status: StatusCode,
+    fields: Vec<(usize, String, DataValue)>,
+}
+
+/// Passes on what happens to the thread that shows it.
+struct Told(Sender<Event>);
+
+impl Observer for Told {
+    fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
+        let meta_data = &received.reader.meta_data().fields;
+        let name = |index: usize| match meta_data.get(index) {
+            Some(field) if !field.name.as_str().is_empty() => field.name.to_string(),
+            _ => format!("[{index}]"),
+        };
+        let fields = received
+            .fields()
+            .map(|(index, value)| (index, name(index), value));
+        let event = DataSet {
+            reader: received.reader.name().to_owned(),
+            kind: received.kind,
+            sequence_number: received.sequence_number,
+            missing: received.missing,
+            timestamp: received.timestamp,
+            status: received.status,
+            fields: fields.collect(),
+        };
+        // Nobody may show anything any more.
+        let _ = self.0.send(Event::DataSet(event));
+    }
+
+    fn state_changed(&mut self, reader: &str, state: PubSubState) {
+        let _ = self.0.send(Event::State(reader.to_owned(), state));
+    }
+
+    fn refused(&mut self, error: &ReceiveError) {
+        let _ = self.0.send(Event::Refused(error.to_string()));
+    }
+}
+
+/// What is known of a reader.
+#[derive(Default)]
+struct Reader {
+    state: Option<PubSubState>,
+    count: u64,
+    missing: u64,
+    sequence_number: Option<u16>,
+    fields: BTreeMap<usize, (String, DataValue)>,
+}
+
+struct Shown<'a> {
+    arguments: &'a SubscribeArguments,
+    live: bool,
+    screen: Screen,
+    readers: BTreeMap<String, Reader>,
+    count: u64,
+}
+
+impl Shown<'_> {
+    fn is_enough(&self) -> bool {
+        self.arguments
+            .count
+            .is_some_and(|wanted| self.count >= wanted)
+    }
+
+    /// Takes what comes, for at most `step`.
+    fn take(&mut self, events: &Receiver<Event>, step: std::time::Duration) {
+        let end = Instant::now() + step;
+        while !self.is_enough() {
+            match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Event::DataSet(data_set)) => self.data_set(data_set),
+                Ok(Event::State(reader, state)) => self.state(&reader, state),
+                Ok(Event::Refused(why)) => tracing::info!("{why}"),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn data_set(&mut self, data_set: DataSet) {
+        self.count += 1;
+        if self.arguments.json {
+            output::line(data_set.to_json());
+            return;
+        }
+        if !self.live {
+            output::line(data_set.to_line());
+            return;
+        }
+        let reader = self.readers.entry(data_set.reader).or_default();
+        reader.count += 1;
+        reader.missing += u64::from(data_set.missing);
+        reader.sequence_number = data_set.sequence_number;
+        for (index, name, value) in data_set.fields {
+            reader.fields.insert(index, (name, value));
+        }
+    }
+
+    fn state(&mut self, name: &str, state: PubSubState) {
+        if self.live {
+            self.readers.entry(name.to_owned()).or_default().state = Some(state);
+        } else if !self.arguments.json {
+            output::line(format_args!("{name}: {state:?}"));
+        } else {
+            output::line(json!({"reader": name, "state": format!("{state:?}")}));
+        }
+    }
+
+    /// All readers with their fields, in place of what was shown before.
+    fn table(&self) {
+        if !self.live {
+            return;
+        }
+        let mut lines = Vec::new();
+        for (name, reader) in &self.readers {
+            let state = reader
+                .state
+                .map(|state| format!("{state:?}"))
+                .unwrap_or_default();
+            let number = reader
+                .sequence_number
+                .map(|number| format!("  number {number}"))
+                .unwrap_or_default();
+            lines.push(format!(
+                "{name}  {state}{number}  {} received  {} missing",
+                reader.count, reader.missing
+            ));
+            let width = reader
+                .fields
+                .values()
+                .map(|(name, _)| name.chars().count())
+                .max()
+                .unwrap_or(0);
+            for (name, value) in reader.fields.values() {
+                lines.push(format!("  {name:width$}  {}", output::data_value(value)));
+            }
+        }
+        if lines.is_empty() {
+            lines.push("nothing received yet".to_owned());
+        }
+        self.screen.show(&lines);
+    }
+}
+
+impl DataSet {
+    fn kind(&self) -> &'static str {
+        match self.kind {
+            DataSetKind::KeyFrame => "key frame",
+            DataSetKind::DeltaFrame => "delta frame",
+            DataSetKind::Event => "event",
+            DataSetKind::KeepAlive => "keep-alive",
+        }
+    }
+
+    fn to_line(&self) -> String {
+        let mut line = format!("{} {}", self.reader, self.kind());
+        if let Some(number) = self.sequence_number {
+            line.push_str(&format!(" {number}"));
+        }
+        if self.missing > 0 {
+            line.push_str(&format!(" ({} missing)", self.missing));
+        }
+        if !self.status.is_good() {
+            line.push_str(&format!(" {}", self.status));
+        }
+        for (_, name, value) in &self.fields {
+            let text = value.value.as_ref().map(output::value).unwrap_or_default();
+            line.push_str(&format!("  {name} = {text}"));
+            if !value.status_code().is_good() {
+                line.push_str(&format!(" {}", value.status_code()));
+            }
+        }
+        line
+    }
+
+    fn to_json(&self) -> Value {
+        let fields = self.fields.iter().map(|(index, name, value)| {
+            let mut row = output::data_value_json(name, value);
+            if let Some(row) = row.as_object_mut() {
+                let name = row.shift_remove("node");
+                row.shift_insert(0, "name".to_owned(), name.unwrap_or_default());
+                row.shift_insert(0, "index".to_owned(), json!(index));
+            }
+            row
+        });
+        json!({
+            "reader": self.reader,
+            "kind": self.kind(),
+            "sequenceNumber": self.sequence_number,
+            "missing": self.missing,
+            "timestamp": self.timestamp.map(|time| time.to_string()),
+            "status": self.status.to_string(),
+            "fields": fields.collect::<Vec<_>>(),
+        })
+    }
+}

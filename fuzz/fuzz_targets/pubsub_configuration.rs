@@ -1,0 +1,24 @@
+//! PubSub configuration files: what is read from a binary one is written again as it was, and as TOML unless that says why not.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use takt_pubsub::configuration::{check, from_binary_file, from_toml, to_binary_file, to_toml};
+
+fuzz_target!(|data: &[u8]| {
+    if let Ok(file) = from_binary_file(data) {
+        let bytes = to_binary_file(&file).expect("what was read can be written");
+        let again = from_binary_file(&bytes).expect("what was written can be read");
+        assert_eq!(to_binary_file(&again), Ok(bytes), "and is the same");
+        // It compares for itself what it has written.
+        if let Err(error) = to_toml(&file) {
+            drop(error.to_string());
+        }
+        drop(check(&file.configuration));
+    }
+    if let Ok(text) = std::str::from_utf8(data)
+        && let Err(error) = from_toml(text)
+    {
+        let shown = error.span.clone().and_then(|span| text.get(span));
+        drop(format!("{error} {shown:?}"));
+    }
+});
