@@ -15,10 +15,11 @@ pub mod interop;
 pub mod peer;
 pub mod privileged;
 pub mod process;
+pub mod pubsub;
 pub mod sandbox;
 pub mod soak;
 pub mod tutorial;
 
-pub use peer::{Peer, PeerClient, PeerServer};
+pub use peer::{Peer, PeerClient, PeerPubSub, PeerServer};
 pub use process::{Finished, Process};
 pub use sandbox::{Provider, Registry, Sandbox};

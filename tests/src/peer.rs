@@ -1,5 +1,6 @@
 //! The foreign peers of `peers/`, and the JSON lines that they speak (`peers/README.md`).
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -83,6 +84,18 @@ pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
+/// Has node-opcua load a binary PubSub configuration file, and write another one; returns what it prints.
+///
+/// # Panics
+/// If it cannot load it.
+#[must_use]
+pub fn convert_pubsub_configuration(input: &Path, output: &Path) -> Value {
+    let mut command = Peer::NodeOpcua.command("pubsub_configuration");
+    command.args([input, output]);
+    let printed = process::run("pubsub_configuration.js", &mut command, START).expect_success();
+    serde_json::from_str(&printed).expect("it prints JSON")
+}
+
 /// A running foreign server.
 #[derive(Debug)]
 pub struct PeerServer {
@@ -118,6 +131,44 @@ impl PeerServer {
     #[must_use]
     pub fn node(&self, name: &str) -> String {
         format!("ns={};s={name}", self.namespace)
+    }
+}
+
+/// A running foreign publisher or subscriber.
+#[derive(Debug)]
+pub struct PeerPubSub {
+    /// The process.
+    pub process: Process,
+}
+
+impl PeerPubSub {
+    /// Starts it and waits until it publishes or listens. `role` is `publish` or `subscribe`.
+    ///
+    /// # Panics
+    /// If it is not ready in time.
+    #[must_use]
+    pub fn start(peer: Peer, role: &str, description: &Value) -> Self {
+        let mut process = Process::spawn(
+            &format!("{} {role}", peer.name()),
+            peer.command("pubsub")
+                .args([role, &description.to_string()]),
+        );
+        process.wait_for("its ready line", START, |line| line == "{\"ready\":true}");
+        Self { process }
+    }
+
+    /// The next DataSet that a subscriber has printed, if there is one now.
+    ///
+    /// # Panics
+    /// If the subscriber has ended.
+    pub fn try_data_set(&mut self) -> Option<Value> {
+        assert!(
+            !self.process.has_ended(),
+            "it has ended{}",
+            self.process.report()
+        );
+        let line = self.process.try_line()?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}")))
     }
 }
 

@@ -28,11 +28,23 @@ macro_rules! described {
 }
 
 described! {
+    UA_Byte = UA_TYPES_BYTE,
+    UA_UInt32 = UA_TYPES_UINT32,
     UA_Double = UA_TYPES_DOUBLE,
     UA_String = UA_TYPES_STRING,
     UA_NodeId = UA_TYPES_NODEID,
     UA_Variant = UA_TYPES_VARIANT,
+    UA_DataValue = UA_TYPES_DATAVALUE,
+    UA_ExtensionObject = UA_TYPES_EXTENSIONOBJECT,
     UA_QualifiedName = UA_TYPES_QUALIFIEDNAME,
+    UA_NetworkAddressUrlDataType = UA_TYPES_NETWORKADDRESSURLDATATYPE,
+    UA_ReadValueId = UA_TYPES_READVALUEID,
+    UA_PublishedVariableDataType = UA_TYPES_PUBLISHEDVARIABLEDATATYPE,
+    UA_TargetVariablesDataType = UA_TYPES_TARGETVARIABLESDATATYPE,
+    UA_UadpWriterGroupMessageDataType = UA_TYPES_UADPWRITERGROUPMESSAGEDATATYPE,
+    UA_UadpDataSetWriterMessageDataType = UA_TYPES_UADPDATASETWRITERMESSAGEDATATYPE,
+    UA_UadpDataSetReaderMessageDataType = UA_TYPES_UADPDATASETREADERMESSAGEDATATYPE,
+    UA_DataSetMetaDataType = UA_TYPES_DATASETMETADATATYPE,
     UA_Argument = UA_TYPES_ARGUMENT,
     UA_ObjectAttributes = UA_TYPES_OBJECTATTRIBUTES,
     UA_VariableAttributes = UA_TYPES_VARIABLEATTRIBUTES,

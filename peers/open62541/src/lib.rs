@@ -9,6 +9,8 @@ pub mod bench;
 pub mod client;
 pub mod convert;
 pub mod data;
+pub mod message;
+pub mod pubsub;
 pub mod server;
 
 /// An error of open62541: a StatusCode.

@@ -1,0 +1,31 @@
+//! asyncua's PubSub module: Takt publishes and it subscribes, and the other way round.
+
+use takt_tests::Peer;
+use takt_tests::pubsub::{Encoding, Exchange, peer_publishes, peer_receives};
+
+const PEER: Peer = Peer::Asyncua;
+
+#[test]
+fn it_receives_key_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
+        peer_receives(PEER, &Exchange::plain(encoding), false);
+    }
+}
+
+#[test]
+fn it_receives_delta_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue] {
+        let exchange = Exchange {
+            key_frame_count: 5,
+            ..Exchange::plain(encoding)
+        };
+        peer_receives(PEER, &exchange, false);
+    }
+}
+
+#[test]
+fn we_receive_its_key_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
+        peer_publishes(PEER, &Exchange::plain(encoding));
+    }
+}

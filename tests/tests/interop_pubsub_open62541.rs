@@ -1,0 +1,57 @@
+//! open62541's PubSub: Takt publishes and it subscribes, and the other way round; plain, signed, and encrypted.
+
+use takt_pubsub::security::SecurityPolicy;
+use takt_tests::Peer;
+use takt_tests::pubsub::{Encoding, Exchange, Protection, peer_publishes, peer_receives};
+
+const PEER: Peer = Peer::Open62541;
+
+fn protected(encrypted: bool, policy: SecurityPolicy) -> Exchange {
+    Exchange {
+        protection: Some(Protection { encrypted, policy }),
+        ..Exchange::plain(Encoding::Variant)
+    }
+}
+
+#[test]
+fn it_receives_key_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
+        peer_receives(PEER, &Exchange::plain(encoding), true);
+    }
+}
+
+#[test]
+fn it_receives_delta_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue] {
+        let exchange = Exchange {
+            key_frame_count: 5,
+            ..Exchange::plain(encoding)
+        };
+        peer_receives(PEER, &exchange, true);
+    }
+}
+
+#[test]
+fn it_receives_protected_messages() {
+    for policy in SecurityPolicy::ALL {
+        for encrypted in [false, true] {
+            peer_receives(PEER, &protected(encrypted, policy), true);
+        }
+    }
+}
+
+#[test]
+fn we_receive_its_key_frames() {
+    for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
+        peer_publishes(PEER, &Exchange::plain(encoding));
+    }
+}
+
+#[test]
+fn we_receive_its_protected_messages() {
+    for policy in SecurityPolicy::ALL {
+        for encrypted in [false, true] {
+            peer_publishes(PEER, &protected(encrypted, policy));
+        }
+    }
+}
