@@ -151,31 +151,54 @@ fn a_late_response_is_not_taken_for_the_next() {
 
 #[test]
 fn tokens_are_renewed_under_way() {
-    // A client that does not get its turn for a quarter of it loses its channel.
     const TOKEN: Duration = Duration::from_secs(2);
+    // A client that does not get its turn for a quarter of the token's lifetime may lose its channel: then there is another try.
+    for _ in 0..5 {
+        let (outcome, longest_pause) = renew_tokens(TOKEN);
+        match outcome {
+            Err(error) if longest_pause >= TOKEN / 5 => {
+                eprintln!("after {longest_pause:?}: {error}")
+            }
+            outcome => return outcome.unwrap(),
+        }
+    }
+    panic!("no try without a long pause");
+}
+
+/// For three lifetimes of a token; says how long the clients did not get their turn at worst.
+fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
     let server = server_with(ServerConnectionConfig {
-        min_token_lifetime: TOKEN,
-        max_token_lifetime: TOKEN,
+        min_token_lifetime: token,
+        max_token_lifetime: token,
         ..ServerConnectionConfig::default()
     });
     let mut busy = connect(&server);
     let mut idle = connect(&server);
     let mut dead = connect(&server);
-    let until = Instant::now() + 3 * TOKEN;
+    let mut last = Instant::now();
+    let mut longest_pause = Duration::ZERO;
+    let until = last + 3 * token;
     let mut round = 0_u32;
-    while Instant::now() < until {
+    while last < until {
         round += 1;
         let body = round.to_le_bytes();
-        let response = busy.request(PATIENCE, |e| e.bytes(&body)).unwrap();
-        assert_eq!(response, body);
-        idle.maintain(PATIENCE).unwrap();
+        let renewed = busy.request(PATIENCE, |e| e.bytes(&body));
+        let renewed = renewed.map(|response| assert_eq!(response, body));
+        let renewed = renewed.and_then(|()| idle.maintain(PATIENCE));
         std::thread::sleep(Duration::from_millis(1));
+        longest_pause = longest_pause.max(last.elapsed());
+        last = Instant::now();
+        if renewed.is_err() {
+            return (renewed, longest_pause);
+        }
     }
-    assert_eq!(idle.request(PATIENCE, |e| e.u8(1)).unwrap(), [1]);
+    let answered = idle.request(PATIENCE, |e| e.u8(1));
+    let answered = answered.map(|response| assert_eq!(response, [1]));
     // Who does nothing loses the channel, and is told so.
     let error = dead.request(PATIENCE, |e| e.u8(1)).unwrap_err();
     assert_eq!(error.status_code(), StatusCode::BadSecureChannelClosed);
     assert!(error.is_fatal());
+    (answered, longest_pause)
 }
 
 #[test]

@@ -39,6 +39,7 @@ impl Prober {
     }
 
     /// With a seed that the system gives. Without, it works as well, if there is only one Subscriber.
+    #[cfg(feature = "runtime")]
     pub(crate) fn with_random_delays() -> Self {
         Self::new(getrandom::u64().unwrap_or_default())
     }

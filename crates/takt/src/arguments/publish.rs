@@ -33,6 +33,9 @@ pub struct SubscribeArguments {
     /// With an address: the network interface.
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
+    /// With an address: ask Publishers there for names and types of their fields, for example at opc.udp://224.0.2.14:4840.
+    #[arg(long, value_name = "ADDRESS")]
+    pub discovery: Option<String>,
     /// With the address of a broker: the topic filter.
     #[arg(long, value_name = "FILTER", default_value = "opcua/#")]
     pub topic: String,

@@ -60,18 +60,27 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
 }
 
 fn listen(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
-    let address: Address = arguments.source.parse().map_err(|error| {
-        explain::with_help(error, "For example opc.udp://239.0.0.1:4840, opc.eth://01-00-5E-00-00-01, opc.iox2://NAME, mqtt://localhost.")
-    })?;
     let options = runtime_options(&arguments.run);
-    let mut link = LinkPlan {
-        address,
-        options: options.link,
+    let plan = |address: &str| -> miette::Result<LinkPlan> {
+        let address: Address = address.parse().map_err(|error| {
+            explain::with_help(
+                error,
+                "For example opc.udp://239.0.0.1:4840, opc.eth://01-00-5E-00-00-01, opc.iox2://NAME, mqtt://localhost.",
+            )
+        })?;
+        let mut link = LinkPlan {
+            address,
+            options: options.link.clone(),
+        };
+        link.options.interface.clone_from(&arguments.interface);
+        link.options.mqtt.topic.clone_from(&arguments.topic);
+        Ok(link)
     };
-    link.options.interface.clone_from(&arguments.interface);
-    link.options.mqtt.topic.clone_from(&arguments.topic);
+    let link = plan(&arguments.source)?;
+    let discovery = arguments.discovery.as_deref().map(plan).transpose()?;
     let observer = Box::new(Told(events.clone()));
-    PubSub::listen(link, options.subscribing, observer).map_err(|error| explain_start(&error))
+    PubSub::listen_and_ask(link, discovery, options.subscribing.clone(), observer)
+        .map_err(|error| explain_start(&error))
 }
 
 fn configured(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
