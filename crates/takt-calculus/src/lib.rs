@@ -2,15 +2,24 @@
 //!
 //! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
 //!   deconvolution, horizontal and vertical deviation. Nothing is rounded.
+//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+//! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
+//!   holds ([`Model::SOUND`]).
 
 #[cfg(test)]
 mod brute_force;
+mod cbs;
 mod convolution;
 mod curve;
 mod deviation;
 mod envelope;
+mod frame;
+mod round_trip;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
 pub use dashu_ratio::RBig as Rational;
 
+pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
+pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use round_trip::{Line, LineError, Model, RoundTrip};
