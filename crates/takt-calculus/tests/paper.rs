@@ -100,20 +100,52 @@ fn an_overloaded_port_is_named() {
     );
 }
 
-/// What the paper leaves out, one by one.
+/// What the paper leaves out, one by one: the table in `docs/bounds.md`.
 #[test]
 fn errors_of_the_paper() {
-    let smallest = frames()[0];
-    let blocked = Line {
-        lower_priority: Some(Frame::LONGEST),
-        ..Line::new(7, smallest, Model::PAPER)
+    let bounds = |model, lower_priority| {
+        [1, 7].map(|hops| {
+            microseconds(&Line {
+                lower_priority,
+                ..Line::new(hops, frames()[0], model)
+            })
+            .unwrap()
+        })
     };
-    assert_eq!(microseconds(&blocked), Some(3549));
-    let jitter = Model {
-        loopback_jitter: true,
-        ..Model::PAPER
-    };
-    assert_eq!(microseconds(&Line::new(1, smallest, jitter)), Some(1145));
+    let paper = Model::PAPER;
+    assert_eq!(bounds(paper, None), [954, 3234]);
+    assert_eq!(
+        bounds(
+            Model {
+                mixed_units: false,
+                ..paper
+            },
+            None
+        ),
+        [1073, 4063]
+    );
+    assert_eq!(bounds(paper, Some(Frame::LONGEST)), [979, 3549]);
+    assert_eq!(
+        bounds(
+            Model {
+                store_and_forward: true,
+                ..paper
+            },
+            None
+        ),
+        [956, 3243]
+    );
+    assert_eq!(
+        bounds(
+            Model {
+                loopback_jitter: true,
+                ..paper
+            },
+            None
+        ),
+        [1145, 3425]
+    );
+    assert_eq!(bounds(Model::SOUND, Some(Frame::LONGEST)), [1362, 4658]);
 }
 
 #[test]
