@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use takt_calculus::{Extended, Frame, Line, Model, REPEATED_NODE_COUNTS, Rational};
+use takt_calculus::{
+    CreditBasedShaper, Curve, Extended, Frame, Line, Model, REPEATED_NODE_COUNTS, Rational,
+};
 
 /// Table IV in µs: a row per hop count, a column per size.
 const TABLE_IV: [[i64; 8]; 7] = [
@@ -176,4 +178,33 @@ fn sound_bound_of_one_hop() {
         microseconds(&Line::new(1, frames()[0], Model::SOUND)),
         Some(575 + 250 + 500)
     );
+}
+
+/// Periodic messages as a staircase, each given to the port at the link's rate: what the leaky bucket stands for.
+#[test]
+fn a_staircase_gives_the_same_as_its_leaky_bucket() {
+    for frame in [frames()[0], frames()[7]] {
+        let line = Line::new(3, frame, Model::PAPER);
+        let message = frame.l2_bits();
+        let idle_slope = frame.physical_bits() / &line.cycle;
+        let shaper = CreditBasedShaper::new(
+            idle_slope.clone(),
+            line.link_rate.clone(),
+            message.clone(),
+            Rational::ZERO,
+        )
+        .unwrap();
+        let link = Curve::leaky_bucket(Rational::ZERO, line.link_rate.clone()).unwrap();
+        let mut arrival = Curve::staircase(message.clone(), line.cycle.clone(), 4)
+            .unwrap()
+            .convolution(&link);
+        for _ in 0..line.hops {
+            let port = shaper.port(arrival).unwrap();
+            assert_eq!(
+                port.delay,
+                Extended::Finite(&message / &idle_slope - &message / &line.link_rate)
+            );
+            arrival = shaper.output(&port.arrival).unwrap();
+        }
+    }
 }
