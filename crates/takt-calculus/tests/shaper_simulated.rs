@@ -1,9 +1,10 @@
-//! Frames that pass a line of shapers one by one, as IEEE 802.1Q says, with interference chosen at will: none is later than its bound.
+//! Frames that pass a line of shapers one by one, as IEEE 802.1Q says, with interference chosen at will: none is later than its bound,
+//! and every curve holds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use takt_calculus::{Extended, Frame, Line, Model, Rational};
+use takt_calculus::{Curve, Extended, Frame, Line, Model, Rational};
 
 const HOPS: u32 = 3;
 const MESSAGES: usize = 24;
@@ -45,6 +46,38 @@ fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
         departures.push(free.clone());
     }
     departures
+}
+
+/// Whether frames that arrive at these times are no more than the curve, in every interval.
+fn conforms(line: &Line, arrivals: &[Rational], curve: &Curve) -> bool {
+    let little = Rational::from_parts(1.into(), 1_000_000_000_000u64.into());
+    let bits =
+        |number: usize| Extended::Finite(line.frame.physical_bits() * Rational::from(number));
+    let pairs = (0..arrivals.len())
+        .flat_map(|first| (first..arrivals.len()).map(move |last| (first, last)));
+    pairs.into_iter().all(|(first, last)| {
+        bits(last - first + 1) <= curve.value(&(&arrivals[last] - &arrivals[first] + &little))
+    })
+}
+
+/// Whether what was sent before each frame is at least what the service curve promises.
+fn served(line: &Line, arrivals: &[Rational], departures: &[Rational], service: &Curve) -> bool {
+    let frame = line.frame.physical_bits();
+    let bits = |number: usize| &frame * Rational::from(number);
+    departures.iter().enumerate().all(|(sent, departure)| {
+        let start = departure - &frame / &line.link_rate;
+        let promised = arrivals
+            .iter()
+            .take(sent + 1)
+            .enumerate()
+            .map(|(number, arrival)| {
+                let service = service.value(&(&start - arrival));
+                service.finite().unwrap() + bits(number)
+            });
+        promised
+            .min()
+            .is_some_and(|promised| bits(sent) >= promised)
+    })
 }
 
 proptest! {
@@ -89,6 +122,8 @@ proptest! {
                 .map(|(message, random)| if !greedy { *random } else if message < calm { STEPS } else { 0 })
                 .collect();
             let departures = port(&line, &arrivals, &chosen);
+            prop_assert!(conforms(&line, &arrivals, &bounded.arrival), "port {index}");
+            prop_assert!(served(&line, &arrivals, &departures, &bounded.service), "port {index}");
             for (arrival, departure) in arrivals.iter().zip(&departures) {
                 prop_assert!(Extended::Finite(departure - arrival) <= bounded.delay, "port {index}");
             }
