@@ -1,0 +1,153 @@
+//! Analyses of networks: Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
+
+use crate::curve::{Curve, CurveError, Extended};
+use crate::network::{Arrivals, Network, Passing};
+use crate::{Rational, pmoo};
+
+/// How Total Flow Analysis bounds what leaves a server. Both hold; neither is always the lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// The flow's arrival, late by up to the server's delay.
+    Delay,
+    /// The flow's arrival, served with what the other flows leave of the FIFO server.
+    Residual,
+}
+
+/// The bounds of Total Flow Analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TotalFlow {
+    /// Of each server, the delay of every flow there.
+    pub server_delays: Vec<Extended>,
+    /// Of each server, what waits there.
+    pub backlogs: Vec<Extended>,
+    /// Of each flow, the sum of the delays on its path.
+    pub flow_delays: Vec<Extended>,
+}
+
+impl Network {
+    /// Total Flow Analysis: at each server a delay for all flows together, and a flow's bound is the sum over its path. FIFO servers. With
+    /// `shaped`, what comes over a link is no more than the link's shaping curve (TFA++).
+    pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
+        let mut arrivals = Arrivals::of(self);
+        let mut server_delays = vec![Extended::ZERO; self.servers.len()];
+        let mut backlogs = server_delays.clone();
+        for server in self.order.iter().copied() {
+            let service = &self.servers[server].service;
+            let all = self.aggregate(server, &arrivals, None, shaped);
+            let delay = all.horizontal_deviation(service);
+            backlogs[server] = all.vertical_deviation(service);
+            for Passing { flow, position } in self.passing[server].iter().copied() {
+                let arrival = &arrivals.0[flow][position];
+                let left = match (output, delay.finite()) {
+                    (_, None) => Curve::constant(Extended::Infinity),
+                    (Output::Delay, Some(delay)) => arrival.advanced(delay),
+                    (Output::Residual, Some(_)) => {
+                        let others = self.aggregate(server, &arrivals, Some(flow), shaped);
+                        arrival.deconvolution(&self.fifo_residual(server, &others))
+                    }
+                };
+                arrivals.0[flow].push(left);
+            }
+            server_delays[server] = delay;
+        }
+        let flow_delays = self.flows.iter().map(|flow| {
+            let delays = flow.path.iter().map(|server| &server_delays[*server]);
+            delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
+        });
+        let flow_delays = flow_delays.collect();
+        TotalFlow {
+            server_delays,
+            backlogs,
+            flow_delays,
+        }
+    }
+
+    /// Separate Flow Analysis: of each flow, the delay in all servers of its path as one, of which each is what the other flows leave.
+    /// FIFO servers. A flow's own burst is paid for once.
+    pub fn separate_flow(&self) -> Vec<Extended> {
+        let mut arrivals = Arrivals::of(self);
+        let mut services: Vec<Option<Curve>> = vec![None; self.flows.len()];
+        for server in self.order.iter().copied() {
+            for Passing { flow, .. } in self.passing[server].iter().copied() {
+                let others = self.aggregate(server, &arrivals, Some(flow), false);
+                let residual = self.fifo_residual(server, &others);
+                let service = services[flow].take();
+                services[flow] = Some(
+                    service.map_or(residual.clone(), |service| service.convolution(&residual)),
+                );
+            }
+            for Passing { flow, .. } in self.passing[server].iter().copied() {
+                if let Some(service) = &services[flow] {
+                    arrivals.0[flow].push(self.flows[flow].arrival.deconvolution(service));
+                }
+            }
+        }
+        let flows = self.flows.iter().zip(services);
+        flows
+            .map(|(flow, service)| {
+                service.map_or(Extended::Infinity, |service| {
+                    flow.arrival.horizontal_deviation(&service)
+                })
+            })
+            .collect()
+    }
+
+    /// Pay Multiplexing Only Once: as [`Self::separate_flow`], but the other flows' bursts, too, are paid for once along the servers that they
+    /// share with the flow. Servers may serve flows in any order, and must be strict: served at the full rate while anything waits.
+    ///
+    /// # Errors
+    /// None of which the curves of a network are the cause.
+    pub fn pay_multiplexing_only_once(&self) -> Result<Vec<Extended>, CurveError> {
+        let mut arrivals = Arrivals::of(self);
+        let mut delays = vec![Extended::Infinity; self.flows.len()];
+        for server in self.order.iter().copied() {
+            for Passing { flow, position } in self.passing[server].iter().copied() {
+                let own = &self.flows[flow].arrival;
+                let mut left = Curve::constant(Extended::Infinity);
+                let mut delay = Extended::Infinity;
+                for (rate, latency) in pmoo::residuals(self, &arrivals, flow, position + 1)? {
+                    let service = Curve::rate_latency(rate, latency)?;
+                    left = left.minimum(&own.deconvolution(&service));
+                    delay = delay.min(own.horizontal_deviation(&service));
+                }
+                arrivals.0[flow].push(left);
+                delays[flow] = delay;
+            }
+        }
+        Ok(delays)
+    }
+}
+
+impl Curve {
+    /// Rate-latency curves `(rate, latency)` that are nowhere above this one: the lines of a convex curve.
+    pub(crate) fn rate_latencies(&self) -> Result<Vec<(Rational, Rational)>, CurveError> {
+        let mut found = Vec::new();
+        for piece in self
+            .pieces
+            .iter()
+            .filter(|piece| piece.slope > Rational::ZERO)
+        {
+            let Some(after) = piece.after.finite() else {
+                continue;
+            };
+            let latency = (&piece.start - after / &piece.slope).max(Rational::ZERO);
+            let line = Self::rate_latency(piece.slope.clone(), latency.clone())?;
+            if line.vertical_deviation(self) == Extended::ZERO {
+                found.push((piece.slope.clone(), latency));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Leaky buckets `(burst, rate)` that are nowhere below this curve: one for each of its slopes that is enough.
+    pub(crate) fn leaky_buckets(&self) -> Result<Vec<(Rational, Rational)>, CurveError> {
+        let mut found = Vec::new();
+        for piece in &self.pieces {
+            let line = Self::leaky_bucket(Rational::ZERO, piece.slope.clone())?;
+            if let Extended::Finite(burst) = self.vertical_deviation(&line) {
+                found.push((burst, piece.slope.clone()));
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,237 @@
+//! Every operation beside its definition, evaluated on a grid. Curves have their corners at whole numbers, so that limits from both
+//! sides of grid points are all that an infimum or supremum can hide in.
+
+use proptest::prelude::*;
+
+use crate::Rational;
+use crate::curve::{Curve, Extended, Piece};
+
+fn ratio(numerator: i64, denominator: u64) -> Rational {
+    Rational::from_parts(numerator.into(), denominator.into())
+}
+
+/// Wide-sense increasing, from 0 at 0, with jumps on both sides of a corner, perhaps infinite at last.
+fn curve() -> impl Strategy<Value = Curve> {
+    let corner = (1i64..3, 0i64..3, 0i64..3, 0i64..5);
+    (
+        prop::collection::vec(corner, 1..5),
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(corners, infinite)| {
+            let (mut start, mut value, mut pieces) = (0i64, 0i64, Vec::new());
+            for (index, (length, jump_to, jump_from, slope)) in corners.iter().enumerate() {
+                value += if index > 0 { *jump_to } else { 0 };
+                let at = Extended::Finite(value.into());
+                value += jump_from;
+                let (after, slope) = if infinite && index + 1 == corners.len() {
+                    (Extended::Infinity, 0)
+                } else {
+                    (Extended::Finite(value.into()), *slope)
+                };
+                pieces.push(Piece::new(start.into(), at, after, slope.into()));
+                start += length;
+                value += slope * length;
+            }
+            Curve { pieces }
+        })
+}
+
+/// The limit from below at a multiple of 1/2.
+fn left(curve: &Curve, time: &Rational) -> Extended {
+    curve.piece(&(time - ratio(1, 4))).line(time)
+}
+
+fn right(curve: &Curve, time: &Rational) -> Extended {
+    curve.right(time).0
+}
+
+fn halves(end: i64) -> impl Iterator<Item = Rational> {
+    (0..=2 * end).map(|half| ratio(half, 2))
+}
+
+fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
+    other.finite().map(|other| own.plus(&-other))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn point_by_point(f in curve(), g in curve()) {
+        let (minimum, maximum, sum) = (f.minimum(&g), f.maximum(&g), f.sum(&g));
+        for time in (0..160).map(|part| ratio(part, 12)) {
+            let (own, other) = (f.value(&time), g.value(&time));
+            prop_assert_eq!(minimum.value(&time), own.clone().min(other.clone()));
+            prop_assert_eq!(maximum.value(&time), own.clone().max(other.clone()));
+            prop_assert_eq!(sum.value(&time), own.sum(&other));
+            prop_assert_eq!(right(&minimum, &time), right(&f, &time).min(right(&g, &time)));
+        }
+    }
+
+    #[test]
+    fn convolution(f in curve(), g in curve()) {
+        let result = f.convolution(&g);
+        prop_assert_eq!(&result, &g.convolution(&f));
+        for time in halves(12) {
+            let mut expected = Extended::Infinity;
+            for split in halves(12).filter(|split| *split <= time) {
+                let rest = &time - &split;
+                expected = expected.min(f.value(&split).sum(&g.value(&rest)));
+                if split > Rational::ZERO {
+                    expected = expected.min(left(&f, &split).sum(&right(&g, &rest)));
+                }
+                if rest > Rational::ZERO {
+                    expected = expected.min(right(&f, &split).sum(&left(&g, &rest)));
+                }
+            }
+            prop_assert_eq!(result.value(&time), expected, "at {}", time);
+        }
+    }
+
+    #[test]
+    fn deconvolution(f in curve(), g in curve()) {
+        let result = f.deconvolution(&g);
+        let outgrown = match (f.long_term_rate(), g.long_term_rate()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(own), Some(other)) => own > other,
+        };
+        for time in halves(8) {
+            let mut expected = Extended::NegativeInfinity;
+            for lead in halves(12) {
+                let sum = &time + &lead;
+                let mut candidates = vec![
+                    difference(&f.value(&sum), &g.value(&lead)),
+                    difference(&right(&f, &sum), &right(&g, &lead)),
+                ];
+                if lead > Rational::ZERO {
+                    candidates.push(difference(&left(&f, &sum), &left(&g, &lead)));
+                }
+                expected = candidates.into_iter().flatten().fold(expected, Ord::max);
+            }
+            let expected = if outgrown { Extended::Infinity } else { expected };
+            prop_assert_eq!(result.value(&time), expected, "at {}", time);
+        }
+    }
+
+    #[test]
+    fn vertical_deviation(f in curve(), g in curve()) {
+        let backlog = f.vertical_deviation(&g);
+        let expected = f.deconvolution(&g).value(&Rational::ZERO).max(Extended::ZERO);
+        prop_assert_eq!(backlog, expected);
+    }
+
+    #[test]
+    fn horizontal_deviation(f in curve(), g in curve()) {
+        let little = ratio(1, 10_000);
+        let times = || (0..240).flat_map(|part| [ratio(part, 12), ratio(part, 12) + ratio(1, 10_000)]);
+        match f.horizontal_deviation(&g) {
+            Extended::Finite(delay) => {
+                let longer = &delay + &little;
+                for time in times() {
+                    prop_assert!(f.value(&time) <= g.value(&(&time + &longer)), "at {}", time);
+                }
+                let shorter = &delay - &little * Rational::from(10);
+                let attained = |time| f.value(&time) > g.value(&(&time + &shorter));
+                prop_assert!(delay.is_zero() || times().any(attained), "{} is too much", delay);
+            }
+            _ => {
+                let far = Rational::from(1_000);
+                let late = &far + ratio(100, 1);
+                prop_assert!(times().chain([far, late]).any(|time| f.value(&time) > g.value(&(&time + ratio(20, 1)))));
+            }
+        }
+    }
+
+    #[test]
+    fn residual(f in curve(), g in curve(), from in 0i64..4) {
+        let from = Rational::from(from);
+        let result = f.residual(&g, &from);
+        for time in halves(10) {
+            let mut expected = Extended::Infinity;
+            for later in halves(14).filter(|later| *later >= time) {
+                let back = &later - &from;
+                let served = |own: Extended, other: Extended| difference(&own, &other).unwrap_or(Extended::ZERO).max(Extended::ZERO);
+                let now = served(f.value(&later), if back > Rational::ZERO { g.value(&back) } else { Extended::ZERO });
+                expected = expected.min(if back > Rational::ZERO { now } else { Extended::ZERO });
+                if back >= Rational::ZERO {
+                    expected = expected.min(served(right(&f, &later), right(&g, &back)));
+                }
+                if later > time && back > Rational::ZERO {
+                    expected = expected.min(served(left(&f, &later), left(&g, &back)));
+                }
+            }
+            // What falls in the long run ends at 0.
+            if f.long_term_rate().zip(g.long_term_rate()).is_some_and(|(own, other)| own < other) || g.long_term_rate().is_none() {
+                expected = Extended::ZERO;
+            }
+            let expected = if time <= from { Extended::ZERO } else { expected };
+            prop_assert_eq!(result.value(&time), expected, "at {}", time);
+        }
+    }
+
+    #[test]
+    fn advanced(f in curve(), delay in 0i64..20) {
+        let delay = ratio(delay, 4);
+        let result = f.advanced(&delay);
+        for time in halves(10) {
+            prop_assert_eq!(result.value(&time), f.value(&(&time + &delay)));
+        }
+    }
+}
+
+#[test]
+fn constructors() {
+    let number = |value: i64| Extended::Finite(value.into());
+    let bucket = Curve::leaky_bucket(3.into(), 2.into()).unwrap();
+    assert_eq!(
+        [0, 1, 5].map(|time| bucket.value(&time.into())),
+        [0, 5, 13].map(number)
+    );
+    let server = Curve::rate_latency(2.into(), 3.into()).unwrap();
+    assert_eq!(
+        [0, 3, 5].map(|time| server.value(&time.into())),
+        [0, 0, 4].map(number)
+    );
+    let delay = Curve::burst_delay(3.into()).unwrap();
+    assert_eq!(delay.value(&3.into()), number(0));
+    assert_eq!(delay.value(&ratio(301, 100)), Extended::Infinity);
+    let stairs = Curve::staircase(5.into(), 2.into(), 3).unwrap();
+    for half in 1..=12 {
+        assert_eq!(
+            stairs.value(&ratio(half, 2)),
+            number((half + 3) / 4 * 5),
+            "{half}/2"
+        );
+    }
+    assert_eq!(stairs.value(&7.into()), Extended::Finite(ratio(45, 2)));
+    assert_eq!(
+        Curve::staircase(5.into(), 0.into(), 3),
+        Err(crate::CurveError::Period)
+    );
+    assert_eq!(
+        Curve::leaky_bucket((-1).into(), 0.into()),
+        Err(crate::CurveError::Negative("burst"))
+    );
+}
+
+#[test]
+fn rate_latency_and_leaky_bucket() {
+    let arrival = Curve::leaky_bucket(25.into(), 5.into()).unwrap();
+    let server = Curve::rate_latency(10.into(), 10.into()).unwrap();
+    assert_eq!(
+        arrival.horizontal_deviation(&server),
+        Extended::Finite(ratio(25, 2))
+    );
+    assert_eq!(
+        arrival.vertical_deviation(&server),
+        Extended::Finite(75.into())
+    );
+    assert_eq!(
+        arrival.deconvolution(&server).value(&0.into()),
+        Extended::Finite(75.into())
+    );
+    let both = server.convolution(&Curve::rate_latency(7.into(), 1.into()).unwrap());
+    assert_eq!(both, Curve::rate_latency(7.into(), 11.into()).unwrap());
+    assert_eq!(server.horizontal_deviation(&arrival), Extended::Infinity);
+}

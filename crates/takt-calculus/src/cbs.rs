@@ -1,0 +1,145 @@
+//! The Credit-Based Shaper of the highest class at a port (IEEE 802.1Q, 8.6.8.2; curves: Azua and Boyer, RTNS 2014).
+
+use crate::curve::{Curve, CurveError};
+use crate::{Extended, Rational};
+
+/// What a port can say no to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShaperError {
+    /// An idleSlope that is not positive, or not less than the link's rate.
+    #[error("an idleSlope of {idle_slope} bit/s is not between 0 and the link's {link_rate} bit/s")]
+    IdleSlope {
+        /// The idleSlope in bit/s.
+        idle_slope: Rational,
+        /// The rate of the link in bit/s.
+        link_rate: Rational,
+    },
+    /// A negative size.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+/// A Credit-Based Shaper at a port whose link it shares with lower priorities only. Sizes in bits, rates in bit/s, all of them in the
+/// same unit (L2 or on the wire).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreditBasedShaper {
+    idle_slope: Rational,
+    link_rate: Rational,
+    longest: Rational,
+    lower: Rational,
+}
+
+/// What a port does to what arrives there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// What arrives, in bits over seconds.
+    pub arrival: Curve,
+    /// The minimum service.
+    pub service: Curve,
+    /// The longest delay from arrival to the last bit on the link, in seconds.
+    pub delay: Extended,
+    /// The greatest backlog, in bits.
+    pub backlog: Extended,
+    /// The arrivals' long-term rate divided by the service's; above 1, delay and backlog are infinite.
+    pub utilisation: Extended,
+}
+
+impl CreditBasedShaper {
+    /// A shaper of `idle_slope` on a link of `link_rate`, for frames of at most `longest` bits, where frames of lower priority have at most
+    /// `lower` bits: 0 if there are none.
+    ///
+    /// # Errors
+    /// The idleSlope is not between 0 and the link's rate, or a size is negative.
+    pub fn new(
+        idle_slope: Rational,
+        link_rate: Rational,
+        longest: Rational,
+        lower: Rational,
+    ) -> Result<Self, ShaperError> {
+        if idle_slope <= Rational::ZERO || idle_slope >= link_rate {
+            return Err(ShaperError::IdleSlope {
+                idle_slope,
+                link_rate,
+            });
+        }
+        for size in [&longest, &lower] {
+            if *size < Rational::ZERO {
+                return Err(CurveError::Negative("frame size").into());
+            }
+        }
+        Ok(Self {
+            idle_slope,
+            link_rate,
+            longest,
+            lower,
+        })
+    }
+
+    /// The most that the credit can become, in bits: what one frame of lower priority lets it gain.
+    pub fn high_credit(&self) -> Rational {
+        &self.idle_slope * &self.lower / &self.link_rate
+    }
+
+    /// The least that the credit can become, in bits, negative: what one own frame costs.
+    pub fn low_credit(&self) -> Rational {
+        &self.longest * (&self.idle_slope / &self.link_rate - Rational::ONE)
+    }
+
+    /// What the class is served at least: idleSlope after one frame of lower priority.
+    ///
+    /// # Errors
+    /// None after [`Self::new`].
+    pub fn minimum_service(&self) -> Result<Curve, CurveError> {
+        Curve::rate_latency(self.idle_slope.clone(), &self.lower / &self.link_rate)
+    }
+
+    /// What the class is served at most, beginning with no credit.
+    ///
+    /// # Errors
+    /// None after [`Self::new`].
+    pub fn maximum_service(&self) -> Result<Curve, CurveError> {
+        Curve::leaky_bucket(-self.low_credit(), self.idle_slope.clone())
+    }
+
+    /// What leaves in any interval at most, whatever arrives: from the highest credit to the lowest.
+    ///
+    /// # Errors
+    /// None after [`Self::new`].
+    pub fn shaping(&self) -> Result<Curve, CurveError> {
+        Curve::leaky_bucket(
+            self.high_credit() - self.low_credit(),
+            self.idle_slope.clone(),
+        )
+    }
+
+    /// The bounds for what arrives by this curve.
+    ///
+    /// # Errors
+    /// None after [`Self::new`].
+    pub fn port(&self, arrival: Curve) -> Result<Port, CurveError> {
+        let service = self.minimum_service()?;
+        let utilisation = arrival.long_term_rate().map_or(Extended::Infinity, |rate| {
+            Extended::Finite(rate / &self.idle_slope)
+        });
+        let delay = arrival.horizontal_deviation(&service);
+        let backlog = arrival.vertical_deviation(&service);
+        Ok(Port {
+            arrival,
+            service,
+            delay,
+            backlog,
+            utilisation,
+        })
+    }
+
+    /// What leaves, bit by bit, of what arrives by this curve.
+    ///
+    /// # Errors
+    /// None after [`Self::new`].
+    pub fn output(&self, arrival: &Curve) -> Result<Curve, CurveError> {
+        let served = arrival
+            .convolution(&self.maximum_service()?)
+            .deconvolution(&self.minimum_service()?);
+        Ok(served.minimum(&self.shaping()?))
+    }
+}

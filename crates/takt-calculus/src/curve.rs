@@ -1,0 +1,254 @@
+//! Piecewise linear curves: what they are, how they are made, and their values.
+
+use crate::Rational;
+
+/// A rational number or an infinity; ordered as one expects.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extended {
+    /// Less than every number: what a maximum starts from.
+    NegativeInfinity,
+    /// A number.
+    Finite(Rational),
+    /// More than every number.
+    Infinity,
+}
+
+impl Extended {
+    /// The number 0.
+    pub const ZERO: Self = Self::Finite(Rational::ZERO);
+
+    /// The number, unless it is an infinity.
+    pub fn finite(&self) -> Option<&Rational> {
+        match self {
+            Self::Finite(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// This and a number: an infinity stays one.
+    pub(crate) fn plus(&self, number: &Rational) -> Self {
+        match self {
+            Self::Finite(own) => Self::Finite(own + number),
+            infinity => infinity.clone(),
+        }
+    }
+
+    /// The sum, in which infinity prevails.
+    pub(crate) fn sum(&self, other: &Self) -> Self {
+        match (self, other) {
+            (_, Self::Finite(number)) => self.plus(number),
+            (Self::Finite(number), _) => other.plus(number),
+            _ => self.clone().max(other.clone()),
+        }
+    }
+}
+
+/// Why there is no such curve.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CurveError {
+    /// A burst, rate, delay or step below zero.
+    #[error("the {0} of a curve is negative")]
+    Negative(&'static str),
+    /// A staircase without a width.
+    #[error("the period of a staircase is not positive")]
+    Period,
+}
+
+/// What holds from `start` to the start of the next piece: a value there, and a line right behind it. An infinite line has slope 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) start: Rational,
+    pub(crate) at: Extended,
+    pub(crate) after: Extended,
+    pub(crate) slope: Rational,
+}
+
+impl Piece {
+    pub(crate) fn new(start: Rational, at: Extended, after: Extended, slope: Rational) -> Self {
+        Self {
+            start,
+            at,
+            after,
+            slope,
+        }
+    }
+
+    /// The line at a time behind `start`, be it within the piece or not.
+    pub(crate) fn line(&self, time: &Rational) -> Extended {
+        self.after.plus(&(&self.slope * (time - &self.start)))
+    }
+}
+
+/// A function of time, from 0 on: piecewise linear with jumps, its last piece without end. What the constructors make is wide-sense increasing,
+/// and so is what the operations make of such curves.
+///
+/// Units are the user's, the same for all curves that meet: this project takes seconds and bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Curve {
+    /// The first starts at 0; there is always one.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+fn non_negative(name: &'static str, value: &Rational) -> Result<(), CurveError> {
+    if *value < Rational::ZERO {
+        Err(CurveError::Negative(name))
+    } else {
+        Ok(())
+    }
+}
+
+impl Curve {
+    /// The same value everywhere.
+    pub(crate) fn constant(value: Extended) -> Self {
+        Self {
+            pieces: vec![Piece::new(
+                Rational::ZERO,
+                value.clone(),
+                value,
+                Rational::ZERO,
+            )],
+        }
+    }
+
+    /// 0 everywhere: the arrival curve of what never sends.
+    pub fn zero() -> Self {
+        Self::constant(Extended::ZERO)
+    }
+
+    /// 0 at 0, then `burst + rate · t`: a leaky (or token) bucket.
+    ///
+    /// # Errors
+    /// A negative parameter.
+    pub fn leaky_bucket(burst: Rational, rate: Rational) -> Result<Self, CurveError> {
+        non_negative("burst", &burst)?;
+        non_negative("rate", &rate)?;
+        Ok(Self {
+            pieces: vec![Piece::new(
+                Rational::ZERO,
+                Extended::ZERO,
+                Extended::Finite(burst),
+                rate,
+            )],
+        })
+    }
+
+    /// `rate · max(0, t − latency)`.
+    ///
+    /// # Errors
+    /// A negative parameter.
+    pub fn rate_latency(rate: Rational, latency: Rational) -> Result<Self, CurveError> {
+        non_negative("rate", &rate)?;
+        non_negative("latency", &latency)?;
+        let mut pieces = Self::zero().pieces;
+        let rising = Piece::new(latency.clone(), Extended::ZERO, Extended::ZERO, rate);
+        if latency.is_zero() {
+            pieces.clear();
+        }
+        pieces.push(rising);
+        Ok(Self { pieces })
+    }
+
+    /// 0 up to and including `delay`, infinite behind it: what is guaranteed to pass within a delay.
+    ///
+    /// # Errors
+    /// A negative delay.
+    pub fn burst_delay(delay: Rational) -> Result<Self, CurveError> {
+        let mut curve = Self::rate_latency(Rational::ZERO, delay)?;
+        if let Some(last) = curve.pieces.last_mut() {
+            last.after = Extended::Infinity;
+        }
+        Ok(curve)
+    }
+
+    /// `step · ⌈t / period⌉` for `steps` periods, and behind them the line through the tops of the next steps, which is never less than the
+    /// staircase: as an arrival curve it is sound, and exact where a bound is attained within those periods.
+    ///
+    /// # Errors
+    /// A negative step, or a period that is not positive.
+    pub fn staircase(step: Rational, period: Rational, steps: u32) -> Result<Self, CurveError> {
+        non_negative("step", &step)?;
+        if period <= Rational::ZERO {
+            return Err(CurveError::Period);
+        }
+        let pieces = (0..=steps).map(|number| {
+            let below = Rational::from(number);
+            let slope = if number == steps {
+                &step / &period
+            } else {
+                Rational::ZERO
+            };
+            let top = &step * Rational::from(u64::from(number) + 1);
+            Piece::new(
+                &period * &below,
+                Extended::Finite(&step * below),
+                Extended::Finite(top),
+                slope,
+            )
+        });
+        Ok(Self {
+            pieces: pieces.collect(),
+        })
+    }
+
+    /// The piece that holds at a time, which must not be negative.
+    pub(crate) fn piece(&self, time: &Rational) -> &Piece {
+        let behind = self.pieces.partition_point(|piece| piece.start <= *time);
+        &self.pieces[behind.saturating_sub(1)]
+    }
+
+    /// The value at a time; before 0, that at 0.
+    pub fn value(&self, time: &Rational) -> Extended {
+        let piece = self.piece(time);
+        if *time <= piece.start {
+            piece.at.clone()
+        } else {
+            piece.line(time)
+        }
+    }
+
+    /// The value right behind a time, and the slope there.
+    pub(crate) fn right(&self, time: &Rational) -> (Extended, Rational) {
+        let piece = self.piece(time);
+        (piece.line(time), piece.slope.clone())
+    }
+
+    /// The slope in the long run; `None` if the curve becomes infinite.
+    pub fn long_term_rate(&self) -> Option<&Rational> {
+        let last = self.last();
+        last.after.finite().map(|_| &last.slope)
+    }
+
+    pub(crate) fn last(&self) -> &Piece {
+        &self.pieces[self.pieces.len() - 1]
+    }
+
+    /// The curve as seen from a time that is later by `delay`: `f(t + delay)`.
+    #[must_use]
+    pub fn advanced(&self, delay: &Rational) -> Self {
+        let (after, slope) = self.right(delay);
+        let first = Piece::new(Rational::ZERO, self.value(delay), after, slope);
+        let later = self.pieces.iter().filter(|piece| piece.start > *delay);
+        let later = later.map(|piece| Piece {
+            start: &piece.start - delay,
+            ..piece.clone()
+        });
+        Self {
+            pieces: std::iter::once(first).chain(later).collect(),
+        }
+    }
+
+    /// Drops pieces that go on as the one before them.
+    pub(crate) fn simplified(self) -> Self {
+        let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
+        for piece in self.pieces {
+            let same = pieces.last().is_some_and(|last: &Piece| {
+                let value = last.line(&piece.start);
+                last.slope == piece.slope && value == piece.at && value == piece.after
+            });
+            if !same {
+                pieces.push(piece);
+            }
+        }
+        Self { pieces }
+    }
+}

@@ -1,0 +1,125 @@
+//! How far two curves are apart: delay and backlog.
+
+use crate::Rational;
+use crate::curve::{Curve, Extended};
+
+impl Curve {
+    /// `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of what arrives by this curve in a FIFO server of
+    /// service curve `service`. Infinite if the service never catches up.
+    pub fn horizontal_deviation(&self, service: &Self) -> Extended {
+        // A flat end of the service that is high enough is no obstacle; a steeper arrival is.
+        if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
+            && own > rate
+        {
+            return Extended::Infinity;
+        }
+        let mut times: Vec<Rational> = self
+            .pieces
+            .iter()
+            .map(|piece| piece.start.clone())
+            .collect();
+        times.extend(
+            service
+                .levels()
+                .iter()
+                .filter_map(|level| self.first_at_least(level)),
+        );
+        let mut deviation = Extended::ZERO;
+        for time in times {
+            let (after, slope) = self.right(&time);
+            let reached = if slope > Rational::ZERO {
+                service.first_above(&after)
+            } else {
+                service.first_at_least(&after)
+            };
+            for reached in [service.first_at_least(&self.value(&time)), reached] {
+                let Some(reached) = reached else {
+                    return Extended::Infinity;
+                };
+                deviation = deviation.max(Extended::Finite(reached - &time));
+            }
+        }
+        deviation
+    }
+
+    /// `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of what arrives by this curve in a server of service curve
+    /// `service`. Where the service is infinite, nothing waits.
+    pub fn vertical_deviation(&self, service: &Self) -> Extended {
+        if let (None, Some(_)) = (self.long_term_rate(), service.long_term_rate()) {
+            return Extended::Infinity;
+        }
+        if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
+            && own > rate
+        {
+            return Extended::Infinity;
+        }
+        let mut deviation = Extended::ZERO;
+        let mut compare = |own: &Extended, service: &Extended| {
+            if let Some(service) = service.finite() {
+                deviation = deviation.clone().max(own.plus(&-service));
+            }
+        };
+        let mut times: Vec<&Rational> = self
+            .pieces
+            .iter()
+            .chain(&service.pieces)
+            .map(|piece| &piece.start)
+            .collect();
+        times.sort();
+        times.dedup();
+        for (index, time) in times.iter().enumerate() {
+            compare(&self.value(time), &service.value(time));
+            compare(&self.right(time).0, &service.right(time).0);
+            if let Some(end) = times.get(index + 1) {
+                compare(&self.piece(time).line(end), &service.piece(time).line(end));
+            }
+        }
+        deviation
+    }
+
+    /// The values between which the curve is linear.
+    fn levels(&self) -> Vec<Extended> {
+        let mut levels = Vec::with_capacity(3 * self.pieces.len());
+        for (index, piece) in self.pieces.iter().enumerate() {
+            levels.extend([piece.at.clone(), piece.after.clone()]);
+            if let Some(end) = self.pieces.get(index + 1) {
+                levels.push(piece.line(&end.start));
+            }
+        }
+        levels
+    }
+
+    /// `inf { t : f(t) ≥ level }`: the lower pseudo-inverse.
+    pub fn first_at_least(&self, level: &Extended) -> Option<Rational> {
+        self.first(level, |value| value >= level)
+    }
+
+    /// `inf { t : f(t) > level }`: the upper pseudo-inverse. Nothing is above infinity: that is first reached.
+    fn first_above(&self, level: &Extended) -> Option<Rational> {
+        if *level == Extended::Infinity {
+            return self.first_at_least(level);
+        }
+        self.first(level, |value| value > level)
+    }
+
+    fn first(&self, level: &Extended, reached: impl Fn(&Extended) -> bool) -> Option<Rational> {
+        for (index, piece) in self.pieces.iter().enumerate() {
+            if reached(&piece.at) || reached(&piece.after) {
+                return Some(piece.start.clone());
+            }
+            if piece.slope > Rational::ZERO
+                && let (Some(level), Some(after)) = (level.finite(), piece.after.finite())
+            {
+                let time = &piece.start + (level - after) / &piece.slope;
+                if self
+                    .pieces
+                    .get(index + 1)
+                    .is_none_or(|end| time < end.start)
+                {
+                    return Some(time);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,126 @@
+//! Sizes of Ethernet frames: the one place that knows what counts as payload, as L2 frame and on the wire.
+
+use crate::Rational;
+
+/// What the kernel counts besides the payload: addresses, EtherType and VLAN tag.
+const HEADERS: u32 = 14 + 4;
+/// What a frame occupies on the wire besides that: frame check sequence, preamble with start delimiter, interframe gap.
+const WIRE: u32 = 4 + 8 + 12;
+/// Shorter payloads are padded. A frame that keeps its VLAN tag may be padded as if it had none (IEEE 802.1Q, G.2.1).
+const LEAST_PAYLOAD: u32 = 46;
+const GREATEST_PAYLOAD: u32 = 1500;
+
+/// The repeated node counts of the paper's Table II.
+pub const REPEATED_NODE_COUNTS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 160];
+
+/// A payload does not fit in a frame.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a payload of {payload} B does not fit in an Ethernet frame, which holds {GREATEST_PAYLOAD} B"
+)]
+pub struct FrameTooLong {
+    /// Its bytes.
+    pub payload: u64,
+}
+
+/// An Ethernet frame with a VLAN tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    payload: u32,
+}
+
+impl Frame {
+    /// The longest there is: 1542 B on the wire.
+    pub const LONGEST: Self = Self {
+        payload: GREATEST_PAYLOAD,
+    };
+
+    /// The frame of a payload in bytes.
+    ///
+    /// # Errors
+    /// The payload is more than 1500 B.
+    pub fn new(payload: u32) -> Result<Self, FrameTooLong> {
+        if payload > GREATEST_PAYLOAD {
+            return Err(FrameTooLong {
+                payload: payload.into(),
+            });
+        }
+        Ok(Self { payload })
+    }
+
+    /// The frame of a UADP NetworkMessage of open62541's example publisher with `REPEATED_NODECOUNTS` of this: headers of 32 B, and 9 B
+    /// (a Variant of eight bytes) for each of 1 + count fields.
+    ///
+    /// # Errors
+    /// The message is longer than 1500 B.
+    pub fn of_repeated_node_count(count: u32) -> Result<Self, FrameTooLong> {
+        let payload = 32 + 9 * (1 + u64::from(count));
+        Self::new(u32::try_from(payload).unwrap_or(u32::MAX)).map_err(|_| FrameTooLong { payload })
+    }
+
+    /// Bytes of payload, without padding.
+    pub fn payload(self) -> u32 {
+        self.payload
+    }
+
+    /// Bytes of the L2 frame without frame check sequence, which the kernel counts as the frame's length.
+    pub fn l2(self) -> u32 {
+        self.payload + HEADERS
+    }
+
+    /// Bytes that the frame occupies on the wire: padding, frame check sequence, preamble and interframe gap included.
+    pub fn physical(self) -> u32 {
+        self.payload.max(LEAST_PAYLOAD) + HEADERS + WIRE
+    }
+
+    /// [`Self::l2`] in bits.
+    pub fn l2_bits(self) -> Rational {
+        (8 * self.l2()).into()
+    }
+
+    /// [`Self::physical`] in bits.
+    pub fn physical_bits(self) -> Rational {
+        (8 * self.physical()).into()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_ii() {
+        let frames =
+            REPEATED_NODE_COUNTS.map(|count| Frame::of_repeated_node_count(count).unwrap());
+        assert_eq!(
+            frames.map(Frame::payload),
+            [59, 77, 113, 185, 329, 617, 1193, 1481]
+        );
+        assert_eq!(
+            frames.map(Frame::l2),
+            [77, 95, 131, 203, 347, 635, 1211, 1499]
+        );
+        assert_eq!(
+            frames.map(Frame::physical),
+            [101, 119, 155, 227, 371, 659, 1235, 1523]
+        );
+    }
+
+    #[test]
+    fn shortest_and_longest() {
+        assert_eq!(Frame::new(1).unwrap().physical(), 88);
+        assert_eq!(Frame::LONGEST.physical(), 1542);
+        assert_eq!(Frame::of_repeated_node_count(162).unwrap().payload(), 1499);
+        assert_eq!(
+            Frame::of_repeated_node_count(163),
+            Err(FrameTooLong { payload: 1508 })
+        );
+        assert_eq!(
+            Frame::of_repeated_node_count(u32::MAX),
+            Err(FrameTooLong {
+                payload: 32 + 9 * (1 << 32)
+            })
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! Network calculus in exact arithmetic: worst-case delays and backlogs that are proven, not measured.
+//!
+//! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
+//!   deconvolution, horizontal and vertical deviation. Nothing is rounded.
+//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+//! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
+//!   holds ([`Model::SOUND`]).
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
+
+mod analysis;
+#[cfg(test)]
+mod brute_force;
+mod cbs;
+mod convolution;
+mod curve;
+mod deviation;
+mod envelope;
+mod frame;
+mod network;
+mod pmoo;
+mod round_trip;
+
+/// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
+pub use dashu_ratio::RBig as Rational;
+
+pub use analysis::{Output, TotalFlow};
+pub use cbs::{CreditBasedShaper, Port, ShaperError};
+pub use curve::{Curve, CurveError, Extended};
+pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use network::{Flow, Network, NetworkError, Server};
+pub use round_trip::{Line, LineError, Model, RoundTrip};

@@ -1,0 +1,173 @@
+//! Networks in general: servers, and flows with paths through them.
+
+use std::collections::BTreeMap;
+
+use crate::curve::{Curve, Extended};
+
+/// A FIFO queue and what serves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// The minimum service.
+    pub service: Curve,
+    /// What leaves in any interval at most, whatever arrives: the link behind the server.
+    pub shaping: Option<Curve>,
+}
+
+/// What one source sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// Indices of the servers that it passes, in order.
+    pub path: Vec<usize>,
+    /// The arrival curve at the first of them.
+    pub arrival: Curve,
+}
+
+/// There is no such network, or none that these analyses are for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// A flow without a server.
+    #[error("flow {flow} passes no server")]
+    EmptyPath {
+        /// The flow's index.
+        flow: usize,
+    },
+    /// A path leads to a server that is not there.
+    #[error("flow {flow} passes server {server}, which does not exist")]
+    UnknownServer {
+        /// The flow's index.
+        flow: usize,
+        /// The server's index.
+        server: usize,
+    },
+    /// A flow comes back to a server, or flows depend on each other in a circle.
+    #[error(
+        "server {server} lies on or behind a cycle: what arrives there depends on what leaves it"
+    )]
+    Cycle {
+        /// The server's index.
+        server: usize,
+    },
+}
+
+/// Servers and flows without cyclic dependencies.
+#[derive(Debug, Clone)]
+pub struct Network {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) flows: Vec<Flow>,
+    /// The servers, each behind those from which flows come to it.
+    pub(crate) order: Vec<usize>,
+    /// Of each server, the flows that pass it, and as which server of their path.
+    pub(crate) passing: Vec<Vec<Passing>>,
+}
+
+/// A flow at a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Passing {
+    pub(crate) flow: usize,
+    pub(crate) position: usize,
+}
+
+impl Network {
+    /// A network of these servers and flows.
+    ///
+    /// # Errors
+    /// An empty path, an unknown server, or a cycle.
+    pub fn new(servers: Vec<Server>, flows: Vec<Flow>) -> Result<Self, NetworkError> {
+        let mut passing = vec![Vec::new(); servers.len()];
+        let mut before = vec![0usize; servers.len()];
+        for (index, flow) in flows.iter().enumerate() {
+            if flow.path.is_empty() {
+                return Err(NetworkError::EmptyPath { flow: index });
+            }
+            for (position, server) in flow.path.iter().enumerate() {
+                let unknown = NetworkError::UnknownServer {
+                    flow: index,
+                    server: *server,
+                };
+                passing.get_mut(*server).ok_or(unknown)?.push(Passing {
+                    flow: index,
+                    position,
+                });
+                before[*server] += usize::from(position > 0);
+            }
+        }
+        let mut order: Vec<usize> = (0..servers.len())
+            .filter(|server| before[*server] == 0)
+            .collect();
+        let mut done = 0;
+        while let Some(server) = order.get(done).copied() {
+            done += 1;
+            for Passing { flow, position } in &passing[server] {
+                if let Some(next) = flows[*flow].path.get(position + 1) {
+                    before[*next] -= 1;
+                    if before[*next] == 0 {
+                        order.push(*next);
+                    }
+                }
+            }
+        }
+        match before.iter().position(|before| *before > 0) {
+            Some(server) => Err(NetworkError::Cycle { server }),
+            None => Ok(Self {
+                servers,
+                flows,
+                order,
+                passing,
+            }),
+        }
+    }
+
+    /// What arrives at a server of all flows but one. With `shaped`, flows that come over the same link together are no more than the link lets
+    /// through.
+    pub(crate) fn aggregate(
+        &self,
+        server: usize,
+        arrivals: &Arrivals,
+        but: Option<usize>,
+        shaped: bool,
+    ) -> Curve {
+        let mut links: BTreeMap<Option<usize>, Curve> = BTreeMap::new();
+        for passing in self.passing[server]
+            .iter()
+            .filter(|passing| Some(passing.flow) != but)
+        {
+            let from = passing
+                .position
+                .checked_sub(1)
+                .map(|position| self.flows[passing.flow].path[position]);
+            let sum = links.entry(from).or_insert_with(Curve::zero);
+            *sum = sum.sum(&arrivals.0[passing.flow][passing.position]);
+        }
+        let limited = links.into_iter().map(|(from, sum)| {
+            let shaping = from.and_then(|from| self.servers[from].shaping.as_ref());
+            shaping
+                .filter(|_| shaped)
+                .map_or(sum.clone(), |shaping| sum.minimum(shaping))
+        });
+        limited.fold(Curve::zero(), |sum, curve| sum.sum(&curve))
+    }
+
+    /// What remains of a FIFO server for one flow, where `others` arrive besides.
+    pub(crate) fn fifo_residual(&self, server: usize, others: &Curve) -> Curve {
+        let service = &self.servers[server].service;
+        match others.horizontal_deviation(service) {
+            Extended::Finite(delay) => service.residual(others, &delay),
+            _ => Curve::zero(),
+        }
+    }
+}
+
+/// Of each flow, the arrival curves at the servers of its path, as far as they are known. The first always is.
+pub(crate) struct Arrivals(pub(crate) Vec<Vec<Curve>>);
+
+impl Arrivals {
+    pub(crate) fn of(network: &Network) -> Self {
+        Self(
+            network
+                .flows
+                .iter()
+                .map(|flow| vec![flow.arrival.clone()])
+                .collect(),
+        )
+    }
+}

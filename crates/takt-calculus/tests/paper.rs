@@ -1,0 +1,210 @@
+//! The paper's tables and figures, and what sound bounds are instead.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use takt_calculus::{
+    CreditBasedShaper, Curve, Extended, Frame, Line, Model, REPEATED_NODE_COUNTS, Rational,
+};
+
+/// Table IV in µs: a row per hop count, a column per size.
+const TABLE_IV: [[i64; 8]; 7] = [
+    [954, 972, 995, 1018, 1037, 1046, 1045, 1043],
+    [1334, 1370, 1415, 1462, 1499, 1518, 1516, 1511],
+    [1714, 1767, 1836, 1906, 1961, 1989, 1987, 1979],
+    [2094, 2165, 2256, 2350, 2423, 2461, 2458, 2447],
+    [2474, 2563, 2677, 2794, 2885, 2933, 2929, 2915],
+    [2854, 2960, 3097, 3238, 3347, 3404, 3400, 3383],
+    [3234, 3358, 3518, 3682, 3809, 3876, 3871, 3851],
+];
+
+fn frames() -> [Frame; 8] {
+    REPEATED_NODE_COUNTS.map(|count| Frame::of_repeated_node_count(count).unwrap())
+}
+
+/// Whole microseconds, truncated; `None` if infinite.
+fn microseconds(line: &Line) -> Option<i64> {
+    match line.round_trip().unwrap().delay {
+        Extended::Finite(delay) => {
+            Some(i64::try_from((delay * Rational::from(1_000_000)).floor()).unwrap())
+        }
+        _ => None,
+    }
+}
+
+fn provisioned(line: Line, percent: i64) -> Line {
+    Line {
+        provisioning: Rational::from_parts(percent.into(), 100u32.into()),
+        ..line
+    }
+}
+
+#[test]
+fn table_iv() {
+    for (hops, row) in (1..).zip(TABLE_IV) {
+        let bounds = frames().map(|frame| microseconds(&Line::new(hops, frame, Model::PAPER)));
+        assert_eq!(bounds, row.map(Some), "{hops} hops");
+    }
+}
+
+#[test]
+fn closed_form() {
+    for frame in frames() {
+        let line = Line::new(7, frame, Model::PAPER);
+        let (message, wire) = (frame.l2_bits(), frame.physical_bits());
+        let port = &message * &line.cycle / wire - message / &line.link_rate;
+        assert_eq!(
+            line.round_trip().unwrap().delay,
+            Extended::Finite(port * Rational::from(14) + line.loopback_delay())
+        );
+    }
+}
+
+/// Fig. 6: under-provisioning makes bounds infinite from a size on, and more of it from a smaller one.
+#[test]
+fn infinite_bounds() {
+    let infinite = |percent, model| {
+        frames()
+            .map(|frame| microseconds(&provisioned(Line::new(1, frame, model), percent)).is_none())
+    };
+    for percent in [-5, -3] {
+        let expected = frames().map(|frame| {
+            let [l2, physical] = [frame.l2(), frame.physical()].map(i64::from);
+            (100 + percent) * physical < 100 * l2
+        });
+        assert_eq!(infinite(percent, Model::PAPER), expected, "{percent} %");
+        // With one unit, less than what is sent is never enough.
+        assert_eq!(infinite(percent, Model::SOUND), [true; 8]);
+    }
+    let from = |percent| {
+        infinite(percent, Model::PAPER)
+            .iter()
+            .position(|infinite| *infinite)
+    };
+    // From 617 B and from 1193 B on.
+    assert_eq!((from(-5), from(-3)), (Some(5), Some(6)));
+    for percent in [0, 3, 5] {
+        assert_eq!(infinite(percent, Model::PAPER), [false; 8]);
+        assert_eq!(infinite(percent, Model::SOUND), [false; 8]);
+    }
+}
+
+#[test]
+fn an_overloaded_port_is_named() {
+    let line = provisioned(Line::new(3, frames()[7], Model::PAPER), -5);
+    let round_trip = line.round_trip().unwrap();
+    assert_eq!(round_trip.delay, Extended::Infinity);
+    let [port] = round_trip.ports.as_slice() else {
+        panic!("the first port is overloaded")
+    };
+    assert_eq!(
+        port.utilisation,
+        Extended::Finite(Rational::from_parts(149_900.into(), (1523u32 * 95).into()))
+    );
+}
+
+/// What the paper leaves out, one by one: the table in `docs/bounds.md`.
+#[test]
+fn errors_of_the_paper() {
+    let bounds = |model, lower_priority| {
+        [1, 7].map(|hops| {
+            microseconds(&Line {
+                lower_priority,
+                ..Line::new(hops, frames()[0], model)
+            })
+            .unwrap()
+        })
+    };
+    let paper = Model::PAPER;
+    assert_eq!(bounds(paper, None), [954, 3234]);
+    assert_eq!(
+        bounds(
+            Model {
+                mixed_units: false,
+                ..paper
+            },
+            None
+        ),
+        [1073, 4063]
+    );
+    assert_eq!(bounds(paper, Some(Frame::LONGEST)), [979, 3549]);
+    assert_eq!(
+        bounds(
+            Model {
+                store_and_forward: true,
+                ..paper
+            },
+            None
+        ),
+        [956, 3243]
+    );
+    assert_eq!(
+        bounds(
+            Model {
+                loopback_jitter: true,
+                ..paper
+            },
+            None
+        ),
+        [1145, 3425]
+    );
+    assert_eq!(bounds(Model::SOUND, Some(Frame::LONGEST)), [1362, 4658]);
+}
+
+#[test]
+fn sound_bounds_are_never_less() {
+    for frame in frames() {
+        for hops in [1, 2, 7] {
+            let [paper, sound] =
+                [Model::PAPER, Model::SOUND].map(|model| Line::new(hops, frame, model));
+            let blocked = Line {
+                lower_priority: Some(Frame::LONGEST),
+                ..sound.clone()
+            };
+            let slow = Line {
+                forwarding_delay: Rational::from_parts(1.into(), 100_000u32.into()),
+                ..blocked.clone()
+            };
+            let bounds = [paper, sound, blocked, slow].map(|line| microseconds(&line).unwrap());
+            assert!(bounds.is_sorted_by(|one, other| one < other), "{bounds:?}");
+        }
+    }
+}
+
+/// One frame at an idle port that no other blocks waits for its credit no longer than a cycle.
+#[test]
+fn sound_bound_of_one_hop() {
+    // 1.7 · 250 + 150; out: 250; back: twice, since a message may be late by a cycle.
+    assert_eq!(
+        microseconds(&Line::new(1, frames()[0], Model::SOUND)),
+        Some(575 + 250 + 500)
+    );
+}
+
+/// Periodic messages as a staircase, each given to the port at the link's rate: what the leaky bucket stands for.
+#[test]
+fn a_staircase_gives_the_same_as_its_leaky_bucket() {
+    for frame in [frames()[0], frames()[7]] {
+        let line = Line::new(3, frame, Model::PAPER);
+        let message = frame.l2_bits();
+        let idle_slope = frame.physical_bits() / &line.cycle;
+        let shaper = CreditBasedShaper::new(
+            idle_slope.clone(),
+            line.link_rate.clone(),
+            message.clone(),
+            Rational::ZERO,
+        )
+        .unwrap();
+        let link = Curve::leaky_bucket(Rational::ZERO, line.link_rate.clone()).unwrap();
+        let mut arrival = Curve::staircase(message.clone(), line.cycle.clone(), 4)
+            .unwrap()
+            .convolution(&link);
+        for _ in 0..line.hops {
+            let port = shaper.port(arrival).unwrap();
+            assert_eq!(
+                port.delay,
+                Extended::Finite(&message / &idle_slope - &message / &line.link_rate)
+            );
+            arrival = shaper.output(&port.arrival).unwrap();
+        }
+    }
+}

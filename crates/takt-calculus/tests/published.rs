@@ -1,0 +1,162 @@
+//! Results that other tools have published.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use takt_calculus::{Curve, Extended, Flow, Network, NetworkError, Output, Rational, Server};
+
+fn number(numerator: i64, denominator: u32) -> Extended {
+    Extended::Finite(ratio(numerator, denominator))
+}
+
+fn ratio(numerator: i64, denominator: u32) -> Rational {
+    Rational::from_parts(numerator.into(), denominator.into())
+}
+
+/// Thousandths, rounded as those who published them did.
+fn thousandths(delays: &[Extended]) -> Vec<i64> {
+    let rounded = delays
+        .iter()
+        .map(|delay| (delay.finite().unwrap() * Rational::from(1000)).round());
+    rounded.map(|delay| i64::try_from(delay).unwrap()).collect()
+}
+
+/// The demonstration of Saihu (Tsai, Charara, Plassart, Le Boudec), in µs and bits.
+fn saihu() -> Network {
+    let line = |rate: i64, latency: i64| Curve::rate_latency(rate.into(), latency.into()).unwrap();
+    let bucket = |burst: i64, rate: Rational| Curve::leaky_bucket(burst.into(), rate).unwrap();
+    let link = bucket(0, 100.into());
+    let server = |service| Server {
+        service,
+        shaping: Some(link.clone()),
+    };
+    let two = line(4, 10).maximum(&line(50, 1000));
+    let small = bucket(80, ratio(1, 100));
+    let both = small.minimum(&bucket(16_000, ratio(5, 10_000)));
+    let flow = |path: &[usize], arrival: &Curve| Flow {
+        path: path.to_vec(),
+        arrival: arrival.clone(),
+    };
+    Network::new(
+        vec![server(two.clone()), server(two), server(line(4, 10))],
+        vec![
+            flow(&[0, 1], &both),
+            flow(&[0, 2], &small),
+            flow(&[1], &small),
+        ],
+    )
+    .unwrap()
+}
+
+#[test]
+fn saihu_total_flow() {
+    let bounds = saihu().total_flow(Output::Delay, true);
+    assert_eq!(thousandths(&bounds.server_delays), [50_000, 49_324, 29_322]);
+    assert_eq!(thousandths(&bounds.flow_delays), [99_324, 79_322, 49_324]);
+}
+
+#[test]
+fn saihu_separate_flow() {
+    assert_eq!(
+        thousandths(&saihu().separate_flow()),
+        [80_050, 60_050, 50_125]
+    );
+}
+
+#[test]
+fn saihu_pay_multiplexing_only_once() {
+    assert_eq!(
+        thousandths(&saihu().pay_multiplexing_only_once().unwrap()),
+        [80_201, 60_125, 50_201]
+    );
+}
+
+/// Networks of NetCal DNC's tests: one kind of server, flows of r = 5, b = 25.
+fn netcal(servers: usize, parameter: i64, paths: &[&[usize]]) -> Network {
+    let service = Curve::rate_latency(parameter.into(), parameter.into()).unwrap();
+    let arrival = Curve::leaky_bucket(25.into(), 5.into()).unwrap();
+    let flow = |path: &&[usize]| Flow {
+        path: path.to_vec(),
+        arrival: arrival.clone(),
+    };
+    Network::new(
+        vec![
+            Server {
+                service,
+                shaping: None
+            };
+            servers
+        ],
+        paths.iter().map(flow).collect(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn netcal_two_servers_one_flow() {
+    let network = netcal(2, 10, &[&[0, 1]]);
+    let total = network.total_flow(Output::Residual, false);
+    assert_eq!(total.flow_delays, [number(30, 1)]);
+    assert_eq!(total.backlogs.iter().max(), Some(&number(125, 1)));
+    assert_eq!(network.separate_flow(), [number(45, 2)]);
+    assert_eq!(
+        network.pay_multiplexing_only_once().unwrap(),
+        [number(45, 2)]
+    );
+}
+
+#[test]
+fn netcal_three_servers_two_flows() {
+    let network = netcal(3, 20, &[&[0, 2], &[0, 1, 2]]);
+    assert_eq!(
+        network.total_flow(Output::Residual, false).flow_delays[0],
+        number(485, 8)
+    );
+    assert_eq!(network.separate_flow()[0], number(2615, 48));
+}
+
+#[test]
+fn overload_is_infinite_behind_it_too() {
+    let network = netcal(3, 9, &[&[0, 1], &[0, 2], &[2]]);
+    let infinite = vec![Extended::Infinity; 3];
+    for output in [Output::Delay, Output::Residual] {
+        assert_eq!(network.total_flow(output, true).flow_delays, infinite);
+    }
+    assert_eq!(network.separate_flow(), infinite);
+    assert_eq!(network.pay_multiplexing_only_once().unwrap(), infinite);
+}
+
+#[test]
+fn mistakes() {
+    let servers = || idle_servers(2);
+    let flow = |path: &[usize]| Flow {
+        path: path.to_vec(),
+        arrival: Curve::zero(),
+    };
+    let error = |flows| Network::new(servers(), flows).unwrap_err();
+    assert_eq!(
+        error(vec![flow(&[0]), flow(&[])]),
+        NetworkError::EmptyPath { flow: 1 }
+    );
+    assert_eq!(
+        error(vec![flow(&[0, 7])]),
+        NetworkError::UnknownServer { flow: 0, server: 7 }
+    );
+    assert_eq!(
+        error(vec![flow(&[0, 1]), flow(&[1, 0])]),
+        NetworkError::Cycle { server: 0 }
+    );
+    assert_eq!(
+        error(vec![flow(&[1, 1])]),
+        NetworkError::Cycle { server: 1 }
+    );
+}
+
+fn idle_servers(number: usize) -> Vec<Server> {
+    vec![
+        Server {
+            service: Curve::zero(),
+            shaping: None
+        };
+        number
+    ]
+}
