@@ -40,14 +40,18 @@ pub(super) fn ends(processes: &[u32]) -> Result<Ends, BenchError> {
         sockets.extend(links.filter_map(|link| socket(&link)));
     }
     let count = |path: &str, inode: usize, is_connection: fn(&[&str]) -> bool| {
-        let table = std::fs::read_to_string(path);
-        let table = table.map_err(BenchError::system(&format!("read {path}")))?;
-        let is_ours = |line: &&str| {
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let inode = fields.get(inode).and_then(|inode| inode.parse().ok());
-            is_connection(&fields) && inode.is_some_and(|inode| sockets.contains(&inode))
-        };
-        Ok::<_, BenchError>(table.lines().skip(1).filter(is_ours).count())
+        let mut found = HashSet::new();
+        // The kernel gives the table in pieces: while others come and go, a line may be there twice, or not at all.
+        for _ in 0..2 {
+            let table = std::fs::read_to_string(path);
+            let table = table.map_err(BenchError::system(&format!("read {path}")))?;
+            found.extend(table.lines().skip(1).filter_map(|line| {
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                let inode: u64 = fields.get(inode)?.parse().ok()?;
+                (is_connection(&fields) && sockets.contains(&inode)).then_some(inode)
+            }));
+        }
+        Ok::<_, BenchError>(found.len())
     };
     Ok(Ends {
         // ESTABLISHED.
