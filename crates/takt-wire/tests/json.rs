@@ -165,3 +165,18 @@ fn an_error_says_what_and_where() {
     let long = JsonMessage::decode_with(&[b' '; 100], None, 99).unwrap_err();
     assert_eq!(long.status_code(), StatusCode::BadEncodingLimitsExceeded);
 }
+
+#[test]
+fn a_null_timestamp_is_none() {
+    // The years before 1601 are the null DateTime, which is written as null.
+    for time in [
+        "null",
+        "\"1010-01-01T00:00:00Z\"",
+        "\"1601-01-01T00:00:00Z\"",
+    ] {
+        let text = format!(
+            r#"{{"MessageId":"1","MessageType":"ua-data","Messages":[{{"DataSetWriterId":1,"Timestamp":{time},"Payload":{{}}}}]}}"#
+        );
+        assert_eq!(data(&text).messages[0].timestamp, None, "{time}");
+    }
+}

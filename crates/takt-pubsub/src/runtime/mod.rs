@@ -228,7 +228,9 @@ impl PubSub {
             link,
             meta_data,
             meta_data_is_due: true,
-            real_time: options.publishing.clone(),
+            real_time: options
+                .publishing
+                .raised(rank(configuration, group.priority)),
             publishing_offset: offset
                 .filter(|offset| offset.is_finite() && *offset >= 0.0)
                 .map(|milliseconds| (milliseconds * 1e6) as i64),
@@ -318,6 +320,19 @@ impl Drop for PubSub {
             let _ = thread.join();
         }
     }
+}
+
+/// How many lower priorities WriterGroups of the configuration have.
+fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
+    let groups = configuration.connections.iter();
+    let groups = groups.flat_map(|connection| &connection.writer_groups);
+    let mut lower: Vec<u8> = groups
+        .map(|group| group.priority)
+        .filter(|other| *other < priority)
+        .collect();
+    lower.sort_unstable();
+    lower.dedup();
+    u8::try_from(lower.len()).unwrap_or(u8::MAX)
 }
 
 /// Starts a thread and waits until it says that it has begun.

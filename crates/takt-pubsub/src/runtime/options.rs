@@ -22,6 +22,21 @@ pub struct RealTime {
 }
 
 impl RealTime {
+    /// The same with a real-time priority that is higher by `rank`: of two WriterGroups that have to send at the same time, the one
+    /// with the higher Priority does so first (OPC 10000-14, 6.2.6.4).
+    pub(super) fn raised(&self, rank: u8) -> Self {
+        let policy = match self.policy {
+            Some(Policy::Fifo(priority)) => {
+                Some(Policy::Fifo(priority.saturating_add(rank).min(99)))
+            }
+            policy => policy,
+        };
+        Self {
+            policy,
+            ..self.clone()
+        }
+    }
+
     pub(super) fn apply(&self) -> Result<(), StartError> {
         if let Some(core) = self.core {
             takt_rt::affinity::pin(core)?;
@@ -75,4 +90,22 @@ pub enum StartError {
     /// The system has no thread to give.
     #[error("no thread: {0}")]
     Thread(std::io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_priority_of_a_group_raises_that_of_its_thread() {
+        let with = |policy| RealTime {
+            policy,
+            ..RealTime::default()
+        };
+        let fifo = with(Some(Policy::Fifo(80)));
+        assert_eq!(fifo.raised(0).policy, Some(Policy::Fifo(80)));
+        assert_eq!(fifo.raised(2).policy, Some(Policy::Fifo(82)));
+        assert_eq!(fifo.raised(200).policy, Some(Policy::Fifo(99)));
+        assert_eq!(with(None).raised(2).policy, None);
+    }
 }

@@ -159,7 +159,7 @@ impl JsonAction {
             writer_group_name: fields.text("WriterGroupName")?,
             meta_data_version: fields.structure("MetaDataVersion")?,
             minor_version: fields.number("MinorVersion")?,
-            timestamp: fields.optional("Timestamp", BuiltInType::DateTime)?,
+            timestamp: fields.optional_time("Timestamp")?,
             status: fields.optional("Status", BuiltInType::StatusCode)?,
             message_type: fields.text("MessageType")?,
             request_id: fields

@@ -149,7 +149,7 @@ impl JsonDataSetMessage {
             sequence_number: fields.number("SequenceNumber")?,
             meta_data_version: fields.structure("MetaDataVersion")?,
             minor_version: fields.number("MinorVersion")?,
-            timestamp: fields.optional("Timestamp", BuiltInType::DateTime)?,
+            timestamp: fields.optional_time("Timestamp")?,
             status: fields.optional("Status", BuiltInType::StatusCode)?,
             message_type: message_type.as_option().map(Into::into),
             payload,

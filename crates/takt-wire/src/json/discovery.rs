@@ -121,7 +121,7 @@ impl JsonDiscoveryMessage {
                     .optional("IsCyclic", BuiltInType::Boolean)?
                     .unwrap_or(false),
                 status: status(fields)?,
-                next_report_time: fields.optional("NextReportTime", BuiltInType::DateTime)?,
+                next_report_time: fields.optional_time("NextReportTime")?,
             },
             "ua-connection" => {
                 JsonDiscoveryContent::PubSubConnection(fields.required("Connection")?)

@@ -62,6 +62,12 @@ impl<'a> Fields<'a> {
             .unwrap_or_default())
     }
 
+    /// A moment that may be missing; the null DateTime says no more than a missing one.
+    pub(super) fn optional_time(&self, name: &str) -> Result<Option<DateTime>, JsonMessageError> {
+        let time: Option<DateTime> = self.optional(name, BuiltInType::DateTime)?;
+        Ok(time.filter(|time| !time.is_null()))
+    }
+
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>, JsonMessageError> {
         self.optional(name, BuiltInType::UInt32)
     }
