@@ -209,10 +209,7 @@ fn default_value(meta_data: &FieldMetaData) -> Variant {
     if meta_data.value_rank >= 0 {
         return takt_ua::Array::new(takt_ua::Elements::empty(built_in_type)).into();
     }
-    // What every type means by zeros.
-    let zeros = [0; 32];
-    let mut decoder = takt_ua::binary::Decoder::new(&zeros);
-    Variant::decode_scalar(built_in_type, &mut decoder).unwrap_or_default()
+    Variant::default_of(built_in_type)
 }
 
 #[cfg(test)]

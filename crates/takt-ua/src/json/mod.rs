@@ -25,6 +25,7 @@ pub use read::{from_value, variant_from_value};
 pub use structure::structure_to_value;
 pub use text::{parse_variant, parse_variant_of_rank};
 pub use write::{ToJson, data_value_to_value, to_value};
+pub(crate) use write::{double, single};
 
 /// How deep values may be nested; deeper ExtensionObjects are shown undecoded, deeper JSON is refused.
 const MAX_DEPTH: usize = 100;

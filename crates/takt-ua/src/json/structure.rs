@@ -9,8 +9,7 @@ use crate::generated_support::{
     EnumerationDescription, FieldDescription, FieldType, StructureDescription,
 };
 use crate::{
-    BuiltInType, ExtensionObject, ExtensionObjectBody, Guid, LocalizedText, NodeId, QualifiedName,
-    StatusCode, Structure, UaString, Variant, base64,
+    BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
 
 /// Key of the structure's name, or of the NodeId of its encoding.
@@ -275,7 +274,7 @@ fn encode_field(
         FieldType::BuiltIn(built_in_type) => {
             let scalar = match value {
                 Some(value) => scalar::scalar(value, built_in_type, depth + 1)?,
-                None => default_of(built_in_type),
+                None => Variant::default_of(built_in_type),
             };
             encoded(scalar.encode_scalar(encoder))
         }
@@ -310,36 +309,4 @@ fn enumeration(type_id: u32, value: Option<&Value>) -> Result<i32, JsonError> {
         let names: Vec<_> = names.collect();
         JsonError::expected(&format!("a number or one of {}", names.join(", ")), value)
     })
-}
-
-/// The value of a field that is left out.
-fn default_of(built_in_type: BuiltInType) -> Variant {
-    use BuiltInType as B;
-    match built_in_type {
-        B::Boolean => false.into(),
-        B::SByte => 0_i8.into(),
-        B::Byte => 0_u8.into(),
-        B::Int16 => 0_i16.into(),
-        B::UInt16 => 0_u16.into(),
-        B::Int32 => 0_i32.into(),
-        B::UInt32 => 0_u32.into(),
-        B::Int64 => 0_i64.into(),
-        B::UInt64 => 0_u64.into(),
-        B::Float => 0_f32.into(),
-        B::Double => 0_f64.into(),
-        B::String => UaString::null().into(),
-        B::DateTime => crate::DateTime::MIN.into(),
-        B::Guid => Guid::NULL.into(),
-        B::ByteString => crate::ByteString::null().into(),
-        B::XmlElement => crate::XmlElement::default().into(),
-        B::NodeId => NodeId::NULL.into(),
-        B::ExpandedNodeId => crate::ExpandedNodeId::NULL.into(),
-        B::StatusCode => StatusCode::Good.into(),
-        B::QualifiedName => QualifiedName::NULL.into(),
-        B::LocalizedText => LocalizedText::NULL.into(),
-        B::ExtensionObject => ExtensionObject::NULL.into(),
-        B::DataValue => crate::DataValue::default().into(),
-        B::DiagnosticInfo => crate::DiagnosticInfo::default().into(),
-        B::Variant => Variant::Empty,
-    }
 }

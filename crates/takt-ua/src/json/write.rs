@@ -92,7 +92,8 @@ impl ToJson for DiagnosticInfo {
     }
 }
 
-fn float(value: f64) -> Value {
+/// What JSON has no number for is a text (OPC 10000-6, 5.4.2.4).
+pub(crate) fn double(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),
         None if value.is_nan() => "NaN".into(),
@@ -102,13 +103,18 @@ fn float(value: f64) -> Value {
 }
 
 /// A Float through its own shortest text, so that 0.1 stays 0.1.
-fn single(value: f32) -> Value {
-    float(
-        value
-            .to_string()
-            .parse()
-            .unwrap_or_else(|_| f64::from(value)),
-    )
+pub(crate) fn single(value: f32) -> Value {
+    let exact = f64::from(value);
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "whether rounding gives the Float again is the question"
+    )]
+    let short = value
+        .to_string()
+        .parse()
+        .ok()
+        .filter(|short: &f64| (*short as f32).to_bits() == value.to_bits());
+    double(short.unwrap_or(exact))
 }
 
 /// A value whose type the reader knows.
@@ -125,7 +131,7 @@ pub(super) fn variant(value: &Variant, depth: usize) -> Value {
         Variant::Int64(value) => (*value).into(),
         Variant::UInt64(value) => (*value).into(),
         Variant::Float(value) => single(*value),
-        Variant::Double(value) => float(*value),
+        Variant::Double(value) => double(*value),
         Variant::String(value) => value.as_option().into(),
         Variant::DateTime(value) => value.to_json(),
         Variant::Guid(value) => value.to_json(),

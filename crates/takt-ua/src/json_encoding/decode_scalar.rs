@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::encode_scalar::{LAST_DATE_TIME, MAX_DATE_TIME};
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
 use crate::{
-    BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
-    Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant, XmlElement, base64,
+    BuiltInType, ByteString, DateTime, DiagnosticInfo, Guid, LocalizedText, StatusCode, UaString,
+    Variant, XmlElement, base64,
 };
 
 impl JsonDecoder<'_> {
@@ -22,7 +22,7 @@ impl JsonDecoder<'_> {
             return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
         }
         if value.is_null() && (!built_in_type.is_numeric() && built_in_type != B::Boolean) {
-            return Ok(default_of(built_in_type));
+            return Ok(Variant::default_of(built_in_type));
         }
         let expected =
             |what: &str| JsonDecodeError::expected(format!("{what} ({built_in_type})"), value);
@@ -227,37 +227,5 @@ fn localized_text(value: &Value) -> Result<LocalizedText, JsonDecodeError> {
             "an object with Locale and Text (LocalizedText)",
             other,
         )),
-    }
-}
-
-/// The value of a field that is left out.
-pub(super) fn default_of(built_in_type: BuiltInType) -> Variant {
-    use BuiltInType as B;
-    match built_in_type {
-        B::Boolean => false.into(),
-        B::SByte => 0_i8.into(),
-        B::Byte => 0_u8.into(),
-        B::Int16 => 0_i16.into(),
-        B::UInt16 => 0_u16.into(),
-        B::Int32 => 0_i32.into(),
-        B::UInt32 => 0_u32.into(),
-        B::Int64 => 0_i64.into(),
-        B::UInt64 => 0_u64.into(),
-        B::Float => 0_f32.into(),
-        B::Double => 0_f64.into(),
-        B::String => UaString::null().into(),
-        B::DateTime => DateTime::MIN.into(),
-        B::Guid => Guid::NULL.into(),
-        B::ByteString => ByteString::null().into(),
-        B::XmlElement => XmlElement::default().into(),
-        B::NodeId => NodeId::NULL.into(),
-        B::ExpandedNodeId => ExpandedNodeId::NULL.into(),
-        B::StatusCode => StatusCode::Good.into(),
-        B::QualifiedName => QualifiedName::NULL.into(),
-        B::LocalizedText => LocalizedText::NULL.into(),
-        B::ExtensionObject => ExtensionObject::NULL.into(),
-        B::DataValue => DataValue::default().into(),
-        B::DiagnosticInfo => DiagnosticInfo::default().into(),
-        B::Variant => Variant::Empty,
     }
 }

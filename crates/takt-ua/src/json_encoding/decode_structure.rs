@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
-use super::decode_scalar::{default_of, integer};
+use super::decode_scalar::integer;
 use super::encode_structure::MAX_STRUCTURES;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
@@ -335,7 +335,7 @@ impl Writer<'_, '_> {
             }
             DataType::BuiltIn(built_in_type) => {
                 let scalar: Variant = match value {
-                    Value::Null => default_of(*built_in_type),
+                    Value::Null => Variant::default_of(*built_in_type),
                     value => self.decoder.scalar(value, *built_in_type, depth + 1)?,
                 };
                 Ok(scalar.encode_scalar(&mut self.encoder)?)

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::decode_scalar::{default_of, integer};
+use super::decode_scalar::integer;
 use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH, MAX_DEPTH};
 use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 
@@ -114,7 +114,7 @@ impl<'a> JsonDecoder<'a> {
                 .in_field(type_name)
         })?;
         let Some(value) = object.get(value_name) else {
-            return Ok(default_of(built_in_type));
+            return Ok(Variant::default_of(built_in_type));
         };
         let variant = self
             .untyped(value, built_in_type, depth + 1)
@@ -203,7 +203,7 @@ impl<'a> JsonDecoder<'a> {
             let built_in_type = elements.element_type();
             let element = match (built_in_type, value) {
                 (BuiltInType::Variant, _) => self.typed(value, depth + 1)?,
-                (_, Value::Null) => default_of(built_in_type),
+                (_, Value::Null) => Variant::default_of(built_in_type),
                 _ => self.scalar(value, built_in_type, depth + 1)?,
             };
             return elements

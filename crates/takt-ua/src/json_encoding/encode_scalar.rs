@@ -1,8 +1,9 @@
 //! Single values to JSON (OPC 10000-6, 5.4.2).
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::{JsonEncoder, MAX_DEPTH};
+use crate::json::{double, single};
 use crate::{
     DateTime, DiagnosticInfo, ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode,
     Variant, base64,
@@ -160,28 +161,4 @@ fn localized_text(value: &LocalizedText) -> Value {
         }
     }
     object.into()
-}
-
-fn double(value: f64) -> Value {
-    match Number::from_f64(value) {
-        Some(number) => Value::Number(number),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
-    }
-}
-
-/// A Float through its own shortest text, so that 0.1 stays 0.1.
-fn single(value: f32) -> Value {
-    let exact = f64::from(value);
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "whether rounding gives the Float again is the question"
-    )]
-    let short = value
-        .to_string()
-        .parse()
-        .ok()
-        .filter(|short: &f64| (*short as f32).to_bits() == value.to_bits());
-    double(short.unwrap_or(exact))
 }

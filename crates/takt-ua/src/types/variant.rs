@@ -46,6 +46,38 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// The default value of a type: zero, empty, or null (OPC 10000-6, 5.1.2).
+    pub fn default_of(built_in_type: BuiltInType) -> Self {
+        use BuiltInType as B;
+        match built_in_type {
+            B::Boolean => false.into(),
+            B::SByte => 0_i8.into(),
+            B::Byte => 0_u8.into(),
+            B::Int16 => 0_i16.into(),
+            B::UInt16 => 0_u16.into(),
+            B::Int32 => 0_i32.into(),
+            B::UInt32 => 0_u32.into(),
+            B::Int64 => 0_i64.into(),
+            B::UInt64 => 0_u64.into(),
+            B::Float => 0_f32.into(),
+            B::Double => 0_f64.into(),
+            B::String => UaString::null().into(),
+            B::DateTime => DateTime::MIN.into(),
+            B::Guid => Guid::NULL.into(),
+            B::ByteString => ByteString::null().into(),
+            B::XmlElement => XmlElement::default().into(),
+            B::NodeId => NodeId::NULL.into(),
+            B::ExpandedNodeId => ExpandedNodeId::NULL.into(),
+            B::StatusCode => StatusCode::Good.into(),
+            B::QualifiedName => QualifiedName::NULL.into(),
+            B::LocalizedText => LocalizedText::NULL.into(),
+            B::ExtensionObject => ExtensionObject::NULL.into(),
+            B::DataValue => DataValue::default().into(),
+            B::DiagnosticInfo => DiagnosticInfo::default().into(),
+            B::Variant => Variant::Empty,
+        }
+    }
+
     /// The type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
     pub fn built_in_type(&self) -> Option<BuiltInType> {
         use BuiltInType as B;
