@@ -119,12 +119,8 @@ impl FixedField {
         };
         let value = scratch.get(self.head..reading.length).unwrap_or_default();
         let status = reading.status;
-        // Of a status that is not Good the general encoder makes another layout, except where there is a place for it.
-        let fits = match self.encoding {
-            FieldEncoding::DataValue(_) => !status.is_bad(),
-            FieldEncoding::Variant | FieldEncoding::RawData => status.is_good(),
-        };
-        if !fits || scratch.first() != Some(&self.encoding_mask) {
+        // A status that is not Good is also one of the DataSetMessage, or takes the place of the value: the general encoder's.
+        if !status.is_good() || scratch.first() != Some(&self.encoding_mask) {
             return false;
         }
         let (index, field) = (self.data_set_message, self.field);
@@ -141,12 +137,9 @@ impl FixedField {
         };
         let server_timestamp = reading.server_timestamp.unwrap_or(now.date_time);
         use DataSetFieldContentMask as Mask;
-        (if has(Mask::StatusCode) {
-            message.set_field_status(index, field, status)
-        } else {
-            status.is_good()
-        }) && (!has(Mask::SourceTimestamp)
-            || message.set_field_source_timestamp(index, field, source_timestamp))
+        (!has(Mask::StatusCode) || message.set_field_status(index, field, status))
+            && (!has(Mask::SourceTimestamp)
+                || message.set_field_source_timestamp(index, field, source_timestamp))
             && (!has(Mask::ServerTimestamp)
                 || message.set_field_server_timestamp(index, field, server_timestamp))
     }
@@ -178,7 +171,6 @@ fn zero(cell: &Cell) -> Option<Variant> {
     let built_in_type = shape
         .data_type()
         .filter(|_| shape.is_array() == Some(false))?;
-    let zeros = [0_u8; 16];
-    let bytes = zeros.get(..built_in_type.encoded_size()?)?;
-    Variant::decode_scalar(built_in_type, &mut takt_ua::binary::Decoder::new(bytes)).ok()
+    built_in_type.encoded_size()?;
+    Some(Variant::default_of(built_in_type))
 }

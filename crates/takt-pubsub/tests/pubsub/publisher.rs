@@ -69,9 +69,16 @@ fn the_fast_path_and_the_general_encoder_give_the_same_bytes() {
                 .cell(0)
                 .set(&Variant::UInt32(step * 1000), StatusCode::Good, at)
                 .unwrap();
+            // A value that is Uncertain concerns the whole DataSetMessage.
+            let uncertain = step == 2;
+            if uncertain {
+                let value = Variant::Boolean(false);
+                let status = StatusCode::UncertainSensorNotAccurate;
+                setup.cell(2).set(&value, status, at).unwrap();
+            }
             let now = now();
             let (published, fast_bytes) = publish(&mut fast, now);
-            assert_eq!(published.fixed, 1, "mask {mask}");
+            assert_eq!(published.fixed, usize::from(!uncertain), "mask {mask}");
             let (published, bytes) = publish(&mut general, now);
             assert_eq!(published.fixed, 0);
             assert_eq!(fast_bytes, bytes, "mask {mask}");
