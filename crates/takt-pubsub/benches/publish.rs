@@ -10,31 +10,13 @@ use std::net::UdpSocket;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use takt_link::{Address, LinkError, Options, Sender, open_sender};
+use takt_link::{Address, Options, open_sender};
 use takt_pubsub::Now;
-use takt_pubsub::publisher::Output;
+use takt_pubsub::runtime::LinkOutput;
 use takt_ua::Variant;
 use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 
 use support::Setup;
-
-struct Link<'a>(&'a mut dyn Sender);
-
-impl Output for Link<'_> {
-    type Error = LinkError;
-
-    fn max_message_size(&self) -> usize {
-        self.0.max_message_size()
-    }
-
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
-        self.0.reserve(length)
-    }
-
-    fn commit(&mut self) -> Result<(), LinkError> {
-        self.0.commit()
-    }
-}
 
 /// Messages go to a socket that nobody reads: what is full is dropped by the kernel, which takes as long each time.
 fn benchmark(criterion: &mut Criterion) {
@@ -66,7 +48,7 @@ fn benchmark(criterion: &mut Criterion) {
             let mut sender = open_sender(&address, &Options::default()).unwrap();
             benchmarks.bench_function("publish", |bencher| {
                 bencher.iter(|| {
-                    let output = &mut Link(sender.as_mut());
+                    let output = &mut LinkOutput(sender.as_mut());
                     group
                         .publish(Now::read(), PubSubState::Operational, output)
                         .unwrap();

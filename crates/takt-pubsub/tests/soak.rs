@@ -9,10 +9,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use takt_link::{Address, LinkError, Options, Sender, open_receiver, open_sender};
+use takt_link::{Address, Options, open_receiver, open_sender};
 use takt_pubsub::Now;
 use takt_pubsub::ReceiveError;
-use takt_pubsub::publisher::Output;
+use takt_pubsub::runtime::LinkOutput;
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy, VerifyError};
 use takt_pubsub::subscriber::{Observer, ReceivedDataSet};
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState};
@@ -25,24 +25,6 @@ const UP: PubSubState = PubSubState::Operational;
 const INTERVAL: Duration = Duration::from_micros(8640);
 const MESSAGES_OF_A_KEY: u64 = 10_000;
 const KEY_LIFETIME: Duration = Duration::from_micros(8640 * MESSAGES_OF_A_KEY);
-
-struct Link<'a>(&'a mut dyn Sender);
-
-impl Output for Link<'_> {
-    type Error = LinkError;
-
-    fn max_message_size(&self) -> usize {
-        self.0.max_message_size()
-    }
-
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
-        self.0.reserve(length)
-    }
-
-    fn commit(&mut self) -> Result<(), LinkError> {
-        self.0.commit()
-    }
-}
 
 /// Sees that every value comes once, and in order.
 #[derive(Default)]
@@ -124,7 +106,9 @@ fn no_message_is_lost_and_none_is_accepted_twice() {
         counter
             .set_scalar(number, StatusCode::Good, now.date_time)
             .unwrap();
-        let published = group.publish(now, UP, &mut Link(sender.as_mut())).unwrap();
+        let published = group
+            .publish(now, UP, &mut LinkOutput(sender.as_mut()))
+            .unwrap();
         assert_eq!((published.network_messages, published.fixed), (1, 1));
         sender.flush().unwrap();
         let mut recorded = None;

@@ -5,6 +5,7 @@ mod commands;
 mod links;
 mod listening;
 mod options;
+mod output;
 mod publishing;
 mod status;
 mod subscribing;
@@ -24,6 +25,7 @@ use takt_ua::structures::{
 
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
+pub use output::LinkOutput;
 pub use status::Statistics;
 
 use crate::discovery::Prober;

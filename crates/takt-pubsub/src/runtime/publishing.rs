@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use takt_link::{Address, LinkError, Sender, open_sender};
+use takt_link::{Address, Sender, open_sender};
 use takt_rt::clock::Clock;
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
@@ -13,9 +13,10 @@ use takt_ua::enumerations::PubSubState;
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
+use super::output::LinkOutput;
 use super::status::Status;
 use super::{RealTime, StartError};
-use crate::publisher::{Output, WriterGroup};
+use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::time::Now;
 
@@ -27,28 +28,6 @@ pub(super) enum PublisherCommand {
     SetWriterEnabled(u16, bool),
     Event(u16, Vec<Variant>),
     MetaData,
-}
-
-/// Messages are made where they are sent from.
-struct LinkOutput<'a>(&'a mut dyn Sender);
-
-impl Output for LinkOutput<'_> {
-    type Error = LinkError;
-
-    #[inline]
-    fn max_message_size(&self) -> usize {
-        self.0.max_message_size()
-    }
-
-    #[inline]
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
-        self.0.reserve(length)
-    }
-
-    #[inline]
-    fn commit(&mut self) -> Result<(), Self::Error> {
-        self.0.commit()
-    }
 }
 
 /// Links that are open, in the thread that uses them.

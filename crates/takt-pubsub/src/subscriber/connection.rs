@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
-use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId, ReassemblyLimits};
+use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
 use super::data_set_reader::DataSetReader;
 use super::fixed::FixedLayouts;
@@ -30,7 +30,6 @@ pub struct Reception {
 pub(super) struct ReaderGroup {
     name: String,
     enabled: bool,
-    condition: Condition,
 }
 
 /// The ReaderGroups of a PubSubConnection.
@@ -39,7 +38,7 @@ pub(super) struct ReaderGroup {
 /// says when [`handle_timeout`](Self::handle_timeout) wants to be called. A message whose fields have a fixed size is decoded
 /// once; the next ones of the same layout are recognized by the bytes that never change, and their values go from where they stand
 /// into cells, without allocation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Subscriber {
     pub(super) groups: Vec<ReaderGroup>,
     pub(super) readers: Vec<DataSetReader>,
@@ -64,16 +63,7 @@ impl Subscriber {
         standalone: &[StandaloneSubscribedDataSetDataType],
         target: &mut dyn DataTarget,
     ) -> Result<Self, ConfigurationError> {
-        let mut subscriber = Self {
-            groups: Vec::new(),
-            readers: Vec::new(),
-            group_of: Vec::new(),
-            protection_of: Vec::new(),
-            protections: Protections::default(),
-            layouts: FixedLayouts::default(),
-            reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
-            may_discover: 0,
-        };
+        let mut subscriber = Self::default();
         for group in &connection.reader_groups {
             let name = group.name.to_string();
             for reader in &group.data_set_readers {
@@ -89,7 +79,6 @@ impl Subscriber {
             subscriber.groups.push(ReaderGroup {
                 name,
                 enabled: group.enabled,
-                condition: Condition::Ready,
             });
         }
         Ok(subscriber)
@@ -103,15 +92,9 @@ impl Subscriber {
             groups: vec![ReaderGroup {
                 name: String::new(),
                 enabled: true,
-                condition: Condition::Ready,
             }],
-            readers: Vec::new(),
-            group_of: Vec::new(),
-            protection_of: Vec::new(),
-            protections: Protections::default(),
-            layouts: FixedLayouts::default(),
-            reassembler: ChunkReassembler::new(ReassemblyLimits::default()),
             may_discover: max_readers,
+            ..Self::default()
         }
     }
 
@@ -290,6 +273,6 @@ impl Subscriber {
 
 impl ReaderGroup {
     pub(super) fn state(&self, connection: PubSubState) -> PubSubState {
-        crate::state::state(self.enabled, connection, self.condition)
+        crate::state::state(self.enabled, connection, Condition::Ready)
     }
 }

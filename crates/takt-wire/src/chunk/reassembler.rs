@@ -110,7 +110,7 @@ struct Partial {
 ///
 /// It has no clock: [`push`](Self::push) takes the time, [`next_timeout`](Self::next_timeout) says when
 /// [`handle_timeout`](Self::handle_timeout) wants to be called.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ChunkReassembler {
     limits: ReassemblyLimits,
     /// Oldest first.
