@@ -95,7 +95,7 @@ impl Curve {
     }
 
     /// `inf { t : f(t) > level }`: the upper pseudo-inverse. Nothing is above infinity: that is first reached.
-    fn first_above(&self, level: &Extended) -> Option<Rational> {
+    pub(crate) fn first_above(&self, level: &Extended) -> Option<Rational> {
         if *level == Extended::Infinity {
             return self.first_at_least(level);
         }

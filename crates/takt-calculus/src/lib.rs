@@ -18,6 +18,7 @@ mod envelope;
 mod frame;
 mod network;
 mod pmoo;
+mod port;
 mod round_trip;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
@@ -28,4 +29,9 @@ pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use network::{Flow, Network, NetworkError, Server};
+pub use port::{
+    ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
+    GateError, PortBounds, PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, Step,
+    Stream, StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
+};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
