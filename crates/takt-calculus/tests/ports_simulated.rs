@@ -159,7 +159,7 @@ fn shaped_classes() -> EgressPort {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn strict_priority_holds(high in talker(10, 40, 90, ratio(1, 4), 30), middle in talker(10, 60, 100, ratio(1, 5), 30), low in talker(10, 120, 130, ratio(1, 5), 30)) {
@@ -225,7 +225,7 @@ fn gated(masks: &[(u64, i64)]) -> (EgressPort, Gates) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn gates_hold(
@@ -253,21 +253,22 @@ proptest! {
 
 #[test]
 fn bounds_of_exclusive_windows_are_attained_or_near() {
-    for (masks, sizes, most) in [
-        (vec![(1u64, 80i64), (2, 150), (4, 70)], [40, 60, 60], 1.02),
-        (vec![(1, 95), (2, 150), (4, 70), (1, 45)], [40, 60, 60], 1.02),
-        (vec![(1, 100), (6, 200)], [40, 60, 60], 1.4),
+    for (masks, frames, most) in [
+        (vec![(1u64, 80i64), (2, 150), (4, 70)], 3i64, 1.02),
+        (vec![(1, 95), (2, 150), (4, 70), (1, 45)], 2, 1.02),
+        (vec![(1, 100), (6, 200)], 3, 1.7),
     ] {
+        let sizes = [40i64, 60, 60];
         let (port, gates) = gated(&masks);
         let classes = port.classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() });
         let (list, _) = self::gates(3, &masks);
         let port = EgressPort::new(Rational::ONE, classes.collect()).unwrap().with_gates(list).unwrap();
         let searched: Vec<Vec<Talker>> = (0..200).map(|phase| {
             let of_class = |size: &i64| Talker {
-                burst: (3 * size).into(),
-                rate: ratio(1, 40),
-                sizes: vec![*size; 12],
-                pauses: std::iter::once(ratio(8 * phase + 1, 4)).chain(std::iter::repeat_n(Rational::ZERO, 11)).collect(),
+                burst: (frames * size).into(),
+                rate: ratio(1, 400),
+                sizes: vec![*size; 3],
+                pauses: std::iter::once(ratio(8 * phase + 1, 4)).chain(std::iter::repeat_n(Rational::ZERO, 2)).collect(),
             };
             sizes.iter().map(of_class).collect()
         }).collect();
@@ -281,22 +282,36 @@ fn bounds_of_exclusive_windows_are_attained_or_near() {
 
 #[test]
 fn bounds_of_shaped_classes_are_near_the_worst() {
-    let greedy = |size: i64, burst: i64, rate, start: Rational| Talker {
+    let greedy = |size: i64, burst: i64, rate, start: i64| Talker {
         burst: burst.into(),
         rate,
-        sizes: vec![size; 60],
-        pauses: std::iter::once(start).chain(std::iter::repeat_n(Rational::ZERO, 59)).collect(),
+        sizes: vec![size; 30],
+        pauses: std::iter::once(ratio(start, 8)).chain(std::iter::repeat_n(Rational::ZERO, 29)).collect(),
     };
-    let searched: Vec<_> = (0..40).map(|late| vec![
-        greedy(40, 80, ratio(1, 3), ratio(1 + 25 * late, 10)),
-        greedy(60, 120, ratio(1, 4), ratio(1, 10)),
-        greedy(120, 120, ratio(1, 8), ratio(1, 20)),
-        greedy(120, 240, ratio(1, 8), Rational::ZERO),
+    let mut state = 1u32;
+    let mut start = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        i64::from(state >> 22)
+    };
+    let mut searched: Vec<_> = (0..60).map(|_| vec![
+        greedy(40, 80, ratio(1, 3), start()),
+        greedy(60, 120, ratio(1, 4), start()),
+        greedy(120, 120, ratio(1, 8), start()),
+        greedy(120, 240, ratio(1, 8), start()),
     ]).collect();
-    let network = one_port(shaped_classes(), &searched[0]);
-    for class in 0..3 {
+    // A frame of the lowest class is in the way of all that come right behind it, the higher the later.
+    searched.push(vec![
+        greedy(40, 80, ratio(1, 3), 3),
+        greedy(60, 120, ratio(1, 4), 2),
+        greedy(120, 120, ratio(1, 8), 1),
+        greedy(120, 240, ratio(1, 8), 0),
+    ]);
+    let classes = shaped_classes().classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() }).collect();
+    let network = one_port(EgressPort::new(Rational::ONE, classes).unwrap(), &searched[0]);
+    for (class, most) in [1.01, 1.35, 2.1].into_iter().enumerate() {
         let found = tightness(&network, &[], &searched, class);
-        assert!((1.0..1.8).contains(&found), "class {class}: {found}");
+        eprintln!("class {class}: {found}");
+        assert!((1.0..most).contains(&found), "class {class}: {found}");
     }
 }
 

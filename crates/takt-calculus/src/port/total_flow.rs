@@ -292,7 +292,8 @@ impl PortNetwork {
             left.first_above(&Extended::ZERO)
                 .map_or(Extended::Infinity, Extended::Finite)
         } else {
-            arrival.horizontal_deviation(&service.minimum)
+            let shortest = &port.classes()[queue.class].shortest;
+            arrival.frame_delay(shortest, &service.minimum, port.link_rate())
         };
         Ok(State {
             arrival,
