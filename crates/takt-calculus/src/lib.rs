@@ -16,8 +16,10 @@ mod curve;
 mod deviation;
 mod envelope;
 mod frame;
+mod linear_program;
 mod network;
 mod pmoo;
+mod polynomial;
 mod port;
 mod round_trip;
 
