@@ -32,8 +32,9 @@ pub use curve::{Curve, CurveError, Extended};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use network::{Flow, Network, NetworkError, Server};
 pub use port::{
-    ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
-    GateError, PortBounds, PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, Step,
-    Stream, StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
+    Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
+    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
+    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
+    TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
