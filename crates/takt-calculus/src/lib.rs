@@ -5,7 +5,9 @@
 //! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
-//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
+//! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the streams that
+//!   pass them, and what each [`Analysis`] says of their delays.
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
 
 mod analysis;
 #[cfg(test)]
