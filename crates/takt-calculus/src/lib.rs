@@ -35,8 +35,8 @@ pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use network::{Flow, Network, NetworkError, Server};
 pub use port::{
     Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
-    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
-    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
-    TransmissionSelection, Unbounded,
+    GateControlList, GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError,
+    PortNetwork, PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream,
+    StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
