@@ -280,6 +280,37 @@ fn etf_takes_the_jitter_away() {
     assert_eq!(bounds.streams[0].jitter, Extended::ZERO);
 }
 
+/// Two shaped classes above best effort, by hand: the second waits for a frame of 100 and the first class's.
+#[test]
+fn credit_that_would_be_cut_off_is_refused() {
+    let class = |selection, longest: i64| TrafficClass {
+        selection,
+        longest: longest.into(),
+        shortest: longest.into(),
+    };
+    let shaper = |idle_slope| TransmissionSelection::CreditBased { idle_slope };
+    let classes = vec![
+        class(shaper(ratio(1, 2)), 40),
+        class(shaper(ratio(1, 4)), 60),
+        class(TransmissionSelection::StrictPriority, 100),
+    ];
+    let port = EgressPort::new(Rational::ONE, classes).unwrap();
+    assert_eq!(port.credit_limits(0), Some(((-20).into(), 50.into())));
+    // (100 + 20) / (1 − 1/2) = 240 long.
+    assert_eq!(port.credit_limits(1), Some(((-45).into(), 60.into())));
+    assert_eq!(port.credit_limits(2), None);
+    assert_eq!(port.check_credit(1, &(-45).into(), &60.into()), Ok(()));
+    let error = |low: i64, high: i64| port.check_credit(1, &low.into(), &high.into()).unwrap_err();
+    assert!(matches!(
+        error(-44, 60),
+        PortError::LoCredit { class: 1, .. }
+    ));
+    assert!(matches!(
+        error(-45, 59),
+        PortError::HiCredit { class: 1, .. }
+    ));
+}
+
 #[test]
 fn mistakes() {
     let port = port(false);

@@ -51,6 +51,11 @@ fn shaper(port: &EgressPort, class: usize) -> Option<(&Rational, &Rational)> {
 }
 
 impl Credit {
+    /// The least and the most.
+    pub(super) fn limits(self) -> (Rational, Rational) {
+        (self.low, self.high)
+    }
+
     pub(super) fn minimum_service(&self) -> Result<Curve, PortError> {
         let latency = &self.high / &self.idle_slope;
         Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
