@@ -24,11 +24,7 @@ impl EgressPort {
             higher_slopes += slope;
             higher_lows += self.cost(higher, slope);
         }
-        // Either a lower frame is in the way, or the own one before let the higher classes gain credit.
-        let before = self
-            .longest_below(class)
-            .max(own * &higher_slopes / &self.link_rate);
-        let waiting = (before + higher_lows) / (&self.link_rate - higher_slopes);
+        let waiting = (self.longest_below(class) + higher_lows) / (&self.link_rate - higher_slopes);
         Some(Credit {
             idle_slope: idle_slope.clone(),
             high: idle_slope * waiting,
