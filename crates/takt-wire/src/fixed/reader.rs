@@ -23,7 +23,7 @@ pub struct FixedMessageReader {
 /// A message of a fixed layout; values are read where they are.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedMessageRef<'a> {
-    layout: &'a FixedLayout,
+    pub(super) layout: &'a FixedLayout,
     pub(super) bytes: &'a [u8],
 }
 

@@ -114,12 +114,7 @@ impl FixedMessage {
 
     /// Where a field is, if it is one value of 1, 2, 4 or 8 bytes.
     pub fn scalar_place(&self, data_set_message: usize, field: usize) -> Option<ScalarPlace> {
-        let place = self.layout.field(data_set_message, field)?;
-        let size = scalar_type(place)?.encoded_size()?;
-        matches!(size, 1 | 2 | 4 | 8).then_some(ScalarPlace {
-            offset: place.value.start,
-            size,
-        })
+        self.layout.scalar_place(data_set_message, field)
     }
 
     /// Stores the lower bytes of a number, little-endian.
@@ -138,6 +133,25 @@ impl FixedMessage {
 }
 
 impl FixedMessageRef<'_> {
+    /// Where a field is, if it is one value of 1, 2, 4 or 8 bytes.
+    pub fn scalar_place(&self, data_set_message: usize, field: usize) -> Option<ScalarPlace> {
+        self.layout.scalar_place(data_set_message, field)
+    }
+
+    /// Reads a value as the lower bytes of a number, little-endian; 0 for a place of another layout that lies outside of this one.
+    #[inline]
+    pub fn get_scalar(&self, place: ScalarPlace) -> u64 {
+        let Some(source) = self.bytes.get(place.offset..) else {
+            return 0;
+        };
+        match place.size {
+            1 => u8::load(source).into(),
+            2 => u16::load(source).into(),
+            4 => u32::load(source).into(),
+            _ => u64::load(source),
+        }
+    }
+
     /// Reads the values of consecutive fields; says `false`, and reads nothing, if there are more or fewer fields than places.
     #[inline]
     pub fn get_all<T: FixedValue>(&self, slots: SlotSeries<T>, values: &mut [T]) -> bool {
@@ -170,6 +184,15 @@ impl FixedLayout {
         (scalar_type(place)? == T::BUILT_IN_TYPE).then(|| Slot {
             offset: place.value.start,
             value: PhantomData,
+        })
+    }
+
+    fn scalar_place(&self, data_set_message: usize, field: usize) -> Option<ScalarPlace> {
+        let place = self.field(data_set_message, field)?;
+        let size = scalar_type(place)?.encoded_size()?;
+        matches!(size, 1 | 2 | 4 | 8).then_some(ScalarPlace {
+            offset: place.value.start,
+            size,
         })
     }
 

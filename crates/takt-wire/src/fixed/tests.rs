@@ -344,6 +344,13 @@ fn short_values_of_any_type_are_stored_as_numbers() {
         fixed.store_scalar(place, value | above);
     }
     assert_eq!(fixed.bytes(), general(fields(values)));
+    let reader = fixed.reader();
+    let read = reader.read(fixed.bytes()).unwrap();
+    for (field, value) in values.into_iter().enumerate() {
+        let place = read.scalar_place(0, field).unwrap();
+        assert_eq!(Some(place), fixed.scalar_place(0, field));
+        assert_eq!(read.get_scalar(place), value);
+    }
     assert_eq!(fixed.scalar_place(0, 4), None);
     let guid = Fields::Variant(vec![takt_ua::Guid::default().into()]);
     let fixed = FixedMessage::new(&template(guid), &[]).unwrap();
