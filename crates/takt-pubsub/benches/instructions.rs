@@ -66,8 +66,8 @@ fn fixed(fields: u32) -> Fixed {
 }
 
 #[library_benchmark]
-#[bench::of_10(args = (10), setup = fixed, config = limit(200))]
-#[bench::of_100(args = (100), setup = fixed, config = limit(800))]
+#[bench::of_10(args = (10), setup = fixed, config = limit(300))]
+#[bench::of_100(args = (100), setup = fixed, config = limit(1_450))]
 fn store(mut fixed: Fixed) -> Fixed {
     fixed.message.set_data_set_sequence_number(0, black_box(1));
     fixed
@@ -79,8 +79,8 @@ fn store(mut fixed: Fixed) -> Fixed {
 }
 
 #[library_benchmark]
-#[bench::of_10(args = (10), setup = fixed, config = limit(300))]
-#[bench::of_100(args = (100), setup = fixed, config = limit(1200))]
+#[bench::of_10(args = (10), setup = fixed, config = limit(370))]
+#[bench::of_100(args = (100), setup = fixed, config = limit(1_900))]
 fn read(mut fixed: Fixed) -> Fixed {
     let read = fixed.reader.read(black_box(fixed.message.bytes())).unwrap();
     assert!(read.get_all(fixed.slots, &mut fixed.values));
@@ -96,7 +96,7 @@ fn general(fields: u32) -> (NetworkMessage, Vec<u8>, Vec<u8>) {
 }
 
 #[library_benchmark]
-#[bench::of_10(args = (10), setup = general, config = limit(2000))]
+#[bench::of_10(args = (10), setup = general, config = limit(2_050))]
 fn encode(mut general: (NetworkMessage, Vec<u8>, Vec<u8>)) -> (NetworkMessage, Vec<u8>, Vec<u8>) {
     let mut encoder = Encoder::fixed(&mut general.2);
     black_box(&general.0).encode(&mut encoder).unwrap();
@@ -104,7 +104,7 @@ fn encode(mut general: (NetworkMessage, Vec<u8>, Vec<u8>)) -> (NetworkMessage, V
 }
 
 #[library_benchmark]
-#[bench::of_10(args = (10), setup = general, config = limit(4000))]
+#[bench::of_10(args = (10), setup = general, config = limit(5_700))]
 fn decode(general: (NetworkMessage, Vec<u8>, Vec<u8>)) -> (NetworkMessage, Vec<u8>, Vec<u8>) {
     let decoded = NetworkMessage::decode(black_box(&general.1), &PayloadParameters::default());
     black_box(decoded.unwrap());
@@ -162,17 +162,17 @@ fn receive(mut ends: Ends) -> Ends {
 }
 
 #[library_benchmark(setup = ends)]
-#[bench::of_10(args = (10, MessageSecurityMode::None), config = limit(2000))]
-#[bench::of_100(args = (100, MessageSecurityMode::None), config = limit(10_000))]
-#[bench::of_10_encrypted(args = (10, MessageSecurityMode::SignAndEncrypt), config = limit(10_000))]
+#[bench::of_10(args = (10, MessageSecurityMode::None), config = limit(1_700))]
+#[bench::of_100(args = (100, MessageSecurityMode::None), config = limit(11_800))]
+#[bench::of_10_encrypted(args = (10, MessageSecurityMode::SignAndEncrypt), config = limit(15_500))]
 fn publish_from_cells(ends: Ends) -> Ends {
     publish(ends)
 }
 
 #[library_benchmark(setup = published)]
-#[bench::of_10(args = (10, MessageSecurityMode::None), config = limit(4000))]
-#[bench::of_100(args = (100, MessageSecurityMode::None), config = limit(20_000))]
-#[bench::of_10_encrypted(args = (10, MessageSecurityMode::SignAndEncrypt), config = limit(12_000))]
+#[bench::of_10(args = (10, MessageSecurityMode::None), config = limit(2_850))]
+#[bench::of_100(args = (100, MessageSecurityMode::None), config = limit(19_200))]
+#[bench::of_10_encrypted(args = (10, MessageSecurityMode::SignAndEncrypt), config = limit(18_600))]
 fn receive_into_cells(ends: Ends) -> Ends {
     receive(ends)
 }
