@@ -52,6 +52,9 @@ pub enum CurveError {
     /// A staircase without a width.
     #[error("the period of a staircase is not positive")]
     Period,
+    /// A grid without a width.
+    #[error("a step of a grid is not positive")]
+    Grid,
 }
 
 /// What holds from `start` to the start of the next piece: a value there, and a line right behind it. An infinite line has slope 0.
@@ -204,6 +207,17 @@ impl Curve {
         } else {
             piece.line(time)
         }
+    }
+
+    /// The piece that holds right before a time, which must be positive.
+    pub(crate) fn before(&self, time: &Rational) -> &Piece {
+        let before = self.pieces.partition_point(|piece| piece.start < *time);
+        &self.pieces[before.saturating_sub(1)]
+    }
+
+    /// The limit from below at a time, which must be positive.
+    pub(crate) fn left(&self, time: &Rational) -> Extended {
+        self.before(time).line(time)
     }
 
     /// The value right behind a time, and the slope there.

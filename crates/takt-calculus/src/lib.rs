@@ -16,9 +16,12 @@ mod curve;
 mod deviation;
 mod envelope;
 mod frame;
+mod grid;
 mod network;
 mod pmoo;
 mod round_trip;
+mod sum;
+mod total_flow;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
 pub use dashu_ratio::RBig as Rational;
@@ -27,5 +30,6 @@ pub use analysis::{Output, TotalFlow};
 pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
