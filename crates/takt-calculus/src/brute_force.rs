@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::curve::{Curve, Extended, Piece};
 use crate::{Grid, Rational};
 
-fn ratio(numerator: i64, denominator: u64) -> Rational {
+pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
@@ -36,20 +36,19 @@ pub(crate) fn curve() -> impl Strategy<Value = Curve> {
         })
 }
 
-/// The limit from below at a multiple of 1/2.
-fn left(curve: &Curve, time: &Rational) -> Extended {
-    curve.piece(&(time - ratio(1, 4))).line(time)
+pub(crate) fn left(curve: &Curve, time: &Rational) -> Extended {
+    curve.left(time)
 }
 
-fn right(curve: &Curve, time: &Rational) -> Extended {
+pub(crate) fn right(curve: &Curve, time: &Rational) -> Extended {
     curve.right(time).0
 }
 
-fn halves(end: i64) -> impl Iterator<Item = Rational> {
+pub(crate) fn halves(end: i64) -> impl Iterator<Item = Rational> {
     (0..=2 * end).map(|half| ratio(half, 2))
 }
 
-fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
+pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 

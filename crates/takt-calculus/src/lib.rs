@@ -18,6 +18,11 @@ mod envelope;
 mod frame;
 mod grid;
 mod network;
+mod periodic;
+#[cfg(test)]
+mod periodic_brute_force;
+mod periodic_normal;
+mod periodic_operations;
 mod pmoo;
 mod round_trip;
 mod sum;
@@ -32,4 +37,5 @@ pub use curve::{Curve, CurveError, Extended};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
+pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
