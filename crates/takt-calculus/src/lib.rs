@@ -11,6 +11,7 @@ mod analysis;
 #[cfg(test)]
 mod brute_force;
 mod cbs;
+mod closure;
 mod convolution;
 mod curve;
 mod deviation;

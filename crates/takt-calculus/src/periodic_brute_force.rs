@@ -164,6 +164,57 @@ proptest! {
     }
 }
 
+/// The least sum of the curve over parts that make `time` together, for each time on the grid up to `end`. A least sum is reached with all parts
+/// but one at corners, or just before or behind them; those before and those behind must be able to make up for each other.
+fn closure_by_parts(curve: &Curve, end: i64) -> Vec<Extended> {
+    // By number of halves, then whether a part is just before a corner, and whether one is just behind.
+    let mut least =
+        vec![[const { [Extended::Infinity, Extended::Infinity] }; 2]; 2 * end as usize + 1];
+    least[0][0][0] = Extended::ZERO;
+    for total in 0..least.len() {
+        for part in 0..=total {
+            let time = ratio(part as i64, 2);
+            let mut kinds = vec![(0, 1, right(curve, &time))];
+            if part > 0 {
+                kinds.extend([(0, 0, curve.value(&time)), (1, 0, left(curve, &time))]);
+            }
+            for (before, behind, value) in kinds {
+                for (had_before, had_behind) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let sum = least[total - part][had_before][had_behind].sum(&value);
+                    let known = &mut least[total][had_before | before][had_behind | behind];
+                    *known = known.clone().min(sum);
+                }
+            }
+        }
+        // The part of no length comes first here, so that it is in all sums of this total.
+        let burst = right(curve, &Rational::ZERO);
+        for had_before in [0, 1] {
+            let sum = least[total][had_before][0].sum(&burst);
+            least[total][had_before][1] = least[total][had_before][1].clone().min(sum);
+        }
+    }
+    least
+        .iter()
+        .map(|kinds| kinds[0][0].clone().min(kinds[1][1].clone()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn sub_additive_closure(f in periodic()) {
+        let result = f.sub_additive_closure();
+        prop_assert!(result.is_ok(), "{:?}", result);
+        let result = result.unwrap();
+        let expected = closure_by_parts(&far(&f), NEAR);
+        for (time, expected) in halves(NEAR).zip(expected) {
+            prop_assert_eq!(result.value(&time), expected, "at {}", time);
+        }
+        prop_assert_eq!(result.vertical_deviation(&f).unwrap(), Extended::ZERO);
+    }
+}
+
 #[test]
 fn staircases() {
     let stairs = PeriodicCurve::staircase(5.into(), 2.into()).unwrap();

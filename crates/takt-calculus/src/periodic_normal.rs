@@ -25,7 +25,7 @@ impl PeriodicCurve {
 }
 
 /// Without what begins at `end` or behind it.
-fn trimmed(curve: Curve, end: &Rational) -> Curve {
+pub(crate) fn trimmed(curve: Curve, end: &Rational) -> Curve {
     let mut curve = curve.simplified();
     curve.pieces.retain(|piece| piece.start < *end);
     curve

@@ -215,7 +215,7 @@ impl PeriodicCurve {
     }
 
     /// From when on the curve is as it will be, if its period is this one. A line has any period, but a jump where it begins is none of it.
-    fn rank(&self, period: &Rational) -> Rational {
+    pub(crate) fn rank(&self, period: &Rational) -> Rational {
         let last = self.base.last();
         match &self.repetition {
             Some(repetition) => repetition.rank.clone(),
@@ -340,7 +340,7 @@ fn pairs(one: &Curve, other: &Curve) -> Rational {
 }
 
 /// The least number that both are whole parts of: Euclid's algorithm, which ends for fractions as well.
-fn least_common_multiple(one: &Rational, other: &Rational) -> Rational {
+pub(crate) fn least_common_multiple(one: &Rational, other: &Rational) -> Rational {
     let (mut greater, mut less) = (one.clone(), other.clone());
     while !less.is_zero() {
         let times = Rational::from((&greater / &less).floor());
