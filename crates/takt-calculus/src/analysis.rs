@@ -24,37 +24,22 @@ pub struct TotalFlow {
     pub flow_delays: Vec<Extended>,
 }
 
-impl TotalFlow {
-    pub(crate) fn of(
-        network: &Network,
-        server_delays: Vec<Extended>,
-        backlogs: Vec<Extended>,
-    ) -> Self {
-        let flow_delays = network.flows.iter().map(|flow| {
-            let delays = flow.path.iter().map(|server| &server_delays[*server]);
-            delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
-        });
-        let flow_delays = flow_delays.collect();
-        Self {
-            server_delays,
-            backlogs,
-            flow_delays,
-        }
-    }
-}
-
 impl Network {
     /// Total Flow Analysis: at each server a delay for all flows together, and a flow's bound is the sum over its path. FIFO servers. With
     /// `shaped`, what comes over a link is no more than the link's shaping curve (TFA++).
     pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
         match output {
             Output::Delay => self.total_flow_by_delays(shaped, None),
-            Output::Residual => self.total_flow_by_curves(output, shaped),
+            Output::Residual => self.total_flow_arrivals(output, shaped).0,
         }
     }
 
-    /// The same with an arrival curve for each flow at each server: in a time that grows with the square of the flows at a server.
-    pub(crate) fn total_flow_by_curves(&self, output: Output, shaped: bool) -> TotalFlow {
+    /// The same, with the arrival curve of each flow at each server: in a time that grows with the square of the flows at a server.
+    pub(crate) fn total_flow_arrivals(
+        &self,
+        output: Output,
+        shaped: bool,
+    ) -> (TotalFlow, Arrivals) {
         let mut arrivals = Arrivals::of(self);
         let mut server_delays = vec![Extended::ZERO; self.servers.len()];
         let mut backlogs = server_delays.clone();
@@ -77,7 +62,21 @@ impl Network {
             }
             server_delays[server] = delay;
         }
-        TotalFlow::of(self, server_delays, backlogs)
+        let bounds = TotalFlow {
+            flow_delays: self.sums(&server_delays),
+            server_delays,
+            backlogs,
+        };
+        (bounds, arrivals)
+    }
+
+    /// Of each flow, the sum over the servers of its path.
+    pub(crate) fn sums(&self, delays: &[Extended]) -> Vec<Extended> {
+        let of_path = |path: &[usize]| {
+            let delays = path.iter().map(|server| &delays[*server]);
+            delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
+        };
+        self.flows.iter().map(|flow| of_path(&flow.path)).collect()
     }
 
     /// Separate Flow Analysis: of each flow, the delay in all servers of its path as one, of which each is what the other flows leave.

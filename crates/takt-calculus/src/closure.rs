@@ -7,6 +7,9 @@ use crate::periodic::{PeriodicCurve, PeriodicError, Repetition};
 use crate::periodic_normal::{repeats, trimmed};
 use crate::periodic_operations::{convolution_until, cut, least_common_multiple};
 
+/// So often the time is doubled at most. Pieces become too many long before, where each period has some.
+const DOUBLINGS: u32 = 24;
+
 impl Curve {
     /// The greatest sub-additive function that is 0 at 0 and nowhere above this curve: see [`PeriodicCurve::sub_additive_closure`]. It need not end
     /// in a line.
@@ -35,7 +38,7 @@ impl PeriodicCurve {
     /// otherwise up to twice that time.
     ///
     /// # Errors
-    /// A curve that begins below 0, or a result that is too long.
+    /// A curve that begins below 0, or a result that is too long or repeats itself too late.
     pub fn sub_additive_closure(&self) -> Result<Self, PeriodicError> {
         let first = &self.base.pieces[0];
         if first.at < Extended::ZERO {
@@ -56,7 +59,7 @@ impl PeriodicCurve {
         }
         let mut rank = lowest.period.clone();
         let mut closure = Curve::constant(Extended::Infinity);
-        loop {
+        for _ in 0..DOUBLINGS {
             let horizon = Rational::from(2) * (&rank + &lowest.period);
             let own = self.unrolled(&horizon)?;
             closure = closure_until(closure.minimum(&from_zero(&own)), &horizon)?;
@@ -65,6 +68,7 @@ impl PeriodicCurve {
             }
             rank *= Rational::from(2);
         }
+        Err(PeriodicError::NoPeriod { until: rank })
     }
 
     fn lowest(&self) -> Result<Lowest, PeriodicError> {
@@ -77,7 +81,7 @@ impl PeriodicCurve {
         // Along a line behind a corner it rises or falls: it is least at a corner, or the limit there from below is.
         let corners = seen.pieces.iter().map(|piece| &piece.start);
         let corners = corners.filter(|time| **time > Rational::ZERO && **time <= end);
-        // Where the curve is as low, rather than only before it jumps: then nothing less than that time is missing for a whole period.
+        // If there are several, one at which the curve itself is as low, not only just before a jump: the closure repeats itself after that time.
         let ratios = corners.filter_map(|time| {
             let (left, value) = (seen.left(time), seen.value(time));
             let jumps = left < value;

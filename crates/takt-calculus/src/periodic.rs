@@ -23,6 +23,12 @@ pub enum PeriodicError {
         /// From when on it would repeat itself.
         rank: Rational,
     },
+    /// A sub-additive closure that does not repeat itself as far as it was computed.
+    #[error("up to {until} the sub-additive closure does not repeat itself")]
+    NoPeriod {
+        /// The time up to which it was computed, at least.
+        until: Rational,
+    },
     /// The exact result is too long: the periods have only a large multiple in common. [`PeriodicCurve::line_above`] and
     /// [`PeriodicCurve::line_below`] give curves without a period that are bounds of it.
     #[error("the exact result has about {pieces} pieces, more than the {limit} that are computed")]

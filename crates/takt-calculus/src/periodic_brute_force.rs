@@ -38,7 +38,7 @@ fn far(curve: &PeriodicCurve) -> Curve {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// What repeats itself is what it is said to be, however it is put.
     #[test]
@@ -200,7 +200,7 @@ fn closure_by_parts(curve: &Curve, end: i64) -> Vec<Extended> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn sub_additive_closure(f in periodic()) {

@@ -101,6 +101,7 @@ impl PeriodicCurve {
     /// The result is too long.
     pub fn convolution(&self, other: &Self) -> Result<Self, PeriodicError> {
         let Some(pair) = Pair::of(self, other) else {
+            limited(pairs(&self.base, &other.base), PAIRS)?;
             return Ok(self.base.convolution(&other.base).into());
         };
         let [low, high] = [pair.low, pair.high].map(|curve| curve.rank(&pair.common));
@@ -137,6 +138,7 @@ impl PeriodicCurve {
     /// The result is too long.
     pub fn deconvolution(&self, other: &Self) -> Result<Self, PeriodicError> {
         let Some(pair) = Pair::of(self, other) else {
+            limited(pairs(&self.base, &other.base), PAIRS)?;
             return Ok(self.base.deconvolution(&other.base).into());
         };
         if pair.outgrows(self) {
