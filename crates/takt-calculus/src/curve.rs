@@ -80,6 +80,15 @@ impl Piece {
     pub(crate) fn line(&self, time: &Rational) -> Extended {
         self.after.plus(&(&self.slope * (time - &self.start)))
     }
+
+    /// The value at `start`, and behind it that of the line.
+    pub(crate) fn value(&self, time: &Rational) -> Extended {
+        if *time <= self.start {
+            self.at.clone()
+        } else {
+            self.line(time)
+        }
+    }
 }
 
 /// A function of time, from 0 on: piecewise linear with jumps, its last piece without end. What the constructors make is wide-sense increasing,
@@ -201,12 +210,7 @@ impl Curve {
 
     /// The value at a time; before 0, that at 0.
     pub fn value(&self, time: &Rational) -> Extended {
-        let piece = self.piece(time);
-        if *time <= piece.start {
-            piece.at.clone()
-        } else {
-            piece.line(time)
-        }
+        self.piece(time).value(time)
     }
 
     /// The piece that holds right before a time, which must be positive.

@@ -59,19 +59,12 @@ impl Curve {
                 deviation = deviation.clone().max(own.plus(&-service));
             }
         };
-        let mut times: Vec<&Rational> = self
-            .pieces
-            .iter()
-            .chain(&service.pieces)
-            .map(|piece| &piece.start)
-            .collect();
-        times.sort();
-        times.dedup();
-        for (index, time) in times.iter().enumerate() {
-            compare(&self.value(time), &service.value(time));
-            compare(&self.right(time).0, &service.right(time).0);
-            if let Some(end) = times.get(index + 1) {
-                compare(&self.piece(time).line(end), &service.piece(time).line(end));
+        let beside = self.beside(service);
+        for (index, (time, own, service)) in beside.iter().copied().enumerate() {
+            compare(&own.value(time), &service.value(time));
+            compare(&own.line(time), &service.line(time));
+            if let Some((end, ..)) = beside.get(index + 1) {
+                compare(&own.line(end), &service.line(end));
             }
         }
         deviation
