@@ -1,7 +1,10 @@
 //! Network calculus in exact arithmetic: worst-case delays and backlogs that are proven, not measured.
 //!
 //! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
-//!   deconvolution, horizontal and vertical deviation. Nothing is rounded.
+//!   deconvolution, horizontal and vertical deviation. Nothing is rounded by itself.
+//! * [`PeriodicCurve`]: curves that repeat themselves in the end, such as staircases without end, with the same operations and the sub-additive
+//!   closure.
+//! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other, and a bound a bound.
 //! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
