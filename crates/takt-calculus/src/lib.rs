@@ -8,7 +8,9 @@
 //! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
-//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
+//! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the streams that
+//!   pass them, and what each [`Analysis`] says of their delays.
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
 
 mod analysis;
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod deviation;
 mod envelope;
 mod frame;
 mod grid;
+mod linear_program;
 mod network;
 mod periodic;
 #[cfg(test)]
@@ -28,6 +31,8 @@ mod periodic_brute_force;
 mod periodic_normal;
 mod periodic_operations;
 mod pmoo;
+mod polynomial;
+mod port;
 mod round_trip;
 mod sum;
 mod total_flow;
@@ -42,4 +47,10 @@ pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
+pub use port::{
+    Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
+    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
+    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
+    TransmissionSelection, Unbounded,
+};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
