@@ -9,8 +9,8 @@ pub(crate) struct Factory {
 }
 
 const LINE: usize = 10;
-/// Bits of the longest frame on the wire, in bit.
-const LONGEST: u32 = 1542 * 8;
+/// The longest frame on the wire, in bits.
+pub(crate) const LONGEST: u32 = 1542 * 8;
 const LINE_RATE: u64 = 1_000_000_000;
 const AREA_RATE: u64 = 10_000_000_000;
 
