@@ -49,8 +49,8 @@ pub use network::{Flow, Network, NetworkError, Server};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
     Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
-    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
-    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
-    TransmissionSelection, Unbounded,
+    GateControlList, GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError,
+    PortNetwork, PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream,
+    StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};

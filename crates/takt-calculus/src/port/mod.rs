@@ -8,12 +8,14 @@ mod bounds;
 mod credit;
 mod gates;
 mod network;
+mod schedule;
 mod total_flow;
 
 pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};
 pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
+pub use schedule::{NotScheduled, Release, Scheduled};
 
 use crate::Rational;
 use crate::curve::{Curve, CurveError};
