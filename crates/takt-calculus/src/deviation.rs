@@ -1,7 +1,7 @@
 //! How far two curves are apart: delay and backlog.
 
 use crate::Rational;
-use crate::curve::{Curve, Extended};
+use crate::curve::{Curve, Extended, Piece};
 
 impl Curve {
     /// `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of what arrives by this curve in a FIFO server of
@@ -42,6 +42,40 @@ impl Curve {
         deviation
     }
 
+    /// The longest delay until the last bit of whole frames of at least `shortest` bits, which arrive by this curve and are not interrupted once they
+    /// are begun, on a link of `link_rate`: a frame begins when `service` exceeds what came before it, and then takes the link's time for
+    /// its length, not the service's. Never more than the horizontal deviation of a service that is not faster than the link.
+    pub(crate) fn frame_delay(
+        &self,
+        shortest: &Rational,
+        service: &Self,
+        link_rate: &Rational,
+    ) -> Extended {
+        if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
+            && own > rate
+        {
+            return Extended::Infinity;
+        }
+        let before = |level: &Extended| level.plus(&-shortest).max(Extended::ZERO);
+        let mut times: Vec<Rational> = self
+            .pieces
+            .iter()
+            .map(|piece| piece.start.clone())
+            .collect();
+        let levels = service.levels().into_iter();
+        times.extend(levels.filter_map(|level| self.first_at_least(&level.plus(shortest))));
+        let mut deviation = Extended::ZERO;
+        for time in times {
+            for level in [self.value(&time), self.right(&time).0] {
+                let Some(begun) = service.first_above(&before(&level)) else {
+                    return Extended::Infinity;
+                };
+                deviation = deviation.max(Extended::Finite(begun - &time));
+            }
+        }
+        deviation.plus(&(shortest / link_rate))
+    }
+
     /// `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of what arrives by this curve in a server of service curve
     /// `service`. Where the service is infinite, nothing waits.
     pub fn vertical_deviation(&self, service: &Self) -> Extended {
@@ -59,19 +93,12 @@ impl Curve {
                 deviation = deviation.clone().max(own.plus(&-service));
             }
         };
-        let mut times: Vec<&Rational> = self
-            .pieces
-            .iter()
-            .chain(&service.pieces)
-            .map(|piece| &piece.start)
-            .collect();
-        times.sort();
-        times.dedup();
-        for (index, time) in times.iter().enumerate() {
-            compare(&self.value(time), &service.value(time));
-            compare(&self.right(time).0, &service.right(time).0);
-            if let Some(end) = times.get(index + 1) {
-                compare(&self.piece(time).line(end), &service.piece(time).line(end));
+        let beside = self.beside(service);
+        for (index, (time, own, service)) in beside.iter().copied().enumerate() {
+            compare(&own.value(time), &service.value(time));
+            compare(&own.line(time), &service.line(time));
+            if let Some((end, ..)) = beside.get(index + 1) {
+                compare(&own.line(end), &service.line(end));
             }
         }
         deviation
@@ -95,7 +122,7 @@ impl Curve {
     }
 
     /// `inf { t : f(t) > level }`: the upper pseudo-inverse. Nothing is above infinity: that is first reached.
-    fn first_above(&self, level: &Extended) -> Option<Rational> {
+    pub(crate) fn first_above(&self, level: &Extended) -> Option<Rational> {
         if *level == Extended::Infinity {
             return self.first_at_least(level);
         }
@@ -103,23 +130,20 @@ impl Curve {
     }
 
     fn first(&self, level: &Extended, reached: impl Fn(&Extended) -> bool) -> Option<Rational> {
-        for (index, piece) in self.pieces.iter().enumerate() {
-            if reached(&piece.at) || reached(&piece.after) {
-                return Some(piece.start.clone());
-            }
-            if piece.slope > Rational::ZERO
-                && let (Some(level), Some(after)) = (level.finite(), piece.after.finite())
-            {
-                let time = &piece.start + (level - after) / &piece.slope;
-                if self
-                    .pieces
-                    .get(index + 1)
-                    .is_none_or(|end| time < end.start)
-                {
-                    return Some(time);
-                }
+        // The curve never falls: it is reached in the pieces from some one on, or on the line before that.
+        let is_reached = |piece: &Piece| reached(&piece.at) || reached(&piece.after);
+        let first = self.pieces.partition_point(|piece| !is_reached(piece));
+        let next = self.pieces.get(first);
+        let before = first.checked_sub(1).map(|before| &self.pieces[before]);
+        if let Some(before) = before
+            && before.slope > Rational::ZERO
+            && let (Some(level), Some(after)) = (level.finite(), before.after.finite())
+        {
+            let time = &before.start + (level - after) / &before.slope;
+            if next.is_none_or(|next| time < next.start) {
+                return Some(time);
             }
         }
-        None
+        next.map(|piece| piece.start.clone())
     }
 }

@@ -1,0 +1,338 @@
+//! Total Flow Analysis of ports with classes, on cyclic dependencies by fixed point (Thomas, Le Boudec and Mifdaoui, On Cyclic Dependencies and
+//! Regulators in Time-Sensitive Networks, RTSS 2019; Mifdaoui and Leydier, Beyond the Accuracy-Complexity Tradeoffs of Compositional Analyses using
+//! Network Calculus for Complex Networks, CRTS 2017).
+
+use std::collections::BTreeMap;
+
+use super::bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
+use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
+use super::{ClassService, ClassTraffic, Step, TransmissionSelection};
+use crate::Rational;
+use crate::curve::{Curve, Extended};
+
+/// What is known of a queue.
+struct State {
+    arrival: Curve,
+    service: ClassService,
+    /// What is known of its delay; it only grows.
+    delay: Extended,
+}
+
+/// What is known during the analysis.
+struct Progress<'a> {
+    network: &'a PortNetwork,
+    shaped: bool,
+    /// Of each port, as many classes as were looked at.
+    states: Vec<Vec<State>>,
+    /// Of each stream and queue of its path, how much the delay to there varies.
+    jitters: Vec<Vec<Extended>>,
+}
+
+impl Progress<'_> {
+    /// Looks at a queue again. Whether its delay grew, which is then rounded up to a grid, if there is one.
+    fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
+        let network = self.network;
+        let port = &network.ports[queue.port];
+        let above = &self.states[queue.port][..queue.class];
+        let mut higher = Vec::with_capacity(queue.class);
+        for (class, state) in above.iter().enumerate() {
+            let departure = delayed(&state.arrival, &state.delay).minimum(&port.shaping(class)?);
+            let arrival = state.arrival.clone();
+            higher.push(ClassTraffic { arrival, departure });
+        }
+        let arrival = network.arrival(queue, &self.jitters, self.shaped, None)?;
+        let service = port.service(queue.class, &higher)?;
+        let delay = network.queue_delay(queue, &arrival, &service);
+        let before = self.states[queue.port].get(queue.class);
+        let known = before.map_or(Extended::ZERO, |state| state.delay.clone());
+        let grown = delay > known;
+        let delay = match (delay, grid) {
+            _ if !grown => known,
+            (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(&delay, grid)),
+            (delay, _) => delay,
+        };
+        let state = State {
+            arrival,
+            service,
+            delay,
+        };
+        match self.states[queue.port].get_mut(queue.class) {
+            Some(known) => *known = state,
+            None => self.states[queue.port].push(state),
+        }
+        self.carry_on(queue);
+        Ok(grown)
+    }
+
+    /// What the delay of a queue means for the queues that streams meet next.
+    fn carry_on(&mut self, queue: QueueId) {
+        let delay = &self.states[queue.port][queue.class].delay;
+        for visit in self.network.visits(queue) {
+            let Some(spread) = self.network.spreads[visit.stream].get(visit.position + 1) else {
+                continue;
+            };
+            let least = self.network.least_delay(visit.stream, queue);
+            let varies = delay.plus(&-least).max(Extended::ZERO).plus(spread);
+            let of_stream = &mut self.jitters[visit.stream];
+            of_stream[visit.position + 1] = of_stream[visit.position].sum(&varies);
+        }
+    }
+
+    /// All jitters, from what is known of delays.
+    fn carry_all_on(&mut self) {
+        for stream in 0..self.jitters.len() {
+            for position in 1..self.jitters[stream].len() {
+                let queue = self.network.queues[stream][position - 1];
+                let known = self.states[queue.port].get(queue.class);
+                let delay = known.map_or(Extended::ZERO, |state| state.delay.clone());
+                let least = self.network.least_delay(stream, queue);
+                let varies = delay.plus(&-least).max(Extended::ZERO);
+                let jitter = self.jitters[stream][position - 1].sum(&varies);
+                self.jitters[stream][position] =
+                    jitter.plus(&self.network.spreads[stream][position]);
+            }
+        }
+    }
+}
+
+impl PortNetwork {
+    /// Total Flow Analysis: at each queue a delay for all streams of the class, and a stream's bound is the sum over its path. With `shaped`,
+    /// frames that come over a link in one class are no more than its shaper and the link let through (TFA++).
+    ///
+    /// A stream's frames arrive at a queue as at its first, but for the jitter of its way to there. Where delays depend on each other in
+    /// a circle, they are raised until each is at least what the others make of it: then they hold.
+    ///
+    /// # Errors
+    /// None of which a network that could be made is the cause.
+    pub fn total_flow(
+        &self,
+        shaped: bool,
+        fixed_point: &FixedPoint,
+    ) -> Result<PortBounds, PortNetworkError> {
+        let jitters = self.spreads.iter().map(|spreads| {
+            let mut sum = Extended::ZERO;
+            let jitters = spreads.iter().map(|spread| {
+                sum = sum.plus(spread);
+                sum.clone()
+            });
+            jitters.collect()
+        });
+        let mut progress = Progress {
+            network: self,
+            shaped,
+            states: self.ports.iter().map(|_| Vec::new()).collect(),
+            jitters: jitters.collect(),
+        };
+        let mut grid = fixed_point.grid.clone();
+        let (first, circle) = self.order.split_at(self.cyclic_from);
+        for queue in first {
+            progress.pass(*queue, fixed_point.everywhere.then_some(&grid))?;
+        }
+        let mut endless = Vec::new();
+        let mut rounds = 0;
+        while !circle.is_empty() {
+            progress.carry_all_on();
+            let mut grown = Vec::new();
+            for queue in circle {
+                if progress.pass(*queue, Some(&grid))? {
+                    grown.push(*queue);
+                }
+            }
+            if grown.is_empty() {
+                break;
+            }
+            rounds += 1;
+            if rounds % 8 == 0 {
+                grid = &grid + &grid;
+            }
+            if rounds >= fixed_point.rounds {
+                for queue in grown {
+                    progress.states[queue.port][queue.class].delay = Extended::Infinity;
+                    endless.push(queue);
+                }
+            }
+        }
+        Ok(self.bounds(progress, &endless, rounds))
+    }
+
+    fn bounds(&self, progress: Progress<'_>, endless: &[QueueId], rounds: u32) -> PortBounds {
+        let mut queues = Vec::with_capacity(self.ports.len());
+        for (port, states) in progress.states.into_iter().enumerate() {
+            let of_port = states.into_iter().enumerate().map(|(class, state)| {
+                let queue = QueueId { port, class };
+                let arrival_rate = self.arrival_rate(queue);
+                let service_rate = state.service.minimum.long_term_rate();
+                let service_rate =
+                    service_rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()));
+                let utilisation = utilisation(&arrival_rate, &service_rate);
+                let unbounded = if arrival_rate > service_rate {
+                    Some(Unbounded::Overload {
+                        queue,
+                        arrival_rate,
+                        service_rate,
+                    })
+                } else if endless.contains(&queue) {
+                    Some(Unbounded::NoFixedPoint { queue, rounds })
+                } else {
+                    None
+                };
+                QueueBounds {
+                    backlog: state.arrival.vertical_deviation(&state.service.minimum),
+                    arrival: state.arrival,
+                    service: state.service,
+                    delay: state.delay,
+                    utilisation,
+                    unbounded,
+                }
+            });
+            queues.push(of_port.collect::<Vec<_>>());
+        }
+        // An infinite delay that is not a queue's own fault comes from one before it.
+        let mut cause: Option<Unbounded> = None;
+        for queue in &self.order {
+            let bounds = &mut queues[queue.port][queue.class];
+            cause = bounds.unbounded.clone().or(cause);
+            if bounds.delay == Extended::Infinity && bounds.unbounded.is_none() {
+                bounds.unbounded.clone_from(&cause);
+            }
+        }
+        let mut bounds = PortBounds {
+            queues,
+            streams: Vec::new(),
+            rounds,
+            jitters: progress.jitters,
+        };
+        bounds.streams = (0..self.streams.len())
+            .map(|stream| self.stream_bounds(stream, &bounds))
+            .collect();
+        bounds
+    }
+
+    fn stream_bounds(&self, stream: usize, bounds: &PortBounds) -> StreamBounds {
+        let mut delay = Extended::ZERO;
+        let mut unbounded = None;
+        for step in &self.streams[stream].path {
+            match step {
+                Step::Delay { most, .. } => delay = delay.plus(most),
+                Step::Queue(queue) => {
+                    if let Some(queue) = bounds.queue(*queue) {
+                        delay = delay.sum(&queue.delay);
+                        if queue.delay == Extended::Infinity && unbounded.is_none() {
+                            unbounded.clone_from(&queue.unbounded);
+                        }
+                    }
+                }
+            }
+        }
+        let best_case = self.best_case(stream);
+        StreamBounds {
+            jitter: delay.plus(&-&best_case),
+            delay,
+            best_case,
+            unbounded,
+        }
+    }
+
+    /// What arrives in the long run.
+    fn arrival_rate(&self, queue: QueueId) -> Extended {
+        self.visits(queue)
+            .iter()
+            .fold(Extended::ZERO, |sum, visit| {
+                match self.streams[visit.stream].arrival.long_term_rate() {
+                    Some(rate) => sum.plus(rate),
+                    None => Extended::Infinity,
+                }
+            })
+    }
+
+    /// The longest delay at a queue where this arrives.
+    fn queue_delay(&self, queue: QueueId, arrival: &Curve, service: &ClassService) -> Extended {
+        let port = &self.ports[queue.port];
+        let class = &port.classes()[queue.class];
+        if self.visits(queue).is_empty() {
+            Extended::ZERO
+        } else if class.selection == TransmissionSelection::FlowQueueing {
+            // Nothing is known of the order: what came first can be last in the time until nothing waits.
+            let left = service.strict.residual(arrival, &Rational::ZERO);
+            left.first_above(&Extended::ZERO)
+                .map_or(Extended::Infinity, Extended::Finite)
+        } else {
+            arrival.frame_delay(&class.shortest, &service.minimum, port.link_rate())
+        }
+    }
+
+    /// What arrives at a queue, without one stream's visit, as `(stream, position)`.
+    pub(crate) fn arrival(
+        &self,
+        queue: QueueId,
+        jitters: &[Vec<Extended>],
+        shaped: bool,
+        but: Option<(usize, usize)>,
+    ) -> Result<Curve, PortNetworkError> {
+        // What came the same way in one class was limited there.
+        let mut ways: BTreeMap<(Option<QueueId>, Rational), Vec<&Visit>> = BTreeMap::new();
+        let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
+        for visit in self.visits(queue).iter().filter(counts) {
+            let spread = &visit.most - &visit.least;
+            ways.entry((visit.from, spread)).or_default().push(visit);
+        }
+        let mut all = Vec::with_capacity(ways.len());
+        for ((from, spread), visits) in ways {
+            let arrivals = visits
+                .into_iter()
+                .map(|visit| self.arrival_of(visit, jitters));
+            let sum: Curve = arrivals.sum();
+            let Some(from) = from.filter(|_| shaped) else {
+                all.push(sum);
+                continue;
+            };
+            // A frame that is complete within an interval was on the link, without a pause, at most its own length before.
+            let port = &self.ports[from.port];
+            let length = &port.classes()[from.class].longest / port.link_rate();
+            let shaping = port.shaping(from.class)?.advanced(&(length + spread));
+            all.push(sum.minimum(&from_zero(shaping)));
+        }
+        Ok(all.into_iter().sum())
+    }
+
+    /// A stream's frames at a queue of its path: as at its first step, but for what its delay to here varies.
+    pub(crate) fn arrival_of(&self, visit: &Visit, jitters: &[Vec<Extended>]) -> Curve {
+        let jitter = &jitters[visit.stream][visit.position];
+        delayed(&self.streams[visit.stream].arrival, jitter)
+    }
+}
+
+/// What arrives by a curve, each frame or bit late by up to a delay.
+fn delayed(arrival: &Curve, delay: &Extended) -> Curve {
+    match delay {
+        Extended::Finite(delay) => from_zero(arrival.advanced(delay)),
+        _ => Curve::constant(Extended::Infinity),
+    }
+}
+
+/// An arrival curve is 0 at 0: nothing arrives in an interval without a length.
+fn from_zero(mut curve: Curve) -> Curve {
+    if let Some(first) = curve.pieces.first_mut() {
+        first.at = Extended::ZERO;
+    }
+    curve
+}
+
+fn utilisation(arrival: &Extended, service: &Extended) -> Extended {
+    match (arrival, service) {
+        (Extended::Finite(arrival), _) if arrival.is_zero() => Extended::ZERO,
+        (Extended::Finite(arrival), Extended::Finite(service)) if !service.is_zero() => {
+            Extended::Finite(arrival / service)
+        }
+        (Extended::Finite(_), Extended::Infinity) => Extended::ZERO,
+        _ => Extended::Infinity,
+    }
+}
+
+/// The least multiple of `grid` that is not below.
+fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
+    if *grid <= Rational::ZERO {
+        return value.clone();
+    }
+    grid * Rational::from((value / grid).ceil())
+}
