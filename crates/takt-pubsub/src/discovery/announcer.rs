@@ -81,15 +81,19 @@ impl Announcer {
     #[must_use]
     pub fn for_connection_only(mut self) -> Self {
         self.speaks_for_publisher = false;
+        self.schedule.forget(&Topic::ActionResponder);
         self
     }
 
-    /// Announces the metadata of all DataSetWriters that can be told.
+    /// Announces the metadata of all DataSetWriters that can be told, and of all Actions.
     pub fn announce_meta_data(&mut self, now: Instant) {
         for (id, meta_data) in &self.knowledge.meta_data {
             if meta_data.is_ok() {
                 self.schedule.add(now, Topic::MetaData(*id));
             }
+        }
+        if self.speaks_for_publisher && !self.knowledge.responders.is_empty() {
+            self.schedule.add(now, Topic::ActionResponder);
         }
     }
 
@@ -135,11 +139,19 @@ impl Announcer {
                 transport_profile_uris,
                 include_writer_groups,
                 include_data_set_writers,
-            } => for_publisher(Topic::Connections {
-                transport_profile_uris,
-                with_groups: include_writer_groups,
-                with_writers: include_writer_groups && include_data_set_writers,
-            }),
+            } => {
+                let connections = Topic::Connections {
+                    transport_profile_uris,
+                    with_groups: include_writer_groups,
+                    with_writers: include_writer_groups && include_data_set_writers,
+                };
+                let mut topics = for_publisher(connections);
+                // There is no probe for Responders alone.
+                if !self.knowledge.responders.is_empty() {
+                    topics.extend(for_publisher(Topic::ActionResponder));
+                }
+                topics
+            }
             DiscoveryProbe::DataSetMetaData {
                 data_set_writer_ids,
             } => {

@@ -1,5 +1,6 @@
 //! Threads and links for a configuration: one thread for each WriterGroup, one for each connection that receives.
 
+mod actions;
 mod announcing;
 mod commands;
 mod links;
@@ -23,11 +24,15 @@ use takt_ua::structures::{
     WriterGroupDataType,
 };
 
+pub use actions::{
+    ActionCallError, ActionClient, ActionCompleter, ActionLinks, RunningResponders, action_links,
+};
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
 pub use output::LinkOutput;
 pub use status::Statistics;
 
+use crate::action::offers_actions;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
@@ -92,7 +97,10 @@ impl PubSub {
             if running.start_announcer(configuration, connection, is_first, options)? {
                 announced.push(&connection.publisher_id);
             }
-            for group in &connection.writer_groups {
+            let data_sets = &configuration.published_data_sets;
+            let groups = connection.writer_groups.iter();
+            // Those of Actions wait for requests: see `RunningResponders`.
+            for group in groups.filter(|group| !offers_actions(group, data_sets)) {
                 running.start_group(configuration, connection, group, source, options)?;
             }
             if connection
