@@ -1,6 +1,5 @@
 //! What a Publisher can tell (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
 
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
     PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataSetDataType,
@@ -68,7 +67,7 @@ impl Knowledge {
         let writers = connection
             .writer_groups
             .iter()
-            .flat_map(|group| group.data_set_writers.iter().map(move |it| (group, it)));
+            .flat_map(|group| &group.data_set_writers);
         let same = |other: &&PubSubConnectionDataType| {
             other.enabled && other.publisher_id == connection.publisher_id
         };
@@ -76,7 +75,7 @@ impl Knowledge {
         let data_sets = &configuration.published_data_sets;
         let actions = writers
             .clone()
-            .filter_map(|(_, writer)| PublishedAction::of_writer(writer, data_sets));
+            .filter_map(|writer| PublishedAction::of_writer(writer, data_sets));
         Self {
             actions: actions.collect(),
             responders: connections
@@ -84,7 +83,7 @@ impl Knowledge {
                 .filter_map(|connection| responder(connection, data_sets))
                 .collect(),
             meta_data: writers
-                .map(|(group, writer)| meta_data(configuration, group, writer))
+                .map(|writer| meta_data(configuration, writer))
                 .collect(),
             groups: connection.writer_groups.clone(),
             connections: connections
@@ -267,17 +266,11 @@ pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) 
 
 fn meta_data(
     configuration: &PubSubConfiguration2DataType,
-    group: &WriterGroupDataType,
     writer: &DataSetWriterDataType,
 ) -> (u16, Result<Box<DataSetMetaDataType>, StatusCode>) {
     let mut data_sets = configuration.published_data_sets.iter();
     let found = data_sets.find(|data_set| data_set.name == writer.data_set_name);
-    let is_protected = !matches!(
-        group.security_mode,
-        MessageSecurityMode::None | MessageSecurityMode::Invalid
-    );
     let meta_data = match found {
-        _ if is_protected => Err(StatusCode::BadSecurityModeInsufficient),
         // A heartbeat has no fields.
         None => Err(StatusCode::BadNotFound),
         Some(data_set) => Ok(Box::new(data_set.data_set_meta_data.clone())),
