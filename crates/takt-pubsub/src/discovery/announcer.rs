@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use takt_ua::StatusCode;
 use takt_ua::structures::{
-    DatagramConnectionTransport2DataType, DatagramWriterGroupTransport2DataType,
-    PubSubConfiguration2DataType, PubSubConnectionDataType, WriterGroupDataType,
+    DataSetMetaDataType, DatagramConnectionTransport2DataType,
+    DatagramWriterGroupTransport2DataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
+    WriterGroupDataType,
 };
 use takt_wire::{
     AnnouncementContent, ChunkWriter, DiscoveryAnnouncement, DiscoveryProbe, NetworkMessage,
@@ -310,7 +311,7 @@ impl Announcer {
             match group.is_ready(now.instant) {
                 true => protection = Some(&mut group.protection),
                 false => {
-                    *meta_data = Box::default();
+                    **meta_data = DataSetMetaDataType::default();
                     *status_code = StatusCode::BadSecurityModeInsufficient;
                 }
             }
