@@ -57,7 +57,7 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
 /// Every byte is in one leaf of the tree, and what is no message has an error.
 fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     for decrypted in [false, true] {
-        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted });
+        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted, ..TreeParameters::default() });
         let end = tree.leaves().into_iter().fold(0, |end, leaf| {
             assert_eq!(leaf.offset, end, "{leaf:?}");
             let _ = leaf.text();

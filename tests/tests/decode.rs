@@ -17,7 +17,8 @@ use takt_ua::Variant;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::{
-    ChunkWriter, DataSetContent, DataSetMessage, Fields, NetworkMessage, Payload, PublisherId,
+    AnnouncementContent, ChunkWriter, DataSetContent, DataSetMessage, DiscoveryAnnouncement,
+    Fields, GroupHeader, NetworkMessage, Payload, PublisherId,
 };
 
 fn decode(arguments: &[&str], input: &[u8]) -> Output {
@@ -321,6 +322,152 @@ fn keys_verify_and_decrypt() {
             "{shown}"
         );
     }
+}
+
+/// Two DataSetMessages of one group, without a PayloadHeader.
+const PERIODIC: &str = r#"
+[[published_data_sets]]
+name = "Spindle"
+fields = [
+    { name = "Speed", data_type = "Float" },
+    { name = "Program", data_type = "String", max_string_length = 6 },
+    { name = "Axes", data_type = "UInt16[3]" },
+]
+[[published_data_sets]]
+name = "Door"
+fields = [{ name = "Open", data_type = "Boolean" }]
+[[connections]]
+name = "C"
+publisher_id = 9
+address = "opc.udp://224.0.0.22:4840"
+[[connections.writer_groups]]
+name = "G"
+writer_group_id = 5
+publishing_interval = "10ms"
+header_layout = "UADP-Periodic-Fixed"
+[[connections.writer_groups.data_set_writers]]
+name = "S"
+data_set_writer_id = 1
+data_set_name = "Spindle"
+uadp = { configured_size = 27 }
+[[connections.writer_groups.data_set_writers]]
+name = "D"
+data_set_writer_id = 2
+data_set_name = "Door"
+uadp = { configured_size = 2 }
+"#;
+
+/// Speed, Program and Axes as RawData.
+fn spindle() -> Vec<u8> {
+    let mut raw = 21.5_f32.to_le_bytes().to_vec();
+    raw.extend([2, 0, 0, 0, b'g', b'o', 0, 0, 0, 0]);
+    raw.extend([2, 0, 0, 0, 7, 0, 8, 0, 0, 0]);
+    raw
+}
+
+fn raw(configured_size: u16, raw: &[u8]) -> DataSetMessage {
+    DataSetMessage {
+        configured_size,
+        ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::RawData(raw.to_vec())))
+    }
+}
+
+#[test]
+fn a_configuration_tells_raw_data_fields_apart() {
+    let config = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    std::fs::write(&config, PERIODIC).unwrap();
+    let config = config.path().to_str().unwrap();
+    let message = NetworkMessage {
+        group_header: Some(GroupHeader {
+            writer_group_id: Some(5),
+            network_message_number: Some(1),
+            ..GroupHeader::default()
+        }),
+        ..NetworkMessage::data(
+            Some(PublisherId::UInt16(9)),
+            vec![raw(27, &spindle()), raw(2, &[1])],
+        )
+    };
+    let digits = hex(&message.encode_to_vec().unwrap());
+    let shown = text(&[&digits, "--config", config], b"");
+    for line in [
+        "    10     4        Field[0] Speed: 21.5\n",
+        "    14     6        Field[1] Program: \"go\"\n",
+        "    20     4        Padding: 00000000\n",
+        "    24    10        Field[2] Axes\n",
+        "    24     4          ArrayLength: 2\n",
+        "    30     2          Value[1]: 8\n",
+        "    32     2          Padding: 0000\n",
+        "     1        Field[0] Open: true\n",
+    ] {
+        assert!(shown.contains(line), "{line:?} in {shown}");
+    }
+    assert!(!shown.contains("error"), "{shown}");
+    let shown: Value =
+        serde_json::from_str(&text(&[&digits, "--config", config, "--json"], b"")).unwrap();
+    let mut fields = Vec::new();
+    named(&shown["fields"], "Field", &mut fields);
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|field| (&field["fieldName"], &field["value"]))
+        .collect();
+    assert_eq!(fields[0], (&json!("Speed"), &json!(21.5)));
+    assert_eq!(fields.last(), Some(&(&json!("Open"), &json!(true))));
+    // Nothing is known of another Publisher.
+    let other = NetworkMessage {
+        publisher_id: Some(PublisherId::UInt16(8)),
+        ..message
+    };
+    let shown = text(
+        &[&hex(&other.encode_to_vec().unwrap()), "--config", config],
+        b"",
+    );
+    assert!(shown.contains("RawData: "), "{shown}");
+}
+
+#[test]
+fn announced_metadata_tells_the_fields_of_later_messages_apart() {
+    let file = takt_pubsub::configuration::from_toml(PERIODIC).unwrap();
+    let mut meta_data = file.configuration.published_data_sets[0]
+        .data_set_meta_data
+        .clone();
+    meta_data.configuration_version.major_version = 3;
+    let announcement = DiscoveryAnnouncement {
+        sequence_number: 1,
+        content: AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: 7,
+            meta_data: Box::new(meta_data),
+            status_code: takt_ua::StatusCode::Good,
+        },
+    };
+    let publisher_id = PublisherId::UInt16(9);
+    let announcement = NetworkMessage::discovery(
+        publisher_id.clone(),
+        Payload::DiscoveryAnnouncement(Box::new(announcement)),
+    );
+    let message = |version| {
+        let message = DataSetMessage {
+            data_set_writer_id: Some(7),
+            major_version: version,
+            ..raw(0, &spindle())
+        };
+        NetworkMessage::data(Some(publisher_id.clone()), vec![message])
+    };
+    let frames = [
+        message(None),
+        announcement,
+        message(None),
+        message(Some(3)),
+        message(Some(4)),
+    ]
+    .map(|message| udp_frame(4840, &message.encode_to_vec().unwrap()));
+    let rows = rows(&frames, &[]);
+    let named: Vec<bool> = rows
+        .iter()
+        .map(|row| values(row, "Field").first() == Some(&json!(21.5)))
+        .collect();
+    assert_eq!(named, [false, false, true, true, false]);
+    assert!(rows.iter().all(|row| row["errors"] == json!([])));
 }
 
 #[test]

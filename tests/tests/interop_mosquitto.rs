@@ -7,8 +7,12 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "interop_mosquitto/actions.rs"]
+mod actions;
 #[path = "../../crates/takt-link/tests/common/mod.rs"]
 mod common;
+#[path = "../../crates/takt-pubsub/tests/pubsub/drill.rs"]
+mod drill;
 #[path = "interop_mosquitto/pubsub.rs"]
 mod pubsub;
 

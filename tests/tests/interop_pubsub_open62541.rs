@@ -2,7 +2,10 @@
 
 use takt_pubsub::security::SecurityPolicy;
 use takt_tests::Peer;
-use takt_tests::pubsub::{Encoding, Exchange, Protection, peer_publishes, peer_receives};
+use takt_tests::pubsub::{
+    Encoding, Exchange, Protection, peer_publishes, peer_publishes_with_another_key, peer_receives,
+    peer_receives_with_another_key,
+};
 
 const PEER: Peer = Peer::Open62541;
 
@@ -53,5 +56,14 @@ fn we_receive_its_protected_messages() {
         for encrypted in [false, true] {
             peer_publishes(PEER, &protected(encrypted, policy));
         }
+    }
+}
+
+#[test]
+fn neither_side_accepts_messages_of_another_key() {
+    let policy = SecurityPolicy::PubSubAes256Ctr;
+    for encrypted in [false, true] {
+        peer_publishes_with_another_key(PEER, &protected(encrypted, policy));
+        peer_receives_with_another_key(PEER, &protected(encrypted, policy));
     }
 }

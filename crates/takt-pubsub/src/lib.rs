@@ -5,12 +5,16 @@
 //!
 //! * [`publisher`] and [`subscriber`] are sans-io: time and messages go in, messages and events come out.
 //! * [`discovery`]: what Publishers tell of themselves, and how they are asked; sans-io too.
+//! * [`action`]: Responders carry out what Requestors ask for; sans-io too.
+//! * [`DataSetDirectory`]: what tools know of the DataSets of many Publishers.
 //! * [`security`] protects messages, and keeps keys.
 //! * `runtime`, a feature that is on by default, has the threads, and the links of `takt-link`, that run a configuration.
 //!
 //! [`PubSubConfiguration2DataType`]: takt_ua::structures::PubSubConfiguration2DataType
 
+pub mod action;
 pub mod configuration;
+mod directory;
 pub mod discovery;
 mod error;
 pub mod publisher;
@@ -23,6 +27,7 @@ mod state;
 pub mod subscriber;
 mod time;
 
+pub use directory::{DataSetDirectory, DataSetsOfMessage};
 pub use error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
 pub use sequence::{Order, SequenceNumbers};
 pub use time::Now;

@@ -89,4 +89,4 @@ pub use network_message::{
 pub use publisher_id::{PublisherId, PublisherIdRef};
 pub use raw_data::{RawDataError, RawDataLayout};
 pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};
-pub use tree::{MessageTree, TreeBits, TreeNode, TreeParameters, lua_dissector};
+pub use tree::{DataSetFields, MessageTree, TreeBits, TreeNode, TreeParameters, lua_dissector};

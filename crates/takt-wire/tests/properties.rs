@@ -51,7 +51,14 @@ fn assert_covered(tree: &MessageTree, length: usize) {
 fn read_all(bytes: &[u8], parameters: &PayloadParameters<'_>) {
     for decrypted in [false, true] {
         let payload = *parameters;
-        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted });
+        let tree = MessageTree::read(
+            bytes,
+            &TreeParameters {
+                payload,
+                decrypted,
+                ..TreeParameters::default()
+            },
+        );
         assert_covered(&tree, bytes.len());
         let refused = NetworkMessageRef::new_checked(bytes).is_err();
         assert!(!refused || !tree.errors.is_empty(), "{bytes:02X?}");
@@ -95,7 +102,7 @@ proptest! {
             signature_length: message.signature.len(),
             data_set_message_sizes: &sizes,
         };
-        let tree = MessageTree::read(&bytes, &TreeParameters { payload, decrypted: true });
+        let tree = MessageTree::read(&bytes, &TreeParameters { payload, decrypted: true, ..TreeParameters::default() });
         prop_assert_eq!(&tree.errors, &[]);
         assert_covered(&tree, bytes.len());
         let undecoded = tree.leaves().into_iter().find(|leaf| leaf.name == "Undecoded");

@@ -16,7 +16,10 @@ use takt_ua::structures::{
 use takt_ua::{
     Array, BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, UaString, Variant,
 };
-use takt_wire::RawDataLayout;
+use takt_wire::{
+    DataSetContent, DataSetFields, DataSetMessage, Fields, MessageTree, NetworkMessage,
+    RawDataLayout, TreeNode, TreeParameters,
+};
 use values::{date_time, double, guid, status_code};
 
 const LONGEST: usize = 8;
@@ -175,6 +178,62 @@ fn structure() -> BoxedStrategy<Field> {
         "[a-z]{0,8}".prop_map(|text| [vec![2, 0, 0, 0], encoded_text(&text)].concat()),
     ];
     prop_oneof![optional, union.prop_map(|body| structured(UNION, body))].boxed()
+}
+
+/// The fields of a DataSet, in a message that has them behind its headers.
+fn fields_of(tree: &MessageTree) -> &[TreeNode] {
+    let messages = &tree.nodes.last().unwrap().children;
+    &messages[0].children.last().unwrap().children
+}
+
+proptest! {
+    #[test]
+    fn the_tree_shows_every_field_where_it_is(
+        fields in vec(prop_oneof![scalar(), texts(), matrix(), structure()], 1..8),
+    ) {
+        let (mut fields, values): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
+        for (index, field) in fields.iter_mut().enumerate() {
+            field.name = format!("F{index}").as_str().into();
+        }
+        let meta_data = DataSetMetaDataType {
+            structure_data_types: structures(),
+            fields,
+            ..DataSetMetaDataType::default()
+        };
+        let layout = RawDataLayout::new(&meta_data).unwrap();
+        let raw = layout.encode_to_vec(&values).unwrap();
+        let content = DataSetContent::KeyFrame(Fields::RawData(raw.clone()));
+        let bytes = NetworkMessage::data(None, vec![DataSetMessage::new(content)]).encode_to_vec().unwrap();
+        let start = bytes.len() - raw.len();
+        let known = DataSetFields::new(&meta_data);
+        let data_sets = [Some(&known)];
+        let parameters = TreeParameters { data_sets: &data_sets, ..TreeParameters::default() };
+        let tree = MessageTree::read(&bytes, &parameters);
+        prop_assert!(tree.errors.is_empty(), "{:?}", tree.errors);
+        let mut at = 0;
+        for leaf in tree.leaves() {
+            prop_assert_eq!(leaf.offset, at);
+            at += leaf.length;
+        }
+        prop_assert_eq!(at, bytes.len());
+        let shown: Vec<&TreeNode> = fields_of(&tree).iter().filter(|node| node.name == "Field").collect();
+        prop_assert_eq!(shown.len(), values.len());
+        for (index, (node, value)) in shown.into_iter().zip(&values).enumerate() {
+            prop_assert_eq!(node.field_name.clone(), Some(format!("F{index}")));
+            if let Some(position) = layout.fixed_position(index) {
+                prop_assert_eq!(node.offset, start + position.start);
+            }
+            if let Some(shown) = &node.value {
+                prop_assert_eq!(shown, value);
+            }
+        }
+        // Cut off anywhere, every byte is shown, and that something is missing.
+        for length in start..bytes.len() {
+            let tree = MessageTree::read(&bytes[..length], &parameters);
+            prop_assert!(!tree.errors.is_empty());
+            prop_assert_eq!(tree.leaves().iter().map(|leaf| leaf.length).sum::<usize>(), length);
+        }
+    }
 }
 
 proptest! {

@@ -46,7 +46,7 @@ pub enum Command {
         takt registry\n  \
         takt registry --endpoint opc.tcp://127.0.0.1:4841 --nodeset Opc.Ua.Di.NodeSet2.xml\n  \
         takt registry --group plant\n  \
-        takt registry --security-group Plant=PubSub-Aes256-CTR:1001,1002\n  \
+        takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.

@@ -165,12 +165,21 @@ fn key(policy: SecurityPolicy) -> Vec<u8> {
 }
 
 pub(super) fn key_ring(policy: SecurityPolicy) -> KeyRing {
+    ring_of(key(policy), policy)
+}
+
+/// A key that the peer does not have, with the token of the one that it has.
+pub(super) fn other_key_ring(policy: SecurityPolicy) -> KeyRing {
+    ring_of(key(policy).into_iter().rev().collect(), policy)
+}
+
+fn ring_of(key: Vec<u8>, policy: SecurityPolicy) -> KeyRing {
     let hour = Duration::from_secs(3600);
     let mut ring = KeyRing::new();
     let update = SecurityKeyUpdate {
         security_policy_uri: policy.uri().to_owned(),
         first_token_id: 1,
-        keys: vec![key(policy).into()],
+        keys: vec![key.into()],
         time_to_next_key: hour,
         key_lifetime: hour,
     };

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod files;
+mod wrong_key;
 
 use std::collections::HashMap;
 use std::net::UdpSocket;
@@ -23,6 +24,7 @@ use exchange::{
     Field, INTERVAL, SECURITY_GROUP, description, fields, key_ring, publisher_file, subscriber_file,
 };
 pub use files::configuration_files_agree;
+pub use wrong_key::{peer_publishes_with_another_key, peer_receives_with_another_key};
 
 /// How many DataSets must arrive.
 const DATA_SETS: usize = 20;
@@ -61,7 +63,17 @@ struct Running {
     cells: HashMap<NodeId, Arc<Cell>>,
 }
 
+/// Takt with the keys of the exchange.
 fn start(text: &str, exchange: &Exchange) -> Running {
+    let running = start_without_keys(text, exchange);
+    if let Some(protection) = exchange.protection {
+        let keys = key_ring(protection.policy);
+        running.pubsub.set_keys(SECURITY_GROUP, &keys);
+    }
+    running
+}
+
+fn start_without_keys(text: &str, exchange: &Exchange) -> Running {
     let file = from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let fields = fields(exchange.encoding);
     let cell = |field: &Field| (field.node_id(), Arc::new(Cell::of(&field.value)));
@@ -80,9 +92,6 @@ fn start(text: &str, exchange: &Exchange) -> Running {
         &options,
     )
     .unwrap_or_else(|error| panic!("{error}\n{text}"));
-    if let Some(protection) = exchange.protection {
-        pubsub.set_keys(SECURITY_GROUP, &key_ring(protection.policy));
-    }
     Running {
         pubsub,
         told,

@@ -192,3 +192,45 @@ fn publishers_and_subscribers_meet_at_the_broker_in_json_and_uadp() {
         wait_for(22.5);
     }
 }
+
+#[test]
+fn metadata_is_sent_again_after_its_update_time() {
+    let broker = Broker::start("allow_anonymous true");
+    let url = format!("mqtt://127.0.0.1:{}", broker.port);
+    let settings = ExtensionObject::from_structure(&UadpWriterGroupMessageDataType::default());
+    let null = || ExtensionObject::NULL;
+    let mut configuration = publisher_and_subscriber(&url, settings, null(), null());
+    let writer = &mut configuration.connections[0].writer_groups[0].data_set_writers[0];
+    let queues: BrokerDataSetWriterTransportDataType =
+        writer.transport_settings.decode_as().unwrap();
+    writer.transport_settings =
+        ExtensionObject::from_structure(&BrokerDataSetWriterTransportDataType {
+            meta_data_update_time: 100.0,
+            ..queues
+        });
+    configuration.connections.truncate(1);
+    let mut source = |_: PublishedField<'_>| Some(FieldSource::Constant(DataValue::good(1.0)));
+    let mut target = |_: SubscribedField<'_>| None;
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let options = RuntimeOptions::default();
+    let mut link = options.link.clone();
+    link.mqtt.topic = "machine/metadata".to_owned();
+    let mut receiver = takt_link::open_receiver(&url.parse().unwrap(), &link).unwrap();
+    let _running = PubSub::start(
+        &configuration,
+        &mut source,
+        &mut target,
+        &mut observers,
+        &options,
+    )
+    .unwrap();
+    let end = Instant::now() + PATIENCE;
+    let mut times = Vec::new();
+    while times.len() < 4 {
+        assert!(Instant::now() < end, "{times:?}");
+        let wait = std::time::Duration::from_millis(20);
+        let received = receiver.receive(wait, &mut |_| times.push(Instant::now()));
+        // The broker may not be there yet.
+        let _ = received;
+    }
+}

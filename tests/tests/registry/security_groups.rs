@@ -104,7 +104,8 @@ fn groups_are_added_shown_and_removed() {
     let shown = client
         .browse(&group, &takt_app::client::Follow::children())
         .unwrap();
-    assert_eq!(shown.len(), expected.len());
+    // And two Methods.
+    assert_eq!(shown.len(), expected.len() + 2);
     for (name, value) in expected {
         let property = shown
             .iter()
@@ -201,7 +202,10 @@ fn a_policy_that_differs_from_the_database_is_explained() {
     let said = with("Plant=PubSub-Aes256-CTR");
     assert!(said.contains("another SecurityPolicy"), "{said}");
     let said = with("Plant:anna");
-    assert!(said.contains("is not the number of a Unix user"), "{said}");
+    assert!(
+        said.contains("is neither the name nor the number of a Unix user"),
+        "{said}"
+    );
 }
 
 /// A Publisher and a Subscriber with keys from the registry, while these change every second.
@@ -262,4 +266,46 @@ fn messages_are_protected_with_keys_of_the_registry() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     assert!(tokens.len() >= 3, "{tokens:?}");
+}
+
+#[test]
+fn keys_are_invalidated_and_rotated_on_demand() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let mut local = client(&sandbox, &registry.shared_memory());
+    let group = add(&mut local, "Plant", 3_600_000.0, "").unwrap();
+    let before = local.get_security_keys("Plant", 4).unwrap();
+    let call = |client: &mut Client, method: &str| {
+        let method = NodeId::string(1, &format!("SecurityGroups.{method}/Plant"));
+        client.call_method(&group, &method, Vec::new())
+    };
+    call(&mut local, "ForceKeyRotation").unwrap();
+    let rotated = local.get_security_keys("Plant", 4).unwrap();
+    assert_eq!(rotated.first_token_id, before.first_token_id + 1);
+    assert_eq!(rotated.keys[..3], before.keys[1..]);
+    call(&mut local, "InvalidateKeys").unwrap();
+    let invalidated = local.get_security_keys("Plant", 4).unwrap();
+    let last = rotated.first_token_id + rotated.keys.len() as u32 - 1;
+    assert_eq!(invalidated.first_token_id, last + 1);
+    assert!(
+        invalidated
+            .keys
+            .iter()
+            .all(|key| !rotated.keys.contains(key))
+    );
+    // A Subscriber has no use for the old keys from then on.
+    let now = Instant::now();
+    let mut ring = KeyRing::new();
+    ring.update(&rotated, now).unwrap();
+    assert!(ring.receiving(last, now).is_some());
+    ring.update(&invalidated, now).unwrap();
+    assert!(ring.receiving(last, now).is_none());
+
+    let mut remote = client(&sandbox, &registry.endpoint);
+    for method in ["InvalidateKeys", "ForceKeyRotation"] {
+        assert_eq!(
+            status(call(&mut remote, method)),
+            StatusCode::BadSecurityModeInsufficient
+        );
+    }
 }

@@ -7,6 +7,7 @@ use takt_ua::structures::{
 };
 
 use crate::ConfigurationError;
+use crate::action::{Responder, offers_actions};
 use crate::publisher::{FieldSource, PublishedField, WriterGroup};
 use crate::subscriber::{FieldTarget, SubscribedField, Subscriber};
 
@@ -29,14 +30,18 @@ fn check_connection(
 ) -> Vec<ConfigurationError> {
     let mut source = |_: PublishedField<'_>| Some(FieldSource::Constant(DataValue::default()));
     let mut errors = Vec::new();
+    let data_sets = &configuration.published_data_sets;
     for group in &connection.writer_groups {
+        if offers_actions(group, data_sets) {
+            errors.extend(Responder::new(connection, group, data_sets, 0).err());
+            continue;
+        }
         if group
             .message_settings
             .is::<JsonWriterGroupMessageDataType>()
         {
             continue;
         }
-        let data_sets = &configuration.published_data_sets;
         errors.extend(WriterGroup::new(connection, group, data_sets, &mut source).err());
     }
     let mut connection = connection.clone();

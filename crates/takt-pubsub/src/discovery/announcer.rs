@@ -2,19 +2,24 @@
 
 use std::time::{Duration, Instant};
 
+use takt_ua::StatusCode;
 use takt_ua::structures::{
-    DatagramConnectionTransport2DataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
+    DataSetMetaDataType, DatagramConnectionTransport2DataType,
+    DatagramWriterGroupTransport2DataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
+    WriterGroupDataType,
 };
 use takt_wire::{
     AnnouncementContent, ChunkWriter, DiscoveryAnnouncement, DiscoveryProbe, NetworkMessage,
     NetworkMessageRef, NetworkMessageType, Payload, PayloadParameters, PayloadRef, PublisherId,
-    WireEncodeError,
 };
 
 use super::knowledge::{Application, Knowledge, Topic, group_of};
 use super::schedule::Schedule;
-use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
+use crate::error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
+use crate::publisher::Protection;
+use crate::security::KeyRing;
 use crate::subscriber::same_publisher;
+use crate::time::Now;
 
 /// DiscoveryMaxMessageSize of `opc.udp`, if none is configured (7.3.2.1).
 const DEFAULT_MAX_MESSAGE_SIZE: usize = 4096;
@@ -25,17 +30,37 @@ const DEFAULT_MAX_MESSAGE_SIZE: usize = 4096;
 /// [`handle_timeout`](Self::handle_timeout) has something to send. Answers wait 100 ms to 500 ms, so that one will do for all who ask
 /// at the same time, and nothing is announced twice within 500 ms (7.2.4.6.12.2).
 ///
-/// Messages are not protected. Of DataSetWriters whose messages are, metadata is refused with `BadSecurityModeInsufficient`.
+/// Metadata of DataSetWriters whose messages are protected is protected the same way, with the keys of their SecurityGroup. As long as there
+/// are none, it is refused with `BadSecurityModeInsufficient`. Nothing else is protected.
 #[derive(Debug)]
 pub struct Announcer {
     publisher_id: PublisherId,
     knowledge: Knowledge,
+    protections: Vec<GroupProtection>,
+    cycles: Vec<GroupCycle>,
     speaks_for_publisher: bool,
     max_message_size: usize,
     announce_rate: Duration,
     next_cycle: Option<Instant>,
     sequence_number: u16,
     schedule: Schedule<Topic>,
+}
+
+/// What protects the metadata of a WriterGroup.
+#[derive(Debug)]
+struct GroupProtection {
+    security_group_id: String,
+    data_set_writer_ids: Vec<u16>,
+    protection: Protection,
+}
+
+/// What is announced of a WriterGroup again and again (6.4.1.3.7).
+#[derive(Debug)]
+struct GroupCycle {
+    writer_group_id: u16,
+    data_set_writer_ids: Vec<u16>,
+    announce_rate: Duration,
+    next: Instant,
 }
 
 impl Announcer {
@@ -63,6 +88,16 @@ impl Announcer {
         let mut announcer = Self {
             publisher_id,
             knowledge: Knowledge::new(configuration, connection, application),
+            protections: connection
+                .writer_groups
+                .iter()
+                .filter_map(|group| GroupProtection::new(group).transpose())
+                .collect::<Result<_, _>>()?,
+            cycles: connection
+                .writer_groups
+                .iter()
+                .filter_map(|group| GroupCycle::new(group, now))
+                .collect(),
             speaks_for_publisher: true,
             max_message_size: match settings.discovery_max_message_size {
                 0 => DEFAULT_MAX_MESSAGE_SIZE,
@@ -81,14 +116,41 @@ impl Announcer {
     #[must_use]
     pub fn for_connection_only(mut self) -> Self {
         self.speaks_for_publisher = false;
+        self.schedule.forget(&Topic::ActionResponder);
         self
     }
 
-    /// Announces the metadata of all DataSetWriters that can be told.
+    /// Announces the metadata of all DataSetWriters that can be told, and of all Actions.
     pub fn announce_meta_data(&mut self, now: Instant) {
         for (id, meta_data) in &self.knowledge.meta_data {
-            if meta_data.is_ok() {
+            let protection = self.protections.iter().find(|it| it.is_of(*id));
+            if meta_data.is_ok() && protection.is_none_or(|it| it.is_ready(now)) {
                 self.schedule.add(now, Topic::MetaData(*id));
+            }
+        }
+        if self.speaks_for_publisher && !self.knowledge.responders.is_empty() {
+            self.schedule.add(now, Topic::ActionResponder);
+        }
+    }
+
+    /// The SecurityGroups whose keys it needs; one may be there twice.
+    pub fn security_group_ids(&self) -> impl Iterator<Item = &str> {
+        let protections = self.protections.iter();
+        protections.map(|protection| protection.security_group_id.as_str())
+    }
+
+    /// The keys of a SecurityGroup, to protect metadata with. With the first ones it is announced.
+    pub fn set_keys(&mut self, now: Instant, security_group_id: &str, keys: &KeyRing) {
+        for group in &mut self.protections {
+            if group.security_group_id != security_group_id {
+                continue;
+            }
+            let was_ready = group.is_ready(now);
+            group.protection.keys = keys.clone();
+            if !was_ready && group.is_ready(now) {
+                for id in &group.data_set_writer_ids {
+                    self.schedule.add(now, Topic::MetaData(*id));
+                }
             }
         }
     }
@@ -135,11 +197,19 @@ impl Announcer {
                 transport_profile_uris,
                 include_writer_groups,
                 include_data_set_writers,
-            } => for_publisher(Topic::Connections {
-                transport_profile_uris,
-                with_groups: include_writer_groups,
-                with_writers: include_writer_groups && include_data_set_writers,
-            }),
+            } => {
+                let connections = Topic::Connections {
+                    transport_profile_uris,
+                    with_groups: include_writer_groups,
+                    with_writers: include_writer_groups && include_data_set_writers,
+                };
+                let mut topics = for_publisher(connections);
+                // There is no probe for Responders alone.
+                if !self.knowledge.responders.is_empty() {
+                    topics.extend(for_publisher(Topic::ActionResponder));
+                }
+                topics
+            }
             DiscoveryProbe::DataSetMetaData {
                 data_set_writer_ids,
             } => {
@@ -182,14 +252,28 @@ impl Announcer {
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let waiting = self.schedule.next_timeout();
-        waiting.into_iter().chain(self.next_cycle).min()
+        let cycles = self.cycles.iter().map(|cycle| cycle.next);
+        waiting
+            .into_iter()
+            .chain(self.next_cycle)
+            .chain(cycles)
+            .min()
     }
 
     /// The messages that are to be sent now. Announcements that are longer than DiscoveryMaxMessageSize are in chunks.
     ///
     /// # Errors
-    /// One cannot be encoded; the others may be sent with the next call.
-    pub fn handle_timeout(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, WireEncodeError> {
+    /// One cannot be encoded or protected; the others may be sent with the next call.
+    pub fn handle_timeout(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, PublishError> {
+        for cycle in self.cycles.iter_mut().filter(|cycle| cycle.next <= now) {
+            cycle.next = now + cycle.announce_rate;
+            let with_writers = true;
+            let id = cycle.writer_group_id;
+            self.schedule.add(now, Topic::Group { id, with_writers });
+            for id in &cycle.data_set_writer_ids {
+                self.schedule.add(now, Topic::MetaData(*id));
+            }
+        }
         if self.next_cycle.is_some_and(|next| next <= now) {
             self.announce_meta_data(now);
             self.next_cycle = Some(now + self.announce_rate);
@@ -201,33 +285,107 @@ impl Announcer {
         let topics = self.schedule.take(now, together);
         let mut messages = Vec::new();
         for content in self.knowledge.contents(&topics) {
-            self.encode(content, &mut messages)?;
+            self.encode(content, now, &mut messages)?;
         }
         Ok(messages)
     }
 
     fn encode(
         &mut self,
-        content: AnnouncementContent,
+        mut content: AnnouncementContent,
+        now: Instant,
         messages: &mut Vec<Vec<u8>>,
-    ) -> Result<(), WireEncodeError> {
+    ) -> Result<(), PublishError> {
+        let now = Now {
+            instant: now,
+            ..Now::read()
+        };
+        let mut protection = None;
+        if let AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: id,
+            meta_data,
+            status_code,
+        } = &mut content
+            && let Some(group) = self.protections.iter_mut().find(|it| it.is_of(*id))
+        {
+            match group.is_ready(now.instant) {
+                true => protection = Some(&mut group.protection),
+                false => {
+                    **meta_data = DataSetMetaDataType::default();
+                    *status_code = StatusCode::BadSecurityModeInsufficient;
+                }
+            }
+        }
+        let sequence_number = self.sequence_number;
+        self.sequence_number = sequence_number.wrapping_add(1);
         let announcement = DiscoveryAnnouncement {
-            sequence_number: self.sequence_number,
+            sequence_number,
             content,
         };
-        self.sequence_number = self.sequence_number.wrapping_add(1);
         let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
-        let message = NetworkMessage::discovery(self.publisher_id.clone(), payload);
-        let encoded = message.encode_to_vec()?;
-        if encoded.len() <= self.max_message_size {
+        let mut message = NetworkMessage::discovery(self.publisher_id.clone(), payload);
+        if let Some(protection) = &protection {
+            // Chunks leave room for it.
+            protection.prepare(&mut message);
+        }
+        let limit = self.max_message_size;
+        let mut finish = |message: NetworkMessage| match &mut protection {
+            Some(protection) => protection.encode(message, now),
+            None => Ok(message.encode_to_vec()?),
+        };
+        let encoded = finish(message.clone())?;
+        if encoded.len() <= limit {
             messages.push(encoded);
             return Ok(());
         }
-        for chunk in ChunkWriter::new(&message, self.max_message_size, 0)? {
+        for chunk in ChunkWriter::new(&message, limit, 0)? {
             let publisher_id = self.publisher_id.clone();
-            let message = NetworkMessage::discovery(publisher_id, Payload::Chunk(chunk));
-            messages.push(message.encode_to_vec()?);
+            messages.push(finish(NetworkMessage::discovery(
+                publisher_id,
+                Payload::Chunk(chunk),
+            ))?);
         }
         Ok(())
     }
+}
+
+impl GroupProtection {
+    /// `None` for a group without security.
+    fn new(group: &WriterGroupDataType) -> Result<Option<Self>, ConfigurationError> {
+        let protection = Protection::new(group.security_mode)
+            .map_err(|problem| problem.at(group.name.as_str()))?;
+        Ok(protection.map(|protection| Self {
+            security_group_id: group.security_group_id.to_string(),
+            data_set_writer_ids: ids_of(group),
+            protection,
+        }))
+    }
+
+    fn is_of(&self, data_set_writer_id: u16) -> bool {
+        self.data_set_writer_ids.contains(&data_set_writer_id)
+    }
+
+    fn is_ready(&self, now: Instant) -> bool {
+        self.protection.keys.sending(now).is_ok()
+    }
+}
+
+impl GroupCycle {
+    /// `None` for a group without a DiscoveryAnnounceRate.
+    fn new(group: &WriterGroupDataType, now: Instant) -> Option<Self> {
+        let settings: DatagramWriterGroupTransport2DataType =
+            group.transport_settings.decode_as().ok()?;
+        let announce_rate = Duration::from_secs(settings.discovery_announce_rate.into());
+        (!announce_rate.is_zero()).then(|| Self {
+            writer_group_id: group.writer_group_id,
+            data_set_writer_ids: ids_of(group),
+            announce_rate,
+            next: now + announce_rate,
+        })
+    }
+}
+
+fn ids_of(group: &WriterGroupDataType) -> Vec<u16> {
+    let writers = group.data_set_writers.iter();
+    writers.map(|writer| writer.data_set_writer_id).collect()
 }

@@ -1,12 +1,14 @@
 //! What a Publisher can tell (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
 
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
-    PubSubConfiguration2DataType, PubSubConnectionDataType, WriterGroupDataType,
+    PubSubConfiguration2DataType, PubSubConnectionDataType, PublishedDataSetDataType,
+    WriterGroupDataType,
 };
 use takt_ua::{StatusCode, UaString};
 use takt_wire::{AnnouncementContent, ApplicationInformation};
+
+use crate::action::{PublishedAction, offers_actions};
 
 /// What the application says of itself. Who has nothing to say has neither name nor Endpoints.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,7 +31,10 @@ pub(super) enum Topic {
         with_groups: bool,
         with_writers: bool,
     },
+    /// Metadata of a DataSetWriter, or of its Action.
     MetaData(u16),
+    /// The connections with Actions.
+    ActionResponder,
     /// A DataSetWriter, and the index of its WriterGroup.
     Writer(Option<usize>, u16),
     Group {
@@ -44,6 +49,10 @@ pub(super) struct Knowledge {
     pub(super) groups: Vec<WriterGroupDataType>,
     /// By DataSetWriterId: the metadata, or why it is not told.
     pub(super) meta_data: Vec<(u16, Result<Box<DataSetMetaDataType>, StatusCode>)>,
+    /// Those that DataSetWriters of the connection offer.
+    pub(super) actions: Vec<PublishedAction>,
+    /// The connections of the Publisher with WriterGroups of Actions alone.
+    pub(super) responders: Vec<PubSubConnectionDataType>,
     /// All of the Publisher, without ReaderGroups.
     pub(super) connections: Vec<PubSubConnectionDataType>,
     pub(super) application: Application,
@@ -58,14 +67,23 @@ impl Knowledge {
         let writers = connection
             .writer_groups
             .iter()
-            .flat_map(|group| group.data_set_writers.iter().map(move |it| (group, it)));
+            .flat_map(|group| &group.data_set_writers);
         let same = |other: &&PubSubConnectionDataType| {
             other.enabled && other.publisher_id == connection.publisher_id
         };
         let connections = configuration.connections.iter().filter(same);
+        let data_sets = &configuration.published_data_sets;
+        let actions = writers
+            .clone()
+            .filter_map(|writer| PublishedAction::of_writer(writer, data_sets));
         Self {
+            actions: actions.collect(),
+            responders: connections
+                .clone()
+                .filter_map(|connection| responder(connection, data_sets))
+                .collect(),
             meta_data: writers
-                .map(|(group, writer)| meta_data(configuration, group, writer))
+                .map(|writer| meta_data(configuration, writer))
                 .collect(),
             groups: connection.writer_groups.clone(),
             connections: connections
@@ -92,6 +110,9 @@ impl Knowledge {
                     with_writers,
                 } => Some(self.connections(transport_profile_uris, *with_groups, *with_writers)),
                 Topic::MetaData(id) => Some(self.meta_data(*id)),
+                Topic::ActionResponder => Some(AnnouncementContent::ActionResponder(
+                    self.responders.clone(),
+                )),
                 Topic::Writer(group, _) if !done.contains(group) => {
                     done.push(*group);
                     let ids = topics.iter().filter_map(|other| match other {
@@ -154,6 +175,11 @@ impl Knowledge {
     }
 
     fn meta_data(&self, data_set_writer_id: u16) -> AnnouncementContent {
+        let mut actions = self.actions.iter();
+        let action = actions.find(|action| action.data_set_writer_id == data_set_writer_id);
+        if let Some(action) = action {
+            return action.announcement();
+        }
         let mut known = self.meta_data.iter();
         let known = known.find(|(id, _)| *id == data_set_writer_id);
         let (meta_data, status_code) = match known {
@@ -202,6 +228,34 @@ impl Knowledge {
     }
 }
 
+/// What is told of a connection with Actions: nothing but these, and no properties (7.2.5.5.8).
+fn responder(
+    connection: &PubSubConnectionDataType,
+    data_sets: &[PublishedDataSetDataType],
+) -> Option<PubSubConnectionDataType> {
+    let groups = connection.writer_groups.iter();
+    let groups = groups.filter(|group| offers_actions(group, data_sets));
+    let groups = groups.map(|group| WriterGroupDataType {
+        group_properties: Vec::new(),
+        data_set_writers: group
+            .data_set_writers
+            .iter()
+            .map(|writer| DataSetWriterDataType {
+                data_set_writer_properties: Vec::new(),
+                ..writer.clone()
+            })
+            .collect(),
+        ..group.clone()
+    });
+    let writer_groups: Vec<_> = groups.collect();
+    (!writer_groups.is_empty()).then(|| PubSubConnectionDataType {
+        connection_properties: Vec::new(),
+        reader_groups: Vec::new(),
+        writer_groups,
+        ..connection.clone()
+    })
+}
+
 /// Index of the WriterGroup that has a DataSetWriter.
 pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) -> Option<usize> {
     groups.iter().position(|group| {
@@ -212,17 +266,11 @@ pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) 
 
 fn meta_data(
     configuration: &PubSubConfiguration2DataType,
-    group: &WriterGroupDataType,
     writer: &DataSetWriterDataType,
 ) -> (u16, Result<Box<DataSetMetaDataType>, StatusCode>) {
     let mut data_sets = configuration.published_data_sets.iter();
     let found = data_sets.find(|data_set| data_set.name == writer.data_set_name);
-    let is_protected = !matches!(
-        group.security_mode,
-        MessageSecurityMode::None | MessageSecurityMode::Invalid
-    );
     let meta_data = match found {
-        _ if is_protected => Err(StatusCode::BadSecurityModeInsufficient),
         // A heartbeat has no fields.
         None => Err(StatusCode::BadNotFound),
         Some(data_set) => Ok(Box::new(data_set.data_set_meta_data.clone())),

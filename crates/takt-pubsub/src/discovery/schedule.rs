@@ -65,6 +65,11 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.waiting.push((due, what));
     }
 
+    /// Does not announce something that waits.
+    pub(super) fn forget(&mut self, what: &T) {
+        self.waiting.retain(|(_, waiting)| waiting != what);
+    }
+
     pub(super) fn next_timeout(&self) -> Option<Instant> {
         self.waiting.iter().map(|(due, _)| *due).min()
     }

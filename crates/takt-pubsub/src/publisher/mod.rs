@@ -16,6 +16,7 @@ mod writer_group;
 
 pub use data_set_writer::DataSetWriter;
 pub use output::Output;
+pub(crate) use protection::Protection;
 pub use simulation::Simulation;
 pub use source::{DataSource, FieldSource, PublishedField};
 pub use writer_group::{PublishedMessages, WriterGroup};

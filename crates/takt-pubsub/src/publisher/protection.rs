@@ -1,5 +1,6 @@
 //! Message security of a WriterGroup (OPC 10000-14, 6.2.5.2 to 6.2.5.4).
 
+use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::{NetworkMessage, SecurityLayout};
 
@@ -11,15 +12,15 @@ use crate::time::Now;
 
 /// Keys, and what has been done with them.
 #[derive(Debug)]
-pub(super) struct Protection {
+pub(crate) struct Protection {
     mode: MessageSecurityMode,
     protector: MessageProtector,
-    pub(super) keys: KeyRing,
+    pub(crate) keys: KeyRing,
 }
 
 impl Protection {
     /// `None` for a group without security.
-    pub(super) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
+    pub(crate) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
         // Configurations that say nothing have Invalid.
         if matches!(
             mode,
@@ -39,7 +40,7 @@ impl Protection {
 
     /// Whether there is a key to send with: without one that ever was, the group waits for it; when the last one has expired, it is in
     /// Error (6.2.12.2).
-    pub(super) fn condition(&self, now: Now) -> Condition {
+    pub(crate) fn condition(&self, now: Now) -> Condition {
         match self.keys.sending(now.instant) {
             Ok(_) => Condition::Ready,
             Err(crate::security::NoSendingKey::Empty) => Condition::Preparing,
@@ -48,10 +49,26 @@ impl Protection {
     }
 
     /// Gives a message a SecurityHeader, and room for the signature. Both SecurityPolicies have the same lengths.
-    pub(super) fn prepare(&self, message: &mut NetworkMessage) {
+    pub(crate) fn prepare(&self, message: &mut NetworkMessage) {
         let header = SecurityPolicy::PubSubAes256Ctr.security_header(self.mode);
         message.security_header = header.ok();
         message.signature = vec![0; SIGNATURE_LENGTH];
+    }
+}
+
+impl Protection {
+    /// Encodes and protects a message that is sent now and then.
+    pub(crate) fn encode(
+        &mut self,
+        mut message: NetworkMessage,
+        now: Now,
+    ) -> Result<Vec<u8>, PublishError> {
+        self.prepare(&mut message);
+        let mut encoded = Vec::new();
+        let layout = message.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
+        self.protector
+            .protect(&self.keys, &mut encoded, &layout, now.instant)?;
+        Ok(encoded)
     }
 }
 

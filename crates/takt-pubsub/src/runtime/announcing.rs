@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_link::{Receiver, Sender, open_receiver, open_sender};
 use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
 
+use super::commands::{self, CommandReceiver, CommandSender};
 use super::links::{LinkPlan, discovery_link};
 use super::{PubSub, RuntimeOptions, StartError, spawn};
 use crate::discovery::Announcer;
 use crate::error::ConfigurationError;
+use crate::security::KeyRing;
 
 /// How long the thread waits for probes before it looks whether it shall end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
@@ -24,7 +27,18 @@ struct AnnouncerThread {
     announcer: Announcer,
     link: LinkPlan,
     component: String,
+    commands: CommandReceiver<AnnouncerCommand>,
     stop: Arc<AtomicBool>,
+}
+
+/// What the thread is told: the keys of a SecurityGroup.
+pub(super) type AnnouncerCommand = (String, KeyRing);
+
+/// The thread from outside.
+pub(super) struct RunningAnnouncer {
+    pub(super) commands: CommandSender<AnnouncerCommand>,
+    pub(super) security_group_ids: Vec<String>,
+    pub(super) thread: Option<JoinHandle<()>>,
 }
 
 impl PubSub {
@@ -47,7 +61,11 @@ impl PubSub {
         let application = options.application.clone();
         let now = Instant::now();
         let announcer = Announcer::new(configuration, connection, application, seed, now)?;
+        let (commands, receiver) = commands::channel();
+        let ids = announcer.security_group_ids();
+        let security_group_ids = ids.map(str::to_owned).collect();
         let thread = AnnouncerThread {
+            commands: receiver,
             announcer: match is_first {
                 true => announcer,
                 false => announcer.for_connection_only(),
@@ -57,7 +75,11 @@ impl PubSub {
             stop: self.stop.clone(),
         };
         let thread = spawn("takt-announce", move |started| thread.run(started))?;
-        self.announcers.push(thread);
+        self.announcers.push(RunningAnnouncer {
+            commands,
+            security_group_ids,
+            thread: Some(thread),
+        });
         Ok(true)
     }
 }
@@ -74,6 +96,9 @@ impl AnnouncerThread {
         };
         let _ = started.send(Ok(()));
         while !self.stop.load(Ordering::Relaxed) {
+            while let Some((id, keys)) = self.commands.next() {
+                self.announcer.set_keys(Instant::now(), &id, &keys);
+            }
             self.announce(sender.as_mut());
             let next = self.announcer.next_timeout();
             let wait = next.map_or(LONGEST_WAIT, |next| {

@@ -1,5 +1,6 @@
 //! Threads and links for a configuration: one thread for each WriterGroup, one for each connection that receives.
 
+mod actions;
 mod announcing;
 mod commands;
 mod links;
@@ -19,22 +20,28 @@ use takt_link::LinkState;
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
-    PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
-    WriterGroupDataType,
+    BrokerDataSetWriterTransportDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
+    UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
 
+pub use actions::{
+    ActionCallError, ActionClient, ActionCompleter, ActionLinks, RunningResponders, action_links,
+};
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
 pub use output::LinkOutput;
 pub use status::Statistics;
 
+use crate::action::offers_actions;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
+use crate::settings::milliseconds;
 use crate::subscriber::{DataTarget, Observer, Subscriber};
+use announcing::RunningAnnouncer;
 use commands::CommandSender;
-use publishing::{PublisherCommand, PublisherThread};
+use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
 
@@ -53,7 +60,7 @@ pub struct ComponentState {
 pub struct PubSub {
     writer_groups: Vec<Running<PublisherCommand>>,
     connections: Vec<Running<SubscriberCommand>>,
-    announcers: Vec<JoinHandle<()>>,
+    announcers: Vec<RunningAnnouncer>,
     stop: Arc<AtomicBool>,
 }
 
@@ -92,7 +99,10 @@ impl PubSub {
             if running.start_announcer(configuration, connection, is_first, options)? {
                 announced.push(&connection.publisher_id);
             }
-            for group in &connection.writer_groups {
+            let data_sets = &configuration.published_data_sets;
+            let groups = connection.writer_groups.iter();
+            // Those of Actions wait for requests: see `RunningResponders`.
+            for group in groups.filter(|group| !offers_actions(group, data_sets)) {
                 running.start_group(configuration, connection, group, source, options)?;
             }
             if connection
@@ -124,6 +134,14 @@ impl PubSub {
         {
             let command = SubscriberCommand::SetKeys(security_group_id.to_owned(), keys.clone());
             connection.commands.send(command);
+        }
+        for announcer in self
+            .announcers
+            .iter()
+            .filter(|it| needs(&it.security_group_ids))
+        {
+            let command = (security_group_id.to_owned(), keys.clone());
+            announcer.commands.send(command);
         }
     }
 
@@ -228,7 +246,10 @@ impl PubSub {
         let thread = PublisherThread {
             group: engine,
             link,
-            meta_data,
+            meta_data: meta_data
+                .into_iter()
+                .map(|(id, link)| meta_data_queue(group, id, link))
+                .collect(),
             meta_data_is_due: true,
             real_time: options
                 .publishing
@@ -316,11 +337,25 @@ impl Drop for PubSub {
             .connections
             .iter_mut()
             .map(|connection| &mut connection.thread);
-        let threads = groups.chain(connections).filter_map(Option::take);
-        for thread in threads.chain(self.announcers.drain(..)) {
+        let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
+        let threads = groups.chain(connections).chain(announcers);
+        for thread in threads.filter_map(Option::take) {
             // One that panicked has said so already.
             let _ = thread.join();
         }
+    }
+}
+
+fn meta_data_queue(group: &WriterGroupDataType, id: u16, link: LinkPlan) -> MetaDataQueue {
+    let mut writers = group.data_set_writers.iter();
+    let writer = writers.find(|writer| writer.data_set_writer_id == id);
+    let settings: Option<BrokerDataSetWriterTransportDataType> =
+        writer.and_then(|writer| writer.transport_settings.decode_as().ok());
+    MetaDataQueue {
+        data_set_writer_id: id,
+        link,
+        update_time: milliseconds(settings.map_or(0.0, |it| it.meta_data_update_time)),
+        next: None,
     }
 }
 

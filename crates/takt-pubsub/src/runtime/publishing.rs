@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use takt_link::{Address, Sender, open_sender};
 use takt_rt::clock::Clock;
@@ -30,19 +31,27 @@ pub(super) enum PublisherCommand {
     MetaData,
 }
 
+/// Where the metadata of a DataSetWriter goes, and how often (6.4.2.5.5).
+pub(super) struct MetaDataQueue {
+    pub(super) data_set_writer_id: u16,
+    pub(super) link: LinkPlan,
+    /// Zero: only at the start, and when somebody wants it.
+    pub(super) update_time: Duration,
+    pub(super) next: Option<Instant>,
+}
+
 /// Links that are open, in the thread that uses them.
 struct Links {
     data: Box<dyn Sender>,
-    /// By DataSetWriterIds.
-    meta_data: Vec<(u16, Box<dyn Sender>)>,
+    /// One for each queue.
+    meta_data: Vec<Box<dyn Sender>>,
 }
 
 /// What the thread needs; all of it can move to another thread, the link cannot.
 pub(super) struct PublisherThread {
     pub(super) group: WriterGroup,
     pub(super) link: LinkPlan,
-    /// Queues for metadata, by DataSetWriterIds.
-    pub(super) meta_data: Vec<(u16, LinkPlan)>,
+    pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
     pub(super) real_time: RealTime,
     /// Offset into the publishing interval, in nanoseconds, if intervals shall begin at whole multiples of themselves (6.3.1.1.6).
@@ -73,7 +82,7 @@ impl PublisherThread {
             source,
         };
         let open = |link: &LinkPlan| open_sender(&link.address, &link.options).map_err(at);
-        let queue = |(id, link): &(u16, LinkPlan)| open(link).map(|sender| (*id, sender));
+        let queue = |queue: &MetaDataQueue| open(&queue.link);
         let links = Links {
             data: open(&self.link)?,
             meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
@@ -95,7 +104,8 @@ impl PublisherThread {
             self.obey(command);
         }
         let now = Now::read();
-        if std::mem::take(&mut self.meta_data_is_due) {
+        let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
+        if self.meta_data_is_due || self.meta_data.iter().any(is_due) {
             self.send_meta_data(now, links);
         }
         let sender = links.data.as_mut();
@@ -121,15 +131,21 @@ impl PublisherThread {
     /// Metadata goes where it is configured to go; without queues JSON messages bring it along.
     #[cold]
     fn send_meta_data(&mut self, now: Now, links: &mut Links) {
+        let all = std::mem::take(&mut self.meta_data_is_due);
         let mut outcomes = Vec::new();
-        for (id, sender) in &mut links.meta_data {
-            let message = self.group.meta_data_message(*id, now);
+        for (queue, sender) in self.meta_data.iter_mut().zip(&mut links.meta_data) {
+            if !all && queue.next.is_none_or(|next| next > now.instant) {
+                continue;
+            }
+            let again = now.instant + queue.update_time;
+            queue.next = (!queue.update_time.is_zero()).then_some(again);
+            let message = self.group.meta_data_message(queue.data_set_writer_id, now);
             outcomes.push(message.map(|message| {
                 let sent = message.is_none_or(|message| sender.send(&message).is_ok());
                 (usize::from(sent), !sent)
             }));
         }
-        if self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
+        if all && self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
             let mut output = LinkOutput(links.data.as_mut());
             let sent = self.group.publish_meta_data(now, &mut output);
             outcomes.push(sent.map(|count| (count, false)));

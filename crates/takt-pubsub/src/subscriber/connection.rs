@@ -6,7 +6,7 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
 use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
-use super::data_set_reader::DataSetReader;
+use super::data_set_reader::{DataSetReader, StateChanges};
 use super::fixed::FixedLayouts;
 use super::json::is_json;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
@@ -49,6 +49,9 @@ pub struct Subscriber {
     protections: Protections,
     pub(super) layouts: FixedLayouts,
     pub(super) reassembler: ChunkReassembler,
+    pub(super) changes: StateChanges,
+    /// The state of the connection when states were told last.
+    told: Option<PubSubState>,
     /// How many more readers may be made for DataSetWriters that nobody asked for.
     pub(super) may_discover: usize,
 }
@@ -71,8 +74,9 @@ impl Subscriber {
                 let protection =
                     protection.map_err(|problem| problem.at(reader.name.as_str()).within(&name))?;
                 subscriber.protection_of.push(protection);
-                let reader = DataSetReader::new(reader, standalone, target)
+                let mut reader = DataSetReader::new(reader, standalone, target)
                     .map_err(|error| error.within(&name))?;
+                reader.changes = subscriber.changes.clone();
                 subscriber.readers.push(reader);
                 subscriber.group_of.push(subscriber.groups.len());
             }
@@ -115,15 +119,11 @@ impl Subscriber {
     }
 
     /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for. Those whose messages are
-    /// protected take no metadata that is not.
+    /// protected take only metadata that is, too.
     pub fn missing_meta_data(&self) -> Vec<(PublisherId, Vec<u16>)> {
         let mut missing: Vec<(PublisherId, Vec<u16>)> = Vec::new();
-        for (reader, protection) in self.readers.iter().zip(&self.protection_of) {
-            let unprotected = Some(reader).filter(|_| protection.is_none());
-            let Some((publisher_id, id)) = unprotected.and_then(DataSetReader::missing_meta_data)
-            else {
-                continue;
-            };
+        let readers = self.readers.iter();
+        for (publisher_id, id) in readers.filter_map(DataSetReader::missing_meta_data) {
             match missing.iter_mut().find(|(known, _)| known == publisher_id) {
                 Some((_, ids)) if ids.contains(&id) => {}
                 Some((_, ids)) => ids.push(id),
@@ -241,10 +241,18 @@ impl Subscriber {
             .map(|(index, _)| Some(index))
     }
 
+    /// Where the chunks of messages with this protection are put together: never with chunks that others may have sent.
+    pub(super) fn reassembler(&mut self, protection: Option<usize>) -> &mut ChunkReassembler {
+        let protected = protection.and_then(|index| self.protections.reassembler(index));
+        protected.unwrap_or(&mut self.reassembler)
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let readers = self.readers.iter().filter_map(DataSetReader::next_timeout);
-        readers.chain(self.reassembler.next_timeout()).min()
+        let chunks = self.reassembler.next_timeout().into_iter();
+        let protected = self.protections.next_timeout();
+        readers.chain(chunks).chain(protected).min()
     }
 
     /// Readers that have waited for too long are in Error (6.2.9.6). Also to be called when the state of the connection changes.
@@ -255,14 +263,20 @@ impl Subscriber {
         observer: &mut dyn Observer,
     ) {
         self.reassembler.handle_timeout(now.instant);
+        self.protections.handle_timeout(now.instant);
         for reader in &mut self.readers {
             reader.handle_timeout(now.instant);
         }
         self.tell_states(now, connection, observer);
     }
 
+    /// Tells of states that are not what they were. Nothing is looked at if neither the connection nor a reader has changed.
     #[inline]
     fn tell_states(&mut self, now: Now, connection: PubSubState, observer: &mut dyn Observer) {
+        if !self.changes.take() && self.told == Some(connection) {
+            return;
+        }
+        self.told = Some(connection);
         for (reader, group) in self.readers.iter_mut().zip(&self.group_of) {
             if let Some(group) = self.groups.get(*group) {
                 reader.tell_state(group.state(connection), now.date_time, observer);

@@ -1,5 +1,7 @@
 //! DataSetReaders: whose messages they want, and what they do with them (OPC 10000-14, 6.2.9 and 6.3.1.4).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
@@ -35,12 +37,30 @@ pub struct ReaderStatistics {
     pub timeouts: u64,
 }
 
+/// Says that some reader's state may be another one; all readers of a Subscriber share it, so that nobody needs to ask each of them
+/// after each message.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StateChanges(Arc<AtomicBool>);
+
+impl StateChanges {
+    pub(super) fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there was one since this was asked the last time.
+    #[inline]
+    pub(super) fn take(&self) -> bool {
+        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
 /// Receives the DataSetMessages of one DataSetWriter.
 #[derive(Debug)]
 pub struct DataSetReader {
     pub(super) name: String,
     enabled: bool,
     condition: Condition,
+    pub(super) changes: StateChanges,
     pub(super) publisher_id: Option<PublisherId>,
     pub(super) writer_group_id: u16,
     pub(super) data_set_writer_id: u16,
@@ -112,6 +132,7 @@ impl DataSetReader {
         Ok(Self {
             enabled: configuration.enabled,
             condition: Condition::Preparing,
+            changes: StateChanges::default(),
             publisher_id,
             writer_group_id: configuration.writer_group_id,
             data_set_writer_id: configuration.data_set_writer_id,
@@ -162,6 +183,7 @@ impl DataSetReader {
         self.enabled = enabled;
         // It starts anew.
         self.condition = Condition::Preparing;
+        self.changes.note();
         self.last_received = None;
         self.has_key_frame = false;
     }
@@ -255,7 +277,15 @@ impl DataSetReader {
         }
         let begins = matches!(kind, DataSetKind::KeyFrame | DataSetKind::Event);
         if begins || self.condition == Condition::Failed {
-            self.condition = Condition::Ready;
+            self.set_condition(Condition::Ready);
+        }
+    }
+
+    #[inline]
+    fn set_condition(&mut self, condition: Condition) {
+        if self.condition != condition {
+            self.condition = condition;
+            self.changes.note();
         }
     }
 
@@ -275,14 +305,14 @@ impl DataSetReader {
     /// Nothing has come for too long: Error until something does (6.2.9.6).
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.next_timeout().is_some_and(|timeout| now >= timeout) {
-            self.condition = Condition::Failed;
+            self.set_condition(Condition::Failed);
             self.statistics.timeouts += 1;
         }
     }
 
     /// The message cannot be used: Error until one can.
     pub(super) fn fail(&mut self) {
-        self.condition = Condition::Failed;
+        self.set_condition(Condition::Failed);
     }
 
     /// Tells of another state than before, and writes what takes the place of values in it.

@@ -16,5 +16,6 @@ mod target;
 pub use connection::{Reception, Subscriber};
 pub use data_set_reader::{DataSetReader, ReaderStatistics};
 pub(crate) use filter::same_publisher;
+pub(crate) use json::is_json;
 pub use received::{DataSetKind, Observer, ReceivedDataSet};
 pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

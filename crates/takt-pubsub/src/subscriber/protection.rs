@@ -1,8 +1,10 @@
 //! Message security of readers (OPC 10000-14, 6.2.9.9 to 6.2.9.11).
 
+use std::time::Instant;
+
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{DataSetReaderDataType, ReaderGroupDataType};
-use takt_wire::NetworkMessageRef;
+use takt_wire::{ChunkReassembler, NetworkMessageRef};
 
 use crate::error::{ConfigurationProblem, ReceiveError};
 use crate::security::{KeyRing, MessageVerifier, Verified, VerifyError};
@@ -18,6 +20,7 @@ pub(super) struct Protection {
     mode: MessageSecurityMode,
     verifier: MessageVerifier,
     keys: KeyRing,
+    reassembler: ChunkReassembler,
 }
 
 /// All of a connection. Readers name theirs by its index.
@@ -60,6 +63,7 @@ impl Protections {
             mode,
             verifier,
             keys: KeyRing::new(),
+            reassembler: ChunkReassembler::default(),
         });
         Ok(Some(self.protections.len() - 1))
     }
@@ -113,6 +117,24 @@ impl Protections {
         }
         let refused = refused.map_or(ReceiveError::NotExpected, ReceiveError::Security);
         Err(refused)
+    }
+
+    pub(super) fn reassembler(&mut self, index: usize) -> Option<&mut ChunkReassembler> {
+        let protection = self.protections.get_mut(index)?;
+        Some(&mut protection.reassembler)
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let protections = self.protections.iter();
+        protections
+            .filter_map(|protection| protection.reassembler.next_timeout())
+            .min()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        for protection in &mut self.protections {
+            protection.reassembler.handle_timeout(now);
+        }
     }
 
     /// When the keys of a SecurityGroup should be asked for.

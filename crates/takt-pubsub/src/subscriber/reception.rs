@@ -80,7 +80,10 @@ impl Subscriber {
         };
         let payload = match message.payload(&parameters)? {
             PayloadRef::Chunk(chunk) => {
-                match self.reassembler.push(&message, &chunk, now.instant)? {
+                match self
+                    .reassembler(protection)
+                    .push(&message, &chunk, now.instant)?
+                {
                     None => return Ok(Reception::default()),
                     Some(whole) => {
                         reassembled = whole.bytes;
@@ -169,7 +172,9 @@ impl Subscriber {
         self.may_discover = self.may_discover.saturating_sub(1);
         let mut nowhere = |_: SubscribedField<'_>| None;
         // Nothing in it can be wrong.
-        if let Ok(reader) = DataSetReader::new(configuration, &[], &mut nowhere) {
+        if let Ok(mut reader) = DataSetReader::new(configuration, &[], &mut nowhere) {
+            reader.changes = self.changes.clone();
+            self.changes.note();
             self.readers.push(reader);
             self.group_of.push(0);
             self.protection_of.push(None);

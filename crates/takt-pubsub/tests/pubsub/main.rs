@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
+mod action;
 mod discovery;
+mod drill;
 mod json;
 mod protection;
 mod publisher;

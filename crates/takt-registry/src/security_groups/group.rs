@@ -183,6 +183,21 @@ impl SecurityGroup {
         Ok(changed)
     }
 
+    /// `InvalidateKeys` (8.4.2): no key is valid any more; the next one has a token behind all that there were. It has keys again after
+    /// [`advance`](Self::advance).
+    pub(super) fn invalidate(&mut self, now: DateTime) {
+        self.current_token_id = self.last_token_id().saturating_add(1);
+        self.first_token_id = self.current_token_id;
+        self.keys.clear();
+        self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
+    }
+
+    /// `ForceKeyRotation` (8.4.3): the next key is current from now on, for a KeyLifetime. The other ones stay valid.
+    pub(super) fn rotate(&mut self, now: DateTime) {
+        self.current_token_id = self.current_token_id.saturating_add(1);
+        self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
+    }
+
     /// Keys from a token on: 0 stands for the current one, one that is unknown for the oldest. At least one, and as many as there are.
     pub(super) fn keys(&self, starting_token_id: u32, count: u32, now: DateTime) -> Keys {
         let start = match starting_token_id {
@@ -279,6 +294,27 @@ mod tests {
         assert!(!advance(&mut group, 505));
         assert!(advance(&mut group, 510));
         assert_eq!(tokens(&group, 0, 1).0, 106);
+    }
+
+    #[test]
+    fn keys_are_invalidated_and_rotated_before_their_time() {
+        let mut group = group();
+        group.rotate(DateTime(4 * SECOND));
+        assert!(advance(&mut group, 4));
+        // The future keys stay what they were, and the new current one has its whole time.
+        assert_eq!(tokens(&group, 0, 9), (6, vec![6, 7, 8, 9]));
+        assert_eq!(tokens(&group, 5, 1), (5, vec![5]));
+        assert!(!advance(&mut group, 13));
+        assert!(advance(&mut group, 14));
+        assert_eq!(tokens(&group, 0, 1), (7, vec![7]));
+        let last = group.last_token_id();
+        group.invalidate(DateTime(15 * SECOND));
+        assert!(advance(&mut group, 15));
+        let (first, keys) = tokens(&group, 0, 9);
+        assert_eq!((first, keys.len()), (last + 1, 4));
+        // Of the keys before none is given.
+        assert_eq!(tokens(&group, 7, 1).0, last + 1);
+        assert!(!advance(&mut group, 24));
     }
 
     #[test]

@@ -32,12 +32,17 @@ pub(crate) struct SecurityGroups {
     /// For its database.
     rules: Arc<Rules>,
     space: Weak<AddressSpace>,
+    /// For the Methods of the groups' Objects.
+    this: Weak<Self>,
     state: Mutex<State>,
     /// Unix users who may have the keys of a SecurityGroup, as the registry was started.
     users: HashMap<String, Vec<u32>>,
     /// The registry's own Unix user.
     own_user: u32,
 }
+
+/// What a Method of a group does to its keys.
+type KeyChange = fn(&mut SecurityGroup, DateTime);
 
 struct State {
     groups: HashMap<String, SecurityGroup>,
@@ -63,7 +68,8 @@ impl SecurityGroups {
             }
         }
         let users = options.iter();
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
             rules: Arc::clone(rules),
             space: Arc::downgrade(space),
             state: Mutex::new(State {
@@ -81,7 +87,7 @@ impl SecurityGroups {
     pub(crate) fn start(&self, options: &[SecurityGroupOptions]) -> Result<(), RegistryError> {
         if let Some(space) = self.space.upgrade() {
             for group in self.lock().groups.values() {
-                nodes::show(&space, &group.configuration)?;
+                self.show(&space, &group.configuration)?;
             }
         }
         for wanted in options {
@@ -133,6 +139,55 @@ impl SecurityGroups {
         self.may_configure(user, group) || listed.is_some_and(|users| users.contains(&user))
     }
 
+    /// Shows a group in the address space, and answers its Methods.
+    fn show(
+        &self,
+        space: &AddressSpace,
+        group: &SecurityGroupDataType,
+    ) -> Result<(), AddressSpaceError> {
+        nodes::show(space, group)?;
+        let changes: [KeyChange; 2] = [SecurityGroup::invalidate, SecurityGroup::rotate];
+        for (method, change) in nodes::METHODS.into_iter().zip(changes) {
+            let (groups, name) = (self.this.clone(), group.name.to_string());
+            let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+                let groups = groups.upgrade().ok_or(StatusCode::BadShutdown)?;
+                let user = user(caller)?;
+                if !inputs.is_empty() {
+                    return Err(CallError::from(StatusCode::BadTooManyArguments));
+                }
+                groups.change_keys(&name, user, method, change)?;
+                Ok(Vec::new())
+            };
+            let method = nodes::property_id(group.name.as_str(), method);
+            space.set_method(&method, MethodHandler::local(handler))?;
+        }
+        Ok(())
+    }
+
+    /// `InvalidateKeys` (8.4.2) and `ForceKeyRotation` (8.4.3).
+    fn change_keys(
+        &self,
+        name: &str,
+        user: u32,
+        method: &str,
+        change: KeyChange,
+    ) -> Result<(), StatusCode> {
+        let mut state = self.lock();
+        let group = state.groups.get(name).ok_or(StatusCode::BadNotFound)?;
+        if !self.may_configure(user, group) {
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        let now = DateTime::now();
+        let mut group = group.clone();
+        // What time has changed comes first.
+        self.bring_up_to_date(&mut state, &mut group, now)?;
+        change(&mut group, now);
+        self.bring_up_to_date(&mut state, &mut group, now)?;
+        tracing::info!(security_group = name, user, method, "keys changed");
+        state.groups.insert(name.to_owned(), group);
+        Ok(())
+    }
+
     /// `AddSecurityGroup` (8.5.2).
     fn add(&self, wanted: SecurityGroupDataType, user: u32) -> Result<NodeId, StatusCode> {
         let revised = revise(wanted)?;
@@ -153,7 +208,8 @@ impl SecurityGroups {
         let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
         let mut group = SecurityGroup::new(revised, user, first_token, now);
         self.bring_up_to_date(&mut state, &mut group, now)?;
-        nodes::show(&space, &group.configuration).map_err(|error| error.status_code())?;
+        self.show(&space, &group.configuration)
+            .map_err(|error| error.status_code())?;
         tracing::info!(security_group = %name, user, "added");
         state.groups.insert(name.clone(), group);
         Ok(nodes::node_id(&name))

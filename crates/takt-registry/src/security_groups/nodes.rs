@@ -15,13 +15,16 @@ const PROPERTIES: [&str; 5] = [
     "MaxPastKeyCount",
 ];
 
+/// The Methods of a SecurityGroupType.
+pub(super) const METHODS: [&str; 2] = ["InvalidateKeys", "ForceKeyRotation"];
+
 /// The Object of the group with this name.
 pub(super) fn node_id(name: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups/{name}"))
 }
 
-/// Whatever the name is, this is not another group's.
-fn property_id(name: &str, property: &str) -> NodeId {
+/// A Property or Method of a group: whatever the name is, this is not another group's.
+pub(super) fn property_id(name: &str, property: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups.{property}/{name}"))
 }
 
@@ -53,15 +56,23 @@ pub(super) fn show(
             .value(Value::stored(value))
             .add()?;
     }
+    for method in METHODS {
+        space
+            .add_method(QualifiedName::new(0, method))
+            .node_id(property_id(name, method))
+            .component_of(object.clone())
+            .add()?;
+    }
     Ok(())
 }
 
 /// Removes the Object of a group.
 pub(super) fn hide(space: &AddressSpace, name: &str) {
     let mut edit = space.edit();
-    let properties = PROPERTIES.map(|property| property_id(name, property));
-    for node in properties.iter().chain([&node_id(name)]) {
+    let parts = PROPERTIES.iter().chain(&METHODS);
+    let parts = parts.map(|part| property_id(name, part));
+    for node in parts.chain([node_id(name)]) {
         // What is not there need not go.
-        let _ = edit.delete_node(node, true);
+        let _ = edit.delete_node(&node, true);
     }
 }

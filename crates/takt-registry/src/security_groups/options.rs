@@ -1,5 +1,6 @@
 //! SecurityGroups as the command line names them.
 
+use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use takt_pubsub::security::SecurityPolicy;
 /// A SecurityGroup that there shall be, and who may have its keys besides the user who added it, the registry's own user, and root.
 ///
 /// As text: `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR` or
-/// `PubSub-Aes256-CTR`, USER the number of a Unix user.
+/// `PubSub-Aes256-CTR`, USER the name or the number of a Unix user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityGroupOptions {
     /// Its name, which is its SecurityGroupId too.
@@ -30,8 +31,8 @@ pub enum SecurityGroupOptionsError {
     /// No such SecurityPolicy.
     #[error("{0:?} is no SecurityPolicy: PubSub-Aes128-CTR and PubSub-Aes256-CTR are")]
     SecurityPolicy(String),
-    /// No number of a user.
-    #[error("{0:?} is not the number of a Unix user (`id -u NAME` prints it)")]
+    /// No such user.
+    #[error("{0:?} is neither the name nor the number of a Unix user")]
     User(String),
 }
 
@@ -57,8 +58,8 @@ impl FromStr for SecurityGroupOptions {
         });
         let users = users.split(',').filter(|user| !user.is_empty());
         let users = users.map(|user| {
-            user.parse()
-                .map_err(|_| SecurityGroupOptionsError::User(user.to_owned()))
+            let number = user.parse().ok().or_else(|| number_of(user));
+            number.ok_or_else(|| SecurityGroupOptionsError::User(user.to_owned()))
         });
         Ok(Self {
             name: name.to_owned(),
@@ -67,6 +68,18 @@ impl FromStr for SecurityGroupOptions {
             users: users.collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// The number of the Unix user with a name. The command asks all that the system asks for users, directories in the network too.
+fn number_of(name: &str) -> Option<u32> {
+    let mut command = Command::new("id");
+    let output = command.args(["-u", "--", name]).output().ok()?;
+    let number = String::from_utf8(output.stdout).ok()?;
+    number
+        .trim()
+        .parse()
+        .ok()
+        .filter(|_| output.status.success())
 }
 
 #[cfg(test)]
@@ -85,6 +98,7 @@ mod tests {
         assert_eq!(full.security_policy, Some(SecurityPolicy::PubSubAes128Ctr));
         assert_eq!(full.users, [1000, 1001]);
         assert_eq!(read("Plant:7").unwrap().users, [7]);
+        assert_eq!(read("Plant:root,7").unwrap().users, [0, 7]);
         assert_eq!(read("=x:1"), Err(SecurityGroupOptionsError::Name));
         assert_eq!(
             read("Plant=Basic256"),
@@ -93,8 +107,8 @@ mod tests {
             ))
         );
         assert_eq!(
-            read("Plant:anna"),
-            Err(SecurityGroupOptionsError::User("anna".to_owned()))
+            read("Plant:no such user"),
+            Err(SecurityGroupOptionsError::User("no such user".to_owned()))
         );
     }
 }

@@ -15,10 +15,12 @@ pub(super) const MAX_RANK: usize = 8;
 /// A field of a DataSet, or of a structure.
 #[derive(Debug, Clone)]
 pub(crate) struct RawField {
+    /// As the metadata names it.
+    pub(crate) name: String,
     pub(crate) raw_type: RawType,
     pub(crate) rank: Rank,
     /// Of a structure with optional fields: may be absent.
-    pub(super) is_optional: bool,
+    pub(crate) is_optional: bool,
     fixed_size: Option<usize>,
     min_size: usize,
 }
@@ -54,14 +56,14 @@ pub(crate) enum Rank {
 pub(crate) struct RawStructure {
     /// NodeId of its Default Binary encoding.
     pub(super) encoding_id: NodeId,
-    pub(super) kind: StructureKind,
-    pub(super) fields: Vec<RawField>,
+    pub(crate) kind: StructureKind,
+    pub(crate) fields: Vec<RawField>,
     fixed_size: Option<usize>,
     min_size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StructureKind {
+pub(crate) enum StructureKind {
     Plain,
     /// An encoding mask comes first (OPC 10000-6, 5.2.7).
     OptionalFields,
@@ -81,7 +83,12 @@ fn product(size: Option<usize>, counts: &[usize]) -> Result<Option<usize>, Probl
 }
 
 impl RawField {
-    pub(super) fn new(raw_type: RawType, rank: Rank, is_optional: bool) -> Result<Self, Problem> {
+    pub(super) fn new(
+        name: &str,
+        raw_type: RawType,
+        rank: Rank,
+        is_optional: bool,
+    ) -> Result<Self, Problem> {
         let element = raw_type.fixed_size();
         let (header, size) = match &rank {
             Rank::Scalar => (0, product(element, &[])?),
@@ -95,6 +102,7 @@ impl RawField {
             _ => 4,
         };
         Ok(Self {
+            name: name.to_owned(),
             fixed_size: size.map(|size| size + header),
             raw_type,
             rank,
@@ -121,7 +129,7 @@ impl RawType {
     }
 
     /// The fewest bytes that a value takes, at least 1.
-    pub(super) fn min_size(&self) -> usize {
+    pub(crate) fn min_size(&self) -> usize {
         match self {
             Self::Fixed(built_in_type) => built_in_type.encoded_size().unwrap_or(1),
             Self::String(_) | Self::ByteString(_) => 4,
@@ -190,18 +198,18 @@ impl RawStructure {
     }
 
     /// The size that a Union is padded to, without its SwitchField.
-    pub(super) fn union_size(&self) -> usize {
+    pub(crate) fn union_size(&self) -> usize {
         self.fixed_size.unwrap_or(4).saturating_sub(4)
     }
 }
 
 /// Visits the cells of a matrix with lengths `actual` in row-major order; if there are `max` lengths, also those that
 /// are not there, for which `visit` gets `false`.
-pub(super) fn cells(
+pub(crate) fn cells<E>(
     actual: &[usize],
     max: &[usize],
-    mut visit: impl FnMut(bool) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+    mut visit: impl FnMut(bool) -> Result<(), E>,
+) -> Result<(), E> {
     let lengths = if max.is_empty() { actual } else { max };
     let mut index = [0_usize; MAX_RANK];
     let count = lengths.iter().product::<usize>();

@@ -14,7 +14,7 @@ use takt_ua::binary::{Decoder, EncodeError, Encoder};
 use takt_ua::structures::DataSetMetaDataType;
 
 pub use error::RawDataError;
-pub(crate) use layout::{Rank, RawField, RawType};
+pub(crate) use layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
 pub(crate) use value::{decode as decode_field, encode as encode_field};
 
 /// How the fields of a DataSet are laid out as RawData. It is made from the metadata once, and then encodes and

@@ -56,7 +56,7 @@ impl<'m> Resolver<'m> {
             Some(built_in_type) => simple(built_in_type, field.max_string_length)?,
             None => return Err(Problem::Invalid("the BuiltInType is not one")),
         };
-        RawField::new(raw_type, shape.rank()?, false)
+        RawField::new(field.name.as_str(), raw_type, shape.rank()?, false)
     }
 
     /// The type that a field with this DataType has.
@@ -142,7 +142,8 @@ impl<'m> Resolver<'m> {
                 array_dimensions: &field.array_dimensions,
             };
             let is_optional = kind == StructureKind::OptionalFields && field.is_optional;
-            fields.push(RawField::new(raw_type, shape.rank()?, is_optional)?);
+            let name = field.name.as_str();
+            fields.push(RawField::new(name, raw_type, shape.rank()?, is_optional)?);
         }
         RawStructure::new(definition.default_encoding_id.clone(), kind, fields)
     }
@@ -168,7 +169,12 @@ impl<'m> Resolver<'m> {
                 true => Rank::Array(0),
                 false => Rank::Scalar,
             };
-            fields.push(RawField::new(raw_type, rank, field.is_optional)?);
+            fields.push(RawField::new(
+                field.name,
+                raw_type,
+                rank,
+                field.is_optional,
+            )?);
         }
         let encoding_id = NodeId::from(description.binary_encoding_id);
         RawStructure::new(encoding_id, kind, fields)

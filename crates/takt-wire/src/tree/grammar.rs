@@ -34,6 +34,8 @@ pub(super) enum Kind {
     Bytes(&'static str),
     /// Bytes, all that are left; no field if none are.
     Rest,
+    /// RawData fields: bytes, all that are left, unless the metadata is known.
+    RawData,
     /// Fields one after another.
     Group(&'static [Field]),
     /// A structure of namespace 0, by the NodeId of its DataType.

@@ -156,7 +156,7 @@ fn field(out: &mut String, described: &Field) -> fmt::Result {
         }
         Kind::Status => write!(out, "kind = \"Status\"")?,
         Kind::Bytes(length) => write!(out, "kind = \"Bytes\", length = {length:?}")?,
-        Kind::Rest => write!(out, "kind = \"Rest\"")?,
+        Kind::Rest | Kind::RawData => write!(out, "kind = \"Rest\"")?,
         Kind::Group(fields) => {
             write!(out, "kind = \"Group\", fields = ")?;
             list(out, fields, field)?;

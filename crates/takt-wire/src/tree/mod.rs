@@ -1,9 +1,12 @@
 //! Every field of a message, with its place: what `takt pubsub decode` shows. The same tables are handed to Wireshark,
 //! as a dissector in Lua.
 
+mod data_set_fields;
+mod data_set_messages;
 mod discovery;
 mod grammar;
 mod lua;
+mod raw_data;
 mod reader;
 mod structures;
 #[cfg(test)]
@@ -18,6 +21,7 @@ use takt_ua::Variant;
 use crate::error::WireError;
 use crate::network_message::{NetworkMessageRef, PayloadParameters, PayloadRef};
 
+pub use data_set_fields::DataSetFields;
 pub use lua::lua_dissector;
 
 /// All fields of a message, also of one that is in error.
@@ -34,6 +38,8 @@ pub struct MessageTree {
 pub struct TreeNode {
     /// As the standard spells it.
     pub name: &'static str,
+    /// What the metadata calls the field of a DataSet or of a structure.
+    pub field_name: Option<String>,
     /// Position in a list, from 0.
     pub index: Option<usize>,
     /// Offset in bytes from the start of the message.
@@ -64,25 +70,37 @@ pub struct TreeBits {
 }
 
 /// What is known of a message besides its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct TreeParameters<'p> {
     /// Sizes, and the length of the signature if there is one.
     pub payload: PayloadParameters<'p>,
     /// The payload was encrypted, and has been decrypted in place.
     pub decrypted: bool,
+    /// The fields of each DataSetMessage, as far as its metadata is known: without, RawData is bytes.
+    pub data_sets: &'p [Option<&'p DataSetFields>],
 }
 
 impl MessageTree {
     /// Reads as much of a message as can be read. Never fails: what is wrong is in [`errors`](Self::errors), which name all that the
     /// decoder of messages refuses.
     pub fn read(bytes: &[u8], parameters: &TreeParameters<'_>) -> Self {
-        reader::read_message(bytes, parameters).with(check(bytes, parameters))
+        let tree = reader::read_message(bytes, parameters);
+        let found = tree.data_set_message_sizes();
+        let mut parameters = *parameters;
+        if parameters.payload.data_set_message_sizes.is_empty() {
+            parameters.payload.data_set_message_sizes = &found;
+        }
+        tree.with(check(bytes, &parameters))
     }
 
     /// The payload of a message that came in chunks, with the headers of one of them. Offsets count from the start of the payload.
-    pub fn read_reassembled(headers: &NetworkMessageRef<'_>, payload: &[u8]) -> Self {
+    pub fn read_reassembled(
+        headers: &NetworkMessageRef<'_>,
+        payload: &[u8],
+        data_sets: &[Option<&DataSetFields>],
+    ) -> Self {
         let checked = headers.reassembled_payload(payload);
-        reader::read_payload(headers.network_message_type, payload)
+        reader::read_payload(headers.network_message_type, payload, data_sets)
             .with(checked.and_then(check_payload))
     }
 
@@ -97,6 +115,20 @@ impl MessageTree {
             self.errors.insert(0, error);
         }
         self
+    }
+
+    /// The sizes of several DataSetMessages that no PayloadHeader tells apart; none otherwise.
+    fn data_set_message_sizes(&self) -> Vec<u16> {
+        let named = |name| self.nodes.iter().find(|node| node.name == name);
+        let messages = named("DataSetMessages").filter(|_| named("PayloadHeader").is_none());
+        let messages = messages.map_or(&[][..], |messages| &messages.children);
+        match messages.len() {
+            0 | 1 => Vec::new(),
+            _ => messages
+                .iter()
+                .map(|message| u16::try_from(message.length).unwrap_or(u16::MAX))
+                .collect(),
+        }
     }
 
     /// The fields that have no parts, in the order of the bytes.
@@ -139,6 +171,7 @@ impl TreeNode {
     fn new(name: &'static str, bytes: Range<usize>) -> Self {
         Self {
             name,
+            field_name: None,
             index: None,
             offset: bytes.start,
             length: bytes.len(),

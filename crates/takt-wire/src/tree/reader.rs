@@ -5,7 +5,7 @@ use takt_ua::{BuiltInType, ByteString, Variant};
 
 use super::grammar::{Field, Kind};
 use super::uadp::{DECRYPTED, NETWORK_MESSAGE, PAYLOAD, SIGNATURE_LENGTH};
-use super::{MessageTree, TreeNode, TreeParameters};
+use super::{DataSetFields, MessageTree, TreeNode, TreeParameters};
 use crate::error::{WireError, WireErrorKind};
 use crate::network_message::NetworkMessageType;
 
@@ -16,6 +16,7 @@ const MAX_DEPTH: usize = 100;
 pub(super) fn read_message(bytes: &[u8], parameters: &TreeParameters<'_>) -> MessageTree {
     let mut reader = Reader::new(bytes);
     reader.configured_sizes = parameters.payload.data_set_message_sizes;
+    reader.data_sets = parameters.data_sets;
     reader.note(DECRYPTED, u64::from(parameters.decrypted));
     let signature_length = parameters.payload.signature_length as u64;
     reader.note(SIGNATURE_LENGTH, signature_length);
@@ -23,8 +24,13 @@ pub(super) fn read_message(bytes: &[u8], parameters: &TreeParameters<'_>) -> Mes
 }
 
 /// Reads a payload that was put together from chunks.
-pub(super) fn read_payload(message_type: NetworkMessageType, bytes: &[u8]) -> MessageTree {
+pub(super) fn read_payload(
+    message_type: NetworkMessageType,
+    bytes: &[u8],
+    data_sets: &[Option<&DataSetFields>],
+) -> MessageTree {
     let mut reader = Reader::new(bytes);
+    reader.data_sets = data_sets;
     reader.note("ExtendedFlags2", u64::from(message_type.bits()));
     reader.finish(&PAYLOAD)
 }
@@ -37,7 +43,11 @@ pub(super) struct Reader<'a> {
     pub(super) end: usize,
     /// The values of fields that others depend on, the latest last.
     pub(super) values: Vec<(&'static str, u64)>,
-    configured_sizes: &'a [u16],
+    pub(super) configured_sizes: &'a [u16],
+    /// The fields of each DataSetMessage, if they are known.
+    pub(super) data_sets: &'a [Option<&'a DataSetFields>],
+    /// Those of the DataSetMessage that is read now.
+    pub(super) data_set: Option<&'a DataSetFields>,
     pub(super) depth: usize,
     pub(super) errors: Vec<WireError>,
 }
@@ -53,6 +63,8 @@ impl<'a> Reader<'a> {
             end: bytes.len(),
             values: Vec::new(),
             configured_sizes: &[],
+            data_sets: &[],
+            data_set: None,
             depth: 0,
             errors: Vec::new(),
         }
@@ -73,7 +85,7 @@ impl<'a> Reader<'a> {
         self.values.push((name, value));
     }
 
-    fn known(&self, name: &str) -> Option<u64> {
+    pub(super) fn known(&self, name: &str) -> Option<u64> {
         let mut latest_first = self.values.iter().rev();
         latest_first
             .find(|(known, _)| *known == name)
@@ -111,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what ends at `end`. Errors stay within it: what is behind can be read nevertheless.
-    fn window(
+    pub(super) fn window(
         &mut self,
         end: usize,
         nodes: &mut Nodes,
@@ -140,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// All bytes that are left, if there are any.
-    fn rest(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
+    pub(super) fn rest(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
         self.byte_field(name, self.end - self.position, nodes)
     }
 
@@ -189,6 +201,7 @@ impl<'a> Reader<'a> {
             Kind::Status => self.status(name, nodes),
             Kind::Bytes(length) => self.byte_field(name, self.length(length), nodes),
             Kind::Rest => self.rest(name, nodes),
+            Kind::RawData => self.raw_data(name, nodes),
             Kind::Group(fields) => self.group(name, nodes, |reader, nodes| {
                 fields
                     .iter()
@@ -231,7 +244,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts what is read into a node of its own, if that has a name.
-    fn group(
+    pub(super) fn group(
         &mut self,
         name: &'static str,
         nodes: &mut Nodes,
@@ -281,7 +294,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    fn elements(
+    pub(super) fn elements(
         &mut self,
         count: usize,
         nodes: &mut Nodes,
@@ -375,55 +388,5 @@ impl<'a> Reader<'a> {
         };
         self.window(end, nodes, |reader, nodes| reader.field(field, nodes));
         Ok(())
-    }
-
-    /// Each in a window of its own, so that one that is in error leaves the others.
-    fn data_set_messages(
-        &mut self,
-        name: &'static str,
-        fields: &'static [Field],
-        nodes: &mut Nodes,
-    ) -> Result<(), WireError> {
-        let mut sizes: Vec<usize> = match self.known("Count") {
-            None => self
-                .configured_sizes
-                .iter()
-                .map(|size| usize::from(*size))
-                .collect(),
-            Some(count) if count > 1 => nodes
-                .last()
-                .map(|sizes| sizes.children.iter().filter_map(number).collect())
-                .unwrap_or_default(),
-            Some(_) => Vec::new(),
-        };
-        if sizes.len() < 2 {
-            sizes = vec![self.end - self.position];
-        }
-        self.group(name, nodes, |reader, nodes| {
-            for (index, size) in sizes.into_iter().enumerate() {
-                let end = reader.position + size;
-                if end > reader.end {
-                    return Err(reader.error(DecodeErrorKind::UnexpectedEnd));
-                }
-                let start = reader.position;
-                let mut children = Nodes::new();
-                reader.window(end, &mut children, |reader, nodes| {
-                    reader.structure("", fields, nodes)
-                });
-                nodes.push(TreeNode {
-                    index: Some(index),
-                    children,
-                    ..TreeNode::new("DataSetMessage", start..end)
-                });
-            }
-            Ok(())
-        })
-    }
-}
-
-fn number(node: &TreeNode) -> Option<usize> {
-    match node.value {
-        Some(Variant::UInt16(value)) => Some(usize::from(value)),
-        _ => None,
     }
 }

@@ -116,7 +116,14 @@ fn an_encrypted_payload_is_bytes_until_it_has_been_decrypted() {
         ..PayloadParameters::default()
     };
     for (decrypted, name) in [(false, "EncryptedPayload"), (true, "DataSetFlags1")] {
-        let tree = MessageTree::read(&bytes, &TreeParameters { payload, decrypted });
+        let tree = MessageTree::read(
+            &bytes,
+            &TreeParameters {
+                payload,
+                decrypted,
+                ..TreeParameters::default()
+            },
+        );
         assert_eq!(tree.errors, []);
         let names: Vec<_> = tree.leaves().iter().map(|leaf| leaf.name).collect();
         let at = names

@@ -303,7 +303,7 @@ const KEY_FRAME: Field = switch(
     0x06,
     &[
         (0x00, group("", VARIANTS)),
-        (0x02, field("RawData", Kind::Rest)),
+        (0x02, field("RawData", Kind::RawData)),
         (
             0x04,
             group(
@@ -360,7 +360,10 @@ const ACTION: Field = group(
                 (0x00, group("", VARIANTS)),
                 (
                     0x02,
-                    group("", &[b("FieldCount", UInt16), field("RawData", Kind::Rest)]),
+                    group(
+                        "",
+                        &[b("FieldCount", UInt16), field("RawData", Kind::RawData)],
+                    ),
                 ),
             ],
         ),

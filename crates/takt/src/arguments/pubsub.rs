@@ -16,7 +16,8 @@ pub enum PubSubCommand {
         takt pubsub decode capture.pcapng\n  \
         takt pubsub decode \"51 01 2a 01 ...\" --json\n  \
         tcpdump -w - -i eth0 udp port 4840 | takt pubsub decode -\n  \
-        takt pubsub decode capture.pcapng --key 1:SIGNING:ENCRYPTING:NONCE")]
+        takt pubsub decode capture.pcapng --key 1:SIGNING:ENCRYPTING:NONCE\n  \
+        takt pubsub decode capture.pcapng --config subscriber.toml")]
     Decode(DecodeArguments),
     /// Print a dissector for Wireshark, in Lua.
     #[command(after_help = "Example:\n  \
@@ -79,6 +80,9 @@ pub struct DecodeArguments {
     /// A key, in hex but for its SecurityTokenId; may be given more than once.
     #[arg(long, value_name = "TOKEN:SIGNING:ENCRYPTING:NONCE")]
     pub key: Vec<SecurityKey>,
+    /// A configuration (TOML or binary), as `takt publish` and `takt subscribe` take it: its metadata tells RawData fields apart.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// UDP datagrams to this port only. By default those to port 4840, and whatever else can be read as UADP.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,

@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::time::{Duration, Instant, SystemTime};
 
+use takt_pubsub::DataSetDirectory;
 use takt_pubsub::security::SIGNATURE_LENGTH;
 use takt_wire::{
     ChunkReassembler, MessageTree, NetworkMessageRef, PayloadParameters, PayloadRef,
     ReassemblyLimits, TreeParameters,
 };
 
-use super::{capture, packet, render};
+use super::{capture, config, packet, render};
 use crate::arguments::{DecodeArguments, SecurityKey};
 use crate::{explain, hex, output};
 
@@ -49,8 +50,15 @@ pub struct Security {
 }
 
 pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
+    let data_sets = match &arguments.config {
+        Some(path) => {
+            let (file, _) = config::read(path, None)?;
+            DataSetDirectory::of_configuration(&file.configuration)
+        }
+        None => DataSetDirectory::default(),
+    };
     let (messages, damage) = messages(arguments)?;
-    let mut decoder = Decoder::new(&arguments.key);
+    let mut decoder = Decoder::new(&arguments.key, data_sets);
     for message in &messages {
         let decoded = decoder.decode(message);
         match arguments.json {
@@ -146,12 +154,15 @@ fn parameters(decrypted: bool) -> TreeParameters<'static> {
             ..PayloadParameters::default()
         },
         decrypted,
+        ..TreeParameters::default()
     }
 }
 
 /// What is remembered from one message to the next.
 struct Decoder<'k> {
     keys: &'k [SecurityKey],
+    /// What is known of DataSets, by the configuration and the announcements so far.
+    data_sets: DataSetDirectory,
     chunks: ChunkReassembler,
     /// The reassembler's time of the first packet.
     started: Instant,
@@ -159,9 +170,10 @@ struct Decoder<'k> {
 }
 
 impl<'k> Decoder<'k> {
-    fn new(keys: &'k [SecurityKey]) -> Self {
+    fn new(keys: &'k [SecurityKey], data_sets: DataSetDirectory) -> Self {
         Self {
             keys,
+            data_sets,
             chunks: ChunkReassembler::new(ReassemblyLimits::default()),
             started: Instant::now(),
             first: None,
@@ -172,17 +184,29 @@ impl<'k> Decoder<'k> {
         let mut bytes = message.bytes.clone();
         let security = self.security(&mut bytes);
         let decrypted = security.is_some_and(|security| security.decrypted);
+        let readable = security.is_none_or(|security| decrypted || !security.encrypted);
         let mut decoded = Decoded {
             message,
             security,
-            tree: MessageTree::read(&bytes, &parameters(decrypted)),
+            tree: self.tree(&bytes, decrypted, readable),
             reassembled: None,
             chunk_error: None,
         };
-        if security.is_none_or(|security| security.decrypted || !security.encrypted) {
-            self.reassemble(&bytes, &mut decoded);
+        if readable {
+            self.learn_or_reassemble(&bytes, &mut decoded);
         }
         decoded
+    }
+
+    fn tree(&self, bytes: &[u8], decrypted: bool, readable: bool) -> MessageTree {
+        let mut parameters = parameters(decrypted);
+        let view = NetworkMessageRef::new_checked(bytes).ok();
+        let known = view.filter(|view| readable && !view.chunk);
+        let known = known.map(|view| self.data_sets.data_sets_of(&view));
+        let known = known.unwrap_or_default();
+        parameters.data_sets = &known.fields;
+        parameters.payload.data_set_message_sizes = &known.sizes;
+        MessageTree::read(bytes, &parameters)
     }
 
     /// Asks the key that a message names, if it is known. One that cannot be used shows in the tree.
@@ -224,21 +248,37 @@ impl<'k> Decoder<'k> {
         })
     }
 
-    fn reassemble(&mut self, bytes: &[u8], decoded: &mut Decoded<'_>) {
+    /// Announcements tell of later messages; chunks are put together.
+    fn learn_or_reassemble(&mut self, bytes: &[u8], decoded: &mut Decoded<'_>) {
         let Ok(view) = NetworkMessageRef::new_checked(bytes) else {
             return;
         };
-        let Ok(PayloadRef::Chunk(chunk)) = view.payload(&parameters(true).payload) else {
+        let Ok(payload) = view.payload(&parameters(true).payload) else {
             return;
+        };
+        let PayloadRef::Chunk(chunk) = payload else {
+            return self.learn(&view, &payload);
         };
         let now = self.now(decoded.message.time);
         match self.chunks.push(&view, &chunk, now) {
             Ok(None) => {}
             Ok(Some(payload)) => {
-                let tree = MessageTree::read_reassembled(&view, &payload.bytes);
+                let known = self.data_sets.data_sets_of(&view);
+                let tree = MessageTree::read_reassembled(&view, &payload.bytes, &known.fields);
                 decoded.reassembled = Some((payload.bytes.len(), tree));
+                if let Ok(whole) = view.reassembled_payload(&payload.bytes) {
+                    self.learn(&view, &whole);
+                }
             }
             Err(error) => decoded.chunk_error = Some(error.to_string()),
+        }
+    }
+
+    fn learn(&mut self, message: &NetworkMessageRef<'_>, payload: &PayloadRef<'_>) {
+        if let (Some(publisher_id), PayloadRef::DiscoveryAnnouncement(announcement)) =
+            (message.publisher_id, payload)
+        {
+            self.data_sets.learn(publisher_id, &announcement.content);
         }
     }
 

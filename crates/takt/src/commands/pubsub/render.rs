@@ -83,10 +83,14 @@ fn node_text(node: &TreeNode, depth: usize, text: &mut String) {
 }
 
 fn name(node: &TreeNode) -> String {
-    match node.index {
-        Some(index) => format!("{}[{index}]", node.name),
-        None => node.name.to_owned(),
+    let mut name = node.name.to_owned();
+    if let Some(index) = node.index {
+        let _ = write!(name, "[{index}]");
     }
+    if let Some(field) = &node.field_name {
+        let _ = write!(name, " {field}");
+    }
+    name
 }
 
 /// Long texts and bytes are cut short; JSON has all of them.
@@ -178,6 +182,9 @@ fn node_json(node: &TreeNode) -> Value {
     let mut object = Map::from_iter([("name".into(), node.name.into())]);
     if let Some(index) = node.index {
         object.insert("index".into(), index.into());
+    }
+    if let Some(field) = &node.field_name {
+        object.insert("fieldName".into(), field.as_str().into());
     }
     object.insert("offset".into(), node.offset.into());
     object.insert("length".into(), node.length.into());

@@ -1,0 +1,374 @@
+//! Asks for Actions (OPC 10000-14, 6.2.11.2.2, Table 83).
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::ActionState;
+use takt_ua::{StatusCode, Variant};
+use takt_wire::json::JsonMessage;
+use takt_wire::{
+    NetworkMessageRef, NetworkMessageType, PayloadParameters, PayloadRef, PublisherId,
+};
+
+use super::message::{ActionMapping, ActionMessage, Exchange, same_id};
+use super::published::PublishedAction;
+use super::responder::{ActionError, meta_data};
+use crate::error::PublishError;
+use crate::subscriber::is_json;
+use crate::time::Now;
+
+/// Requests that may be under way at a time.
+const MAX_REQUESTS: usize = 1024;
+
+/// What a [`Requestor`] has to tell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ActionEvent {
+    /// The Responder has begun; only those say so to which messages may be lost.
+    Executing(u16),
+    /// A request, by its RequestId, has ended: with results, or with why not. BadTimeout: nobody has answered in time.
+    Done(u16, Result<Vec<Variant>, StatusCode>),
+}
+
+/// A request was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// No such Action is known: it was neither configured nor announced.
+    #[error(
+        "no Action of DataSetWriter {data_set_writer_id} with target {action_target_id} is known"
+    )]
+    UnknownAction {
+        /// The DataSetWriter.
+        data_set_writer_id: u16,
+        /// The target.
+        action_target_id: u16,
+    },
+    /// These are not its arguments.
+    #[error("the arguments are not those of the Action: {0}")]
+    Arguments(StatusCode),
+    /// Too many requests are under way.
+    #[error("{MAX_REQUESTS} requests are under way")]
+    TooMany,
+    /// The message cannot be encoded.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+}
+
+/// How far a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nobody has answered.
+    Requested,
+    /// It is being carried out.
+    Executing,
+    /// The results are there; the Responder is told, until it says that it knows.
+    Acknowledging,
+}
+
+#[derive(Debug)]
+struct Pending {
+    request: Exchange,
+    phase: Phase,
+    timeout: Duration,
+    deadline: Instant,
+    /// When the request is sent again.
+    resend: Option<Instant>,
+}
+
+/// Asks one Responder for Actions.
+#[derive(Debug)]
+pub struct Requestor {
+    responder_id: PublisherId,
+    requestor_id: PublisherId,
+    mapping: ActionMapping,
+    response_address: Option<String>,
+    publishing_interval: Duration,
+    correlation_data: [u8; 8],
+    actions: Vec<PublishedAction>,
+    pending: Vec<Pending>,
+    next_request_id: u16,
+    messages: u64,
+    transmits: VecDeque<Vec<u8>>,
+    events: VecDeque<ActionEvent>,
+}
+
+impl Requestor {
+    /// Asks the Responder with this PublisherId, under a PublisherId of its own. `correlation_data` is a random number, so that requests
+    /// of a Requestor that began anew are not taken for those of before.
+    pub fn new(
+        responder_id: PublisherId,
+        requestor_id: PublisherId,
+        mapping: ActionMapping,
+        correlation_data: u64,
+    ) -> Self {
+        Self {
+            responder_id,
+            requestor_id,
+            mapping,
+            response_address: None,
+            publishing_interval: Duration::ZERO,
+            correlation_data: correlation_data.to_le_bytes(),
+            actions: Vec::new(),
+            pending: Vec::new(),
+            next_request_id: 1,
+            messages: 0,
+            transmits: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Messages may be lost: requests are sent again every PublishingInterval of the Responder.
+    #[must_use]
+    pub fn with_publishing_interval(mut self, interval: Duration) -> Self {
+        self.publishing_interval = interval;
+        self
+    }
+
+    /// Where responses shall go. Without, they go where the Responder sends them.
+    #[must_use]
+    pub fn with_response_address(mut self, address: &str) -> Self {
+        self.response_address = Some(address.to_owned());
+        self
+    }
+
+    /// Takes what is known of an Action; it replaces what was known of the same DataSetWriter.
+    pub fn learn(&mut self, action: PublishedAction) {
+        let id = action.data_set_writer_id;
+        self.actions.retain(|known| known.data_set_writer_id != id);
+        self.actions.push(action);
+    }
+
+    /// The Actions that are known.
+    pub fn actions(&self) -> &[PublishedAction] {
+        &self.actions
+    }
+
+    /// Asks for an Action; gives the RequestId that events name it by. It is given up after `timeout`, which the Responder is told.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub fn request(
+        &mut self,
+        now: Now,
+        data_set_writer_id: u16,
+        action_target_id: u16,
+        arguments: Vec<Variant>,
+        timeout: Duration,
+    ) -> Result<u16, RequestError> {
+        let mut actions = self.actions.iter();
+        let action = actions.find(|action| {
+            action.data_set_writer_id == data_set_writer_id
+                && action.target(action_target_id).is_some()
+        });
+        let action = action.ok_or(RequestError::UnknownAction {
+            data_set_writer_id,
+            action_target_id,
+        })?;
+        action
+            .check_arguments(&arguments)
+            .map_err(RequestError::Arguments)?;
+        if self.pending.len() >= MAX_REQUESTS {
+            return Err(RequestError::TooMany);
+        }
+        let pending = Pending {
+            request: Exchange {
+                data_set_writer_id,
+                action_target_id,
+                request_id: self.free_request_id(),
+                action_state: ActionState::Executing,
+                status: StatusCode::Good,
+                fields: Ok(arguments),
+            },
+            phase: Phase::Requested,
+            timeout,
+            deadline: now.instant + timeout,
+            resend: self.next(now.instant),
+        };
+        self.send(now, pending.request.clone(), timeout)?;
+        let request_id = pending.request.request_id;
+        self.pending.push(pending);
+        Ok(request_id)
+    }
+
+    /// Takes a message; what is neither a response to a request of this Requestor nor announces Actions of its Responder is ignored.
+    ///
+    /// # Errors
+    /// It is no message of OPC 10000-14, or what is to be said to it cannot be encoded.
+    pub fn receive(&mut self, now: Now, message: &[u8]) -> Result<(), ActionError> {
+        let actions = &self.actions;
+        let meta_data = |is_request, id| meta_data(actions, is_request, id);
+        let Some(response) = ActionMessage::decode(message, &meta_data)? else {
+            return self.receive_announcement(message);
+        };
+        let mine = same_id(&response.publisher_id, &self.responder_id)
+            && response.correlation_data.as_deref() == Some(&self.correlation_data)
+            && response
+                .requestor_id
+                .as_ref()
+                .is_none_or(|id| same_id(id, &self.requestor_id));
+        if response.is_request || !mine {
+            return Ok(());
+        }
+        for answer in response.exchanges {
+            self.take(now, answer)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, now: Now, answer: Exchange) -> Result<(), PublishError> {
+        let is_of = |pending: &Pending| {
+            pending.request.request_id == answer.request_id
+                && pending.request.data_set_writer_id == answer.data_set_writer_id
+        };
+        let Some(index) = self.pending.iter().position(is_of) else {
+            return Ok(());
+        };
+        let again = self.next(now.instant);
+        let Some(pending) = self.pending.get_mut(index) else {
+            return Ok(());
+        };
+        let id = answer.request_id;
+        match (answer.action_state, pending.phase) {
+            (ActionState::Executing, Phase::Requested) => {
+                pending.phase = Phase::Executing;
+                pending.resend = None;
+                self.events.push_back(ActionEvent::Executing(id));
+            }
+            (ActionState::Done, Phase::Requested | Phase::Executing) => {
+                let result = match answer.status.is_bad() {
+                    true => Err(answer.status),
+                    false => answer.fields,
+                };
+                self.events.push_back(ActionEvent::Done(id, result));
+                pending.phase = Phase::Acknowledging;
+                pending.request.action_state = ActionState::Idle;
+                pending.request.fields = Ok(Vec::new());
+                pending.resend = again;
+                let (request, timeout) = (pending.request.clone(), pending.timeout);
+                match again {
+                    Some(_) => self.send(now, request, timeout)?,
+                    None => drop(self.pending.swap_remove(index)),
+                }
+            }
+            (ActionState::Idle, Phase::Acknowledging) => drop(self.pending.swap_remove(index)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn receive_announcement(&mut self, message: &[u8]) -> Result<(), ActionError> {
+        let receive = crate::error::ReceiveError::from;
+        let action = if is_json(message) {
+            match JsonMessage::decode(message).map_err(crate::error::ReceiveError::from)? {
+                JsonMessage::Discovery(message)
+                    if message.publisher_id.as_str() == self.responder_id.to_string() =>
+                {
+                    PublishedAction::of_json(&message.content)
+                }
+                _ => None,
+            }
+        } else {
+            let message = NetworkMessageRef::new_checked(message).map_err(receive)?;
+            let announces =
+                message.network_message_type == NetworkMessageType::DiscoveryAnnouncement;
+            let publisher_id = message.publisher_id.map(|id| id.to_owned());
+            if !announces || !publisher_id.is_some_and(|id| same_id(&id, &self.responder_id)) {
+                return Ok(());
+            }
+            let payload = message
+                .payload(&PayloadParameters::default())
+                .map_err(receive)?;
+            match payload {
+                PayloadRef::DiscoveryAnnouncement(announcement) => {
+                    PublishedAction::of_announcement(&announcement.content)
+                }
+                _ => None,
+            }
+        };
+        if let Some(action) = action {
+            self.learn(action);
+        }
+        Ok(())
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let pending = self.pending.iter();
+        let due = pending.map(|it| it.resend.map_or(it.deadline, |at| at.min(it.deadline)));
+        due.min()
+    }
+
+    /// Sends requests again that nobody has answered, and gives up those whose time is over.
+    ///
+    /// # Errors
+    /// A request cannot be encoded.
+    pub fn handle_timeout(&mut self, now: Now) -> Result<(), PublishError> {
+        let over = self
+            .pending
+            .extract_if(.., |pending| pending.deadline <= now.instant);
+        for pending in over.filter(|pending| pending.phase != Phase::Acknowledging) {
+            let id = pending.request.request_id;
+            let event = ActionEvent::Done(id, Err(StatusCode::BadTimeout));
+            self.events.push_back(event);
+        }
+        let again = self.next(now.instant);
+        let mut due = Vec::new();
+        for pending in &mut self.pending {
+            if pending.resend.is_some_and(|at| at <= now.instant) {
+                pending.resend = again;
+                let left = pending.deadline.saturating_duration_since(now.instant);
+                due.push((pending.request.clone(), left));
+            }
+        }
+        for (request, left) in due {
+            self.send(now, request, left)?;
+        }
+        Ok(())
+    }
+
+    /// The next message that is to be sent.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.transmits.pop_front()
+    }
+
+    /// What has happened next.
+    pub fn poll_event(&mut self) -> Option<ActionEvent> {
+        self.events.pop_front()
+    }
+
+    /// When a message is to be sent again, if messages may be lost.
+    fn next(&self, now: Instant) -> Option<Instant> {
+        let interval = self.publishing_interval;
+        (!interval.is_zero()).then_some(now + interval)
+    }
+
+    fn free_request_id(&mut self) -> u16 {
+        loop {
+            let id = self.next_request_id;
+            self.next_request_id = id.wrapping_add(1).max(1);
+            // There are many more ids than requests under way.
+            if !self.pending.iter().any(|it| it.request.request_id == id) {
+                return id;
+            }
+        }
+    }
+
+    fn send(&mut self, now: Now, request: Exchange, timeout: Duration) -> Result<(), PublishError> {
+        self.messages += 1;
+        let correlation = u64::from_le_bytes(self.correlation_data);
+        let message_id = format!("{correlation:016x}-{}", self.messages);
+        let message = ActionMessage {
+            is_request: true,
+            publisher_id: self.responder_id.clone(),
+            response_address: self.response_address.clone(),
+            correlation_data: Some(self.correlation_data.to_vec()),
+            requestor_id: Some(self.requestor_id.clone()),
+            timeout_hint: Some(timeout),
+            exchanges: vec![request],
+        };
+        let actions = &self.actions;
+        let meta_data = |id| meta_data(actions, true, id);
+        let bytes = message.encode(self.mapping, &meta_data, &message_id, now.date_time)?;
+        self.transmits.push_back(bytes);
+        Ok(())
+    }
+}

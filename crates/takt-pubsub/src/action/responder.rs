@@ -1,0 +1,510 @@
+//! Carries out what Requestors ask for (OPC 10000-14, 6.2.11.2.2, Table 84).
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{ActionState, MessageSecurityMode};
+use takt_ua::structures::{
+    ActionTargetDataType, DataSetMetaDataType, JsonWriterGroupMessageDataType,
+    PubSubConnectionDataType, PublishedDataSetDataType, WriterGroupDataType,
+};
+use takt_ua::{DateTime, StatusCode, Variant};
+use takt_wire::json::{JsonDiscoveryMessage, JsonMessage};
+use takt_wire::{DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
+
+use super::message::{ActionMapping, ActionMessage, Exchange, same_id};
+use super::published::PublishedAction;
+use crate::error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
+use crate::settings::milliseconds;
+use crate::time::Now;
+
+/// How long an Action may take if the Requestor does not say how long it waits.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The longest time that an Action may take, whatever the Requestor says.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// For how long a request is remembered after its time, so that a duplicate that is late is not carried out.
+const MEMORY: Duration = Duration::from_secs(10);
+
+/// Requests that are remembered at most. Who asks for more is answered with BadTooManyOperations.
+const MAX_EXECUTIONS: usize = 1024;
+
+/// Names a request to a [`Responder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ActionTicket(u64);
+
+/// A request that is to be carried out.
+#[derive(Debug)]
+pub struct ActionCall<'a> {
+    /// To complete it later with.
+    pub ticket: ActionTicket,
+    /// The Action.
+    pub action: &'a PublishedAction,
+    /// What it is to be done with.
+    pub action_target: &'a ActionTargetDataType,
+    /// Who asks; nobody vouches for that.
+    pub requestor_id: Option<&'a PublisherId>,
+    /// As many as the Action has fields in its request, and of their types.
+    pub arguments: &'a [Variant],
+    /// Until when the Requestor waits.
+    pub deadline: Instant,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ActionOutcome {
+    /// It was carried out, with these results.
+    Done(Vec<Variant>),
+    /// It was not.
+    Failed(StatusCode),
+    /// It goes on: [`Responder::complete`] says how it ended.
+    Executing,
+}
+
+/// Carries out Actions.
+pub trait ActionHandler {
+    /// Carries out a request. It is called once for each, however often that is sent.
+    fn execute(&mut self, call: ActionCall<'_>) -> ActionOutcome;
+}
+
+impl<F: FnMut(ActionCall<'_>) -> ActionOutcome> ActionHandler for F {
+    fn execute(&mut self, call: ActionCall<'_>) -> ActionOutcome {
+        self(call)
+    }
+}
+
+/// A response that is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionTransmit {
+    /// Where the Requestor wants it; `None`: where responses of this Responder always go.
+    pub response_address: Option<String>,
+    /// The message.
+    pub bytes: Vec<u8>,
+}
+
+/// A request that has come, and what is remembered of it.
+#[derive(Debug)]
+struct Execution {
+    ticket: ActionTicket,
+    /// Whose request it is, with the CorrelationData and where responses go.
+    requestor: ActionMessage,
+    /// What is answered to it.
+    answer: Exchange,
+    deadline: Instant,
+    forget: Instant,
+    /// When the answer is sent again.
+    resend: Option<Instant>,
+}
+
+/// The Actions of a WriterGroup.
+#[derive(Debug)]
+pub struct Responder {
+    publisher_id: PublisherId,
+    mapping: ActionMapping,
+    /// Zero if the transport loses nothing.
+    publishing_interval: Duration,
+    max_message_size: usize,
+    actions: Vec<PublishedAction>,
+    executions: Vec<Execution>,
+    transmits: VecDeque<ActionTransmit>,
+    tickets: u64,
+    /// For MessageIds that are unique.
+    id: u64,
+    messages: u64,
+}
+
+impl Responder {
+    /// The Actions of a WriterGroup. `id` is a random number: MessageIds in JSON begin with it.
+    ///
+    /// # Errors
+    /// The connection has no PublisherId, the group a SecurityMode, or a DataSetWriter is not of an Action.
+    pub fn new(
+        connection: &PubSubConnectionDataType,
+        group: &WriterGroupDataType,
+        data_sets: &[PublishedDataSetDataType],
+        id: u64,
+    ) -> Result<Self, ConfigurationError> {
+        let parameter =
+            |name, what| ConfigurationProblem::parameter(name, what).at(group.name.as_str());
+        let publisher_id =
+            PublisherId::from_variant(&connection.publisher_id).ok_or_else(|| {
+                let what = "neither Byte, UInt16, UInt32, UInt64 nor String (6.2.7.1)";
+                parameter("PublisherId", what)
+            })?;
+        if !matches!(
+            group.security_mode,
+            MessageSecurityMode::None | MessageSecurityMode::Invalid
+        ) {
+            return Err(parameter("SecurityMode", "Actions are not protected"));
+        }
+        let actions = group.data_set_writers.iter().filter(|it| it.enabled);
+        let action = |writer| {
+            PublishedAction::of_writer(writer, data_sets)
+                .ok_or_else(|| parameter("DataSetSource", "not a PublishedActionDataType"))
+        };
+        let is_json = group
+            .message_settings
+            .is::<JsonWriterGroupMessageDataType>();
+        Ok(Self {
+            publisher_id,
+            mapping: match is_json {
+                true => ActionMapping::Json,
+                false => ActionMapping::Uadp,
+            },
+            publishing_interval: milliseconds(group.publishing_interval),
+            max_message_size: match group.max_network_message_size {
+                0 => usize::MAX,
+                size => size as usize,
+            },
+            actions: actions.map(action).collect::<Result<_, _>>()?,
+            executions: Vec::new(),
+            transmits: VecDeque::new(),
+            tickets: 0,
+            id,
+            messages: 0,
+        })
+    }
+
+    /// The longest message that can be sent; a longer response is BadResponseTooLarge.
+    #[must_use]
+    pub fn with_max_message_size(mut self, bytes: usize) -> Self {
+        self.max_message_size = self.max_message_size.min(bytes);
+        self
+    }
+
+    /// What it offers.
+    pub fn actions(&self) -> &[PublishedAction] {
+        &self.actions
+    }
+
+    /// Takes a message; what is no request to this Responder is ignored. Says how many requests were carried out, or begun.
+    ///
+    /// # Errors
+    /// It is no message of OPC 10000-14, or the response cannot be encoded.
+    pub fn receive(
+        &mut self,
+        now: Now,
+        message: &[u8],
+        handler: &mut dyn ActionHandler,
+    ) -> Result<usize, ActionError> {
+        let actions = &self.actions;
+        let meta_data = |is_request, id| meta_data(actions, is_request, id);
+        let Some(mut message) = ActionMessage::decode(message, &meta_data)? else {
+            return Ok(0);
+        };
+        if !message.is_request || !same_id(&message.publisher_id, &self.publisher_id) {
+            return Ok(0);
+        }
+        let requests = std::mem::take(&mut message.exchanges);
+        let (mut answers, mut begun) = (Vec::new(), 0);
+        for request in requests {
+            let before = self.tickets;
+            answers.extend(self.answer(now.instant, &message, request, handler));
+            begun += usize::from(self.tickets != before);
+        }
+        self.send(now.date_time, &message, answers)?;
+        Ok(begun)
+    }
+
+    /// Ends an Action that was [`Executing`](ActionOutcome::Executing); says `false` if it is not, perhaps because its time is over.
+    ///
+    /// # Errors
+    /// The response cannot be encoded.
+    pub fn complete(
+        &mut self,
+        now: Now,
+        ticket: ActionTicket,
+        result: Result<Vec<Variant>, StatusCode>,
+    ) -> Result<bool, PublishError> {
+        let interval = self.publishing_interval;
+        let mut executions = self.executions.iter_mut();
+        let found = executions.find(|it| it.ticket == ticket && it.is_executing());
+        let Some(execution) = found else {
+            return Ok(false);
+        };
+        execution.finish(now.instant, interval, result);
+        let (requestor, answer) = (execution.requestor.clone(), execution.answer.clone());
+        self.send(now.date_time, &requestor, vec![answer])?;
+        Ok(true)
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let executions = self.executions.iter();
+        executions.map(Execution::next_timeout).min()
+    }
+
+    /// Sends responses again that nobody has acknowledged, ends Actions whose time is over with BadTimeout, and forgets old ones.
+    ///
+    /// # Errors
+    /// A response cannot be encoded.
+    pub fn handle_timeout(&mut self, now: Now) -> Result<(), PublishError> {
+        let interval = self.publishing_interval;
+        self.executions.retain(|it| it.forget > now.instant);
+        let mut due = Vec::new();
+        for execution in &mut self.executions {
+            if execution.is_executing() && execution.deadline <= now.instant {
+                execution.finish(now.instant, interval, Err(StatusCode::BadTimeout));
+                due.push((execution.requestor.clone(), execution.answer.clone()));
+            } else if execution.resend.is_some_and(|at| at <= now.instant) {
+                let again = now.instant + interval;
+                execution.resend = Some(again).filter(|at| *at < execution.deadline);
+                due.push((execution.requestor.clone(), execution.answer.clone()));
+            }
+        }
+        for (requestor, answer) in due {
+            self.send(now.date_time, &requestor, vec![answer])?;
+        }
+        Ok(())
+    }
+
+    /// The next response that is to be sent.
+    pub fn poll_transmit(&mut self) -> Option<ActionTransmit> {
+        self.transmits.pop_front()
+    }
+
+    /// The messages that tell of the Actions, by DataSetWriterId, as the group's mapping has them.
+    ///
+    /// # Errors
+    /// One cannot be encoded.
+    pub fn meta_data_messages(&mut self, now: Now) -> Result<Vec<(u16, Vec<u8>)>, PublishError> {
+        let mut messages = Vec::new();
+        for (number, action) in self.actions.iter().enumerate() {
+            let bytes = match self.mapping {
+                ActionMapping::Uadp => {
+                    let announcement = DiscoveryAnnouncement {
+                        sequence_number: u16::try_from(number).unwrap_or(0),
+                        content: action.announcement(),
+                    };
+                    let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
+                    let publisher_id = self.publisher_id.clone();
+                    NetworkMessage::discovery(publisher_id, payload).encode_to_vec()?
+                }
+                ActionMapping::Json => {
+                    self.messages += 1;
+                    let message_id = format!("{:016x}-{}", self.id, self.messages);
+                    let message = JsonDiscoveryMessage {
+                        message_id: message_id.as_str().into(),
+                        publisher_id: self.publisher_id.to_string().as_str().into(),
+                        timestamp: now.date_time,
+                        content: action.json(),
+                    };
+                    let text = JsonMessage::Discovery(Box::new(message)).encode()?;
+                    text.into_bytes()
+                }
+            };
+            messages.push((action.data_set_writer_id, bytes));
+        }
+        Ok(messages)
+    }
+
+    /// What is answered to a request; `None` if it is none, or somebody else's.
+    fn answer(
+        &mut self,
+        now: Instant,
+        message: &ActionMessage,
+        request: Exchange,
+        handler: &mut dyn ActionHandler,
+    ) -> Option<Exchange> {
+        let id = request.data_set_writer_id;
+        let index = self
+            .actions
+            .iter()
+            .position(|action| action.data_set_writer_id == id)?;
+        let mut executions = self.executions.iter_mut();
+        let known = executions.find(|it| it.is_of(message, &request));
+        if request.action_state == ActionState::Idle {
+            // The Requestor has the results, and is told that this is known.
+            if let Some(known) = known {
+                known.resend = None;
+            }
+            let fields = Ok(Vec::new());
+            return Some(Exchange { fields, ..request });
+        }
+        if request.action_state != ActionState::Executing {
+            return None;
+        }
+        if let Some(known) = known {
+            return Some(known.answer.clone());
+        }
+        let timeout = message.timeout_hint.unwrap_or(DEFAULT_TIMEOUT);
+        let deadline = now + timeout.min(LONGEST_TIMEOUT);
+        let ticket = ActionTicket(self.tickets);
+        let outcome = match self.executions.len() < MAX_EXECUTIONS {
+            false => {
+                let status = Err(StatusCode::BadTooManyOperations);
+                return Some(answered(request, status));
+            }
+            true => self.execute(index, ticket, message, &request, deadline, handler),
+        };
+        self.tickets += 1;
+        let is_executing = outcome == ActionOutcome::Executing;
+        let mut execution = Execution {
+            ticket,
+            requestor: message.clone(),
+            answer: Exchange {
+                fields: Ok(Vec::new()),
+                ..request
+            },
+            deadline,
+            forget: deadline + MEMORY,
+            resend: None,
+        };
+        if !is_executing {
+            let result = match outcome {
+                ActionOutcome::Done(results) => Ok(results),
+                ActionOutcome::Failed(status) => Err(status),
+                ActionOutcome::Executing => Ok(Vec::new()),
+            };
+            execution.finish(now, self.publishing_interval, result);
+        }
+        let answer = execution.answer.clone();
+        self.executions.push(execution);
+        // Where nothing is lost, nobody needs to be told that it goes on.
+        (!is_executing || !self.publishing_interval.is_zero()).then_some(answer)
+    }
+
+    fn execute(
+        &self,
+        index: usize,
+        ticket: ActionTicket,
+        message: &ActionMessage,
+        request: &Exchange,
+        deadline: Instant,
+        handler: &mut dyn ActionHandler,
+    ) -> ActionOutcome {
+        let Some(action) = self.actions.get(index) else {
+            return ActionOutcome::Failed(StatusCode::BadNotFound);
+        };
+        let Some(action_target) = action.target(request.action_target_id) else {
+            return ActionOutcome::Failed(StatusCode::BadNotFound);
+        };
+        let arguments = match &request.fields {
+            Ok(arguments) => arguments,
+            Err(status) => return ActionOutcome::Failed(*status),
+        };
+        if let Err(status) = action.check_arguments(arguments) {
+            return ActionOutcome::Failed(status);
+        }
+        handler.execute(ActionCall {
+            ticket,
+            action,
+            action_target,
+            requestor_id: message.requestor_id.as_ref(),
+            arguments,
+            deadline,
+        })
+    }
+
+    fn send(
+        &mut self,
+        now: DateTime,
+        requestor: &ActionMessage,
+        answers: Vec<Exchange>,
+    ) -> Result<(), PublishError> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let mut response = ActionMessage {
+            is_request: false,
+            publisher_id: self.publisher_id.clone(),
+            response_address: None,
+            correlation_data: requestor.correlation_data.clone(),
+            requestor_id: requestor.requestor_id.clone(),
+            timeout_hint: None,
+            exchanges: answers,
+        };
+        let mut bytes = self.encode(now, &response)?;
+        if bytes.len() > self.max_message_size {
+            for answer in &mut response.exchanges {
+                answer.fields = Ok(Vec::new());
+                if answer.action_state == ActionState::Done && !answer.status.is_bad() {
+                    answer.status = StatusCode::BadResponseTooLarge;
+                }
+            }
+            bytes = self.encode(now, &response)?;
+        }
+        self.transmits.push_back(ActionTransmit {
+            response_address: requestor.response_address.clone(),
+            bytes,
+        });
+        Ok(())
+    }
+
+    fn encode(&mut self, now: DateTime, response: &ActionMessage) -> Result<Vec<u8>, PublishError> {
+        self.messages += 1;
+        let message_id = format!("{:016x}-{}", self.id, self.messages);
+        let actions = &self.actions;
+        let meta_data = |id| meta_data(actions, false, id);
+        response.encode(self.mapping, &meta_data, &message_id, now)
+    }
+}
+
+impl Execution {
+    fn is_executing(&self) -> bool {
+        self.answer.action_state == ActionState::Executing
+    }
+
+    /// A RequestId is unique for a RequestorId and CorrelationData (6.2.11.2.2).
+    fn is_of(&self, message: &ActionMessage, request: &Exchange) -> bool {
+        self.answer.request_id == request.request_id
+            && self.answer.data_set_writer_id == request.data_set_writer_id
+            && self.requestor.correlation_data == message.correlation_data
+            && self.requestor.requestor_id == message.requestor_id
+    }
+
+    fn finish(
+        &mut self,
+        now: Instant,
+        interval: Duration,
+        result: Result<Vec<Variant>, StatusCode>,
+    ) {
+        self.answer = answered(self.answer.clone(), result);
+        let again = (!interval.is_zero()).then_some(now + interval);
+        self.resend = again.filter(|at| *at < self.deadline);
+    }
+
+    fn next_timeout(&self) -> Instant {
+        let end = match self.is_executing() {
+            true => self.deadline,
+            false => self.forget,
+        };
+        self.resend.map_or(end, |at| at.min(end))
+    }
+}
+
+/// The last response to a request.
+fn answered(request: Exchange, result: Result<Vec<Variant>, StatusCode>) -> Exchange {
+    Exchange {
+        action_state: ActionState::Done,
+        status: result.as_ref().err().copied().unwrap_or(StatusCode::Good),
+        fields: Ok(result.unwrap_or_default()),
+        ..request
+    }
+}
+
+/// The metadata of requests or responses of a DataSetWriter.
+pub(super) fn meta_data(
+    actions: &[PublishedAction],
+    is_request: bool,
+    data_set_writer_id: u16,
+) -> Option<&DataSetMetaDataType> {
+    let mut actions = actions.iter();
+    let action = actions.find(|action| action.data_set_writer_id == data_set_writer_id)?;
+    Some(match is_request {
+        true => &action.request,
+        false => &action.response,
+    })
+}
+
+/// A message was not understood, or its answer not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ActionError {
+    /// It is no message of OPC 10000-14.
+    #[error(transparent)]
+    Receive(#[from] ReceiveError),
+    /// The answer cannot be encoded.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+}

@@ -1,0 +1,324 @@
+//! What is known of the DataSetMessages of many Publishers: for tools that show messages, and read none of them as a Subscriber does.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use takt_ua::enumerations::DataSetOrderingType;
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetReaderDataType, PubSubConfiguration2DataType,
+    StandaloneSubscribedDataSetDataType, StandaloneSubscribedDataSetRefDataType,
+    UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType,
+    UadpWriterGroupMessageDataType, WriterGroupDataType,
+};
+use takt_wire::{
+    AnnouncementContent, DataSetFields, NetworkMessageRef, PublisherId, PublisherIdRef,
+};
+
+use crate::settings::decode_settings;
+use crate::subscriber::same_publisher;
+
+/// The DataSets of a configuration, and those that Publishers have announced.
+#[derive(Debug, Default)]
+pub struct DataSetDirectory {
+    entries: Vec<Entry>,
+    places: Vec<Place>,
+}
+
+/// Whose DataSetMessages. What is null or 0 is any.
+#[derive(Debug)]
+struct Writer {
+    publisher_id: Option<PublisherId>,
+    writer_group_id: u16,
+    data_set_writer_id: u16,
+}
+
+/// The metadata of a DataSetWriter.
+#[derive(Debug)]
+struct Entry {
+    writer: Writer,
+    fields: DataSetFields,
+}
+
+/// Where a DataSetWriter's messages are in NetworkMessages without a PayloadHeader.
+#[derive(Debug)]
+struct Place {
+    writer: Writer,
+    network_message_number: u16,
+    data_set_offset: u16,
+    configured_size: u16,
+}
+
+/// What is known of the DataSetMessages of a NetworkMessage, in their order.
+#[derive(Debug, Default)]
+pub struct DataSetsOfMessage<'d> {
+    /// The fields of each, as far as its metadata is known.
+    pub fields: Vec<Option<&'d DataSetFields>>,
+    /// The size in bytes of each, where the message does not say it and the configuration does.
+    pub sizes: Vec<u16>,
+}
+
+impl DataSetDirectory {
+    /// The DataSets that a configuration publishes and subscribes.
+    pub fn of_configuration(configuration: &PubSubConfiguration2DataType) -> Self {
+        let mut directory = Self::default();
+        for connection in &configuration.connections {
+            let publisher_id = PublisherId::from_variant(&connection.publisher_id);
+            for group in &connection.writer_groups {
+                directory.learn_group(publisher_id.as_ref(), group);
+                for writer in &group.data_set_writers {
+                    let mut data_sets = configuration.published_data_sets.iter();
+                    let found = data_sets.find(|it| it.name == writer.data_set_name);
+                    if let Some(found) = found {
+                        directory.entries.push(Entry {
+                            writer: Writer {
+                                publisher_id: publisher_id.clone(),
+                                writer_group_id: group.writer_group_id,
+                                data_set_writer_id: writer.data_set_writer_id,
+                            },
+                            fields: DataSetFields::new(&found.data_set_meta_data),
+                        });
+                    }
+                }
+            }
+            let standalone = &configuration.subscribed_data_sets;
+            for group in &connection.reader_groups {
+                for reader in &group.data_set_readers {
+                    directory.learn_reader(reader, standalone);
+                }
+            }
+        }
+        directory
+    }
+
+    fn learn_reader(
+        &mut self,
+        reader: &DataSetReaderDataType,
+        standalone: &[StandaloneSubscribedDataSetDataType],
+    ) {
+        let writer = || Writer {
+            publisher_id: PublisherId::from_variant(&reader.publisher_id),
+            writer_group_id: reader.writer_group_id,
+            data_set_writer_id: reader.data_set_writer_id,
+        };
+        let meta_data = meta_data_of(reader, standalone);
+        if !meta_data.fields.is_empty() {
+            let fields = DataSetFields::new(meta_data);
+            let writer = writer();
+            self.entries.push(Entry { writer, fields });
+        }
+        let settings: UadpDataSetReaderMessageDataType =
+            decode_settings(&reader.message_settings).unwrap_or_default();
+        self.places.push(Place {
+            writer: writer(),
+            network_message_number: settings.network_message_number,
+            data_set_offset: settings.data_set_offset,
+            configured_size: 0,
+        });
+    }
+
+    /// Which messages the DataSetWriters of a group share, in which order (6.3.1.1.3).
+    fn learn_group(&mut self, publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) {
+        let settings: UadpWriterGroupMessageDataType =
+            decode_settings(&group.message_settings).unwrap_or_default();
+        let mut writers: Vec<_> = group.data_set_writers.iter().collect();
+        if settings.data_set_ordering != DataSetOrderingType::Undefined {
+            writers.sort_by_key(|writer| writer.data_set_writer_id);
+        }
+        let mut numbers = Vec::new();
+        for writer in writers {
+            let settings: UadpDataSetWriterMessageDataType =
+                decode_settings(&writer.message_settings).unwrap_or_default();
+            // Without a number and a size it has a NetworkMessage of its own, and those are counted from 1.
+            let number = match (settings.network_message_number, settings.configured_size) {
+                (0, 0) => u16::try_from(numbers.len() + 1).unwrap_or(0),
+                (number, _) => number,
+            };
+            if number != 0 && !numbers.contains(&number) {
+                numbers.push(number);
+            }
+            self.places.push(Place {
+                writer: Writer {
+                    publisher_id: publisher_id.cloned(),
+                    writer_group_id: group.writer_group_id,
+                    data_set_writer_id: writer.data_set_writer_id,
+                },
+                network_message_number: number,
+                data_set_offset: settings.data_set_offset,
+                configured_size: settings.configured_size,
+            });
+        }
+    }
+
+    /// Takes what a Publisher has announced. It replaces what was known of the same DataSetWriter.
+    pub fn learn(&mut self, publisher_id: PublisherIdRef<'_>, announced: &AnnouncementContent) {
+        match announced {
+            AnnouncementContent::DataSetMetaData {
+                data_set_writer_id,
+                meta_data,
+                status_code,
+            } if !status_code.is_bad() => {
+                self.entries.retain(|entry| {
+                    !(entry.writer.data_set_writer_id == *data_set_writer_id
+                        && entry.writer.is_of(Some(publisher_id), None))
+                });
+                self.entries.push(Entry {
+                    writer: Writer {
+                        publisher_id: Some(publisher_id.to_owned()),
+                        writer_group_id: 0,
+                        data_set_writer_id: *data_set_writer_id,
+                    },
+                    fields: DataSetFields::new(meta_data),
+                });
+            }
+            AnnouncementContent::DataSetWriterConfiguration {
+                data_set_writer_config: group,
+                status_codes,
+                ..
+            } if status_codes.iter().all(|status| !status.is_bad()) => {
+                let group_id = Some(group.writer_group_id);
+                self.places
+                    .retain(|place| !place.writer.is_of(Some(publisher_id), group_id));
+                self.learn_group(Some(&publisher_id.to_owned()), group);
+            }
+            _ => {}
+        }
+    }
+
+    /// What is known of the DataSetMessages of a message, whose payload must have been decrypted.
+    pub fn data_sets_of(&self, message: &NetworkMessageRef<'_>) -> DataSetsOfMessage<'_> {
+        let mut ids = message.data_set_writer_ids().peekable();
+        if ids.peek().is_some() {
+            return DataSetsOfMessage {
+                fields: ids.map(|id| self.fields(message, id)).collect(),
+                sizes: Vec::new(),
+            };
+        }
+        let header = message.group_header.unwrap_or_default();
+        let mut places: Vec<&Place> = Vec::new();
+        for place in &self.places {
+            let number = header.network_message_number;
+            let same = place
+                .writer
+                .is_of(message.publisher_id, header.writer_group_id)
+                && (place.network_message_number == 0
+                    || number.is_none_or(|number| number == place.network_message_number));
+            let id = place.writer.data_set_writer_id;
+            let known = places
+                .iter()
+                .any(|known| known.writer.data_set_writer_id == id);
+            if same && !known {
+                places.push(place);
+            }
+        }
+        self.placed(message, places)
+    }
+
+    /// DataSetMessages that only their places tell apart.
+    fn placed(
+        &self,
+        message: &NetworkMessageRef<'_>,
+        mut places: Vec<&Place>,
+    ) -> DataSetsOfMessage<'_> {
+        let fields = |place: &&Place| self.fields(message, place.writer.data_set_writer_id);
+        if places.iter().all(|place| place.data_set_offset == 0) {
+            let number = places.first().map(|place| place.network_message_number);
+            if places
+                .iter()
+                .any(|place| Some(place.network_message_number) != number)
+            {
+                // The message does not say its number, so that it may be any of several.
+                return DataSetsOfMessage::default();
+            }
+            let sizes = places.iter().map(|place| place.configured_size);
+            let sizes: Vec<u16> = sizes.collect();
+            return DataSetsOfMessage {
+                fields: places.iter().map(fields).collect(),
+                sizes: match sizes.contains(&0) {
+                    true => Vec::new(),
+                    false => sizes,
+                },
+            };
+        }
+        // The first one may have no offset; any other without is not there.
+        places.sort_by_key(|place| place.data_set_offset);
+        let unplaced = places.iter().filter(|it| it.data_set_offset == 0).count();
+        places.drain(..unplaced.saturating_sub(1));
+        let Some(Range { start, end }) = payload(message) else {
+            return DataSetsOfMessage::default();
+        };
+        let mut found = DataSetsOfMessage::default();
+        let mut at = start;
+        let mut current = None;
+        for place in places {
+            let offset = usize::from(place.data_set_offset);
+            if offset > at {
+                found.fields.push(current);
+                found.sizes.push(size(at, offset));
+                at = offset;
+            }
+            current = fields(&place);
+        }
+        found.fields.push(current);
+        found.sizes.push(size(at, end));
+        found
+    }
+
+    /// The fields of a DataSetWriter: those that say most exactly whose they are.
+    fn fields(&self, message: &NetworkMessageRef<'_>, id: u16) -> Option<&DataSetFields> {
+        let group = message
+            .group_header
+            .and_then(|header| header.writer_group_id);
+        let fits = |entry: &&Entry| {
+            let writer = &entry.writer;
+            (writer.data_set_writer_id == id || writer.data_set_writer_id == 0)
+                && writer.is_of(message.publisher_id, group)
+        };
+        let known = self.entries.iter().filter(fits);
+        let best = known.min_by_key(|entry| {
+            let writer = &entry.writer;
+            Reverse((
+                writer.data_set_writer_id != 0,
+                writer.publisher_id.is_some(),
+            ))
+        });
+        best.map(|entry| &entry.fields)
+    }
+}
+
+impl Writer {
+    /// Whether it may be one of this Publisher and group. What is not known cannot be compared.
+    fn is_of(&self, publisher_id: Option<PublisherIdRef<'_>>, group: Option<u16>) -> bool {
+        let publisher = match (&self.publisher_id, publisher_id) {
+            (Some(known), Some(found)) => same_publisher(known.as_ref(), found),
+            _ => true,
+        };
+        let id = self.writer_group_id;
+        publisher && (id == 0 || group.is_none_or(|group| group == id))
+    }
+}
+
+/// The metadata that a reader expects.
+fn meta_data_of<'c>(
+    reader: &'c DataSetReaderDataType,
+    standalone: &'c [StandaloneSubscribedDataSetDataType],
+) -> &'c DataSetMetaDataType {
+    let reference: Option<StandaloneSubscribedDataSetRefDataType> =
+        reader.subscribed_data_set.decode_as().ok();
+    let found = reference.and_then(|reference| {
+        let mut standalone = standalone.iter();
+        standalone.find(|it| it.name == reference.data_set_name)
+    });
+    found.map_or(&reader.data_set_meta_data, |found| {
+        &found.data_set_meta_data
+    })
+}
+
+/// Where DataSetMessages are.
+fn payload(message: &NetworkMessageRef<'_>) -> Option<Range<usize>> {
+    let layout = message.security_layout(crate::security::SIGNATURE_LENGTH);
+    layout.ok().map(|layout| layout.encrypted)
+}
+
+fn size(start: usize, end: usize) -> u16 {
+    u16::try_from(end.saturating_sub(start)).unwrap_or(u16::MAX)
+}
