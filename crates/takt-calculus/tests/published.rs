@@ -70,6 +70,12 @@ fn saihu_pay_multiplexing_only_once() {
     );
 }
 
+#[test]
+fn saihu_polynomial_linear_program() {
+    let found = thousandths(&saihu().polynomial_linear_program(true).unwrap());
+    assert_eq!(found, [80_050, 60_050, 49_280]);
+}
+
 /// Networks of NetCal DNC's tests: one kind of server, flows of r = 5, b = 25.
 fn netcal(servers: usize, parameter: i64, paths: &[&[usize]]) -> Network {
     let service = Curve::rate_latency(parameter.into(), parameter.into()).unwrap();
