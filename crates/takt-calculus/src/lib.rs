@@ -32,9 +32,10 @@ pub use curve::{Curve, CurveError, Extended};
 pub use frame_bits::FrameBits;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use port::{
-    ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
-    GateError, PortBounds, PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, Step,
-    Stream, StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
+    Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
+    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
+    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
+    TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
 pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};

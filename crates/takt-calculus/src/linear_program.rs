@@ -78,8 +78,11 @@ impl LinearProgram {
                 })
                 .collect()
         };
-        let greatest =
-            |terms: &[(usize, f64)]| terms.iter().fold(0.0, |most: f64, (_, factor)| most.max(factor.abs()));
+        let greatest = |terms: &[(usize, f64)]| {
+            terms
+                .iter()
+                .fold(0.0, |most: f64, (_, factor)| most.max(factor.abs()))
+        };
         let objective = scaled(&self.objective);
         let unit = greatest(&objective);
         let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -123,7 +126,8 @@ impl LinearProgram {
     /// Multipliers with which these constraints add up to the objective: the linear equations, one per variable, solved by elimination.
     fn exact_multipliers(&self, relevant: &[usize]) -> Option<Vec<Rational>> {
         let end = relevant.len();
-        let mut equations: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); self.scales.len()];
+        let mut equations: Vec<BTreeMap<usize, Rational>> =
+            vec![BTreeMap::new(); self.scales.len()];
         for (column, index) in relevant.iter().enumerate() {
             for (variable, factor) in &self.constraints[*index].0 {
                 equations[*variable].insert(column, factor.clone());
@@ -215,10 +219,15 @@ fn eliminate(
 mod tests {
     use super::*;
 
-    fn program(constraints: &[(&[(usize, i64)], i64)], objective: &[(usize, i64)]) -> LinearProgram {
+    fn program(
+        constraints: &[(&[(usize, i64)], i64)],
+        objective: &[(usize, i64)],
+    ) -> LinearProgram {
         let terms = |terms: &[(usize, i64)]| {
             let terms = terms.iter();
-            terms.map(|(variable, factor)| (*variable, Rational::from(*factor))).collect()
+            terms
+                .map(|(variable, factor)| (*variable, Rational::from(*factor)))
+                .collect()
         };
         let mut program = LinearProgram::new();
         for _ in 0..2 {
@@ -234,7 +243,10 @@ mod tests {
     #[test]
     fn an_optimum_is_exact() {
         // x + 2 y ≤ 4, 3 x + y ≤ 5: at x = 6/5, y = 7/5.
-        let found = program(&[(&[(0, 1), (1, 2)], 4), (&[(0, 3), (1, 1)], 5)], &[(0, 1), (1, 1)]);
+        let found = program(
+            &[(&[(0, 1), (1, 2)], 4), (&[(0, 3), (1, 1)], 5)],
+            &[(0, 1), (1, 1)],
+        );
         let expected = Rational::from_parts(13.into(), 5u32.into());
         assert_eq!(found.upper_bound(), Some(expected));
     }
@@ -247,11 +259,20 @@ mod tests {
 
     #[test]
     fn wrong_multipliers_prove_nothing() {
-        let found = program(&[(&[(0, 1)], 4), (&[(1, 1)], 5), (&[(0, -1)], 0)], &[(0, 1), (1, 1)]);
+        let found = program(
+            &[(&[(0, 1)], 4), (&[(1, 1)], 5), (&[(0, -1)], 0)],
+            &[(0, 1), (1, 1)],
+        );
         let one = || Rational::ONE;
         assert_eq!(found.proven(&[0, 1], &[one(), one()]), Some(9.into()));
         assert_eq!(found.proven(&[0], &[one()]), None);
-        assert_eq!(found.proven(&[0, 1, 2], &[one() + one(), one(), one()]), Some(13.into()));
-        assert_eq!(found.proven(&[0, 1, 2], &[Rational::ZERO, one(), -one()]), None);
+        assert_eq!(
+            found.proven(&[0, 1, 2], &[one() + one(), one(), one()]),
+            Some(13.into())
+        );
+        assert_eq!(
+            found.proven(&[0, 1, 2], &[Rational::ZERO, one(), -one()]),
+            None
+        );
     }
 }

@@ -268,7 +268,11 @@ impl<'a> Tree<'a> {
         for (index, segment) in self.segments.iter().enumerate() {
             let path = &self.network.flows[segment.flow].path;
             let own = &path[segment.position..segment.position + segment.length];
-            passing.extend(own.iter().position(|own| *own == server).map(|own| (index, own)));
+            passing.extend(
+                own.iter()
+                    .position(|own| *own == server)
+                    .map(|own| (index, own)),
+            );
         }
         passing
     }
@@ -329,10 +333,20 @@ fn scales(network: &Network) -> (f64, f64) {
         }
     }
     for server in &network.servers {
-        if let Some(rate) = server.service.long_term_rate().filter(|rate| !rate.is_zero()) {
+        if let Some(rate) = server
+            .service
+            .long_term_rate()
+            .filter(|rate| !rate.is_zero())
+        {
             seconds = seconds.max(bits / rate.to_f64().value());
         }
     }
-    let positive = |value: f64| if value > 0.0 && value.is_finite() { value } else { 1.0 };
+    let positive = |value: f64| {
+        if value > 0.0 && value.is_finite() {
+            value
+        } else {
+            1.0
+        }
+    };
     (positive(seconds), positive(bits))
 }

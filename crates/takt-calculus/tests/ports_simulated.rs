@@ -58,7 +58,11 @@ impl Talker {
         let mut frames = Vec::new();
         for (size, pause) in self.sizes.iter().zip(&self.pauses) {
             let size = Rational::from(*size);
-            let wait = if tokens < size { (&size - &tokens) / &self.rate } else { Rational::ZERO };
+            let wait = if tokens < size {
+                (&size - &tokens) / &self.rate
+            } else {
+                Rational::ZERO
+            };
             let wait = wait + pause;
             tokens = (tokens + &self.rate * &wait).min(self.burst.clone()) - &size;
             time += wait;
@@ -74,7 +78,10 @@ fn simulate(network: &PortNetwork, gates: &[Gates], talkers: &[Talker], choice: 
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         if choice == 0 { 4 } else { (state >> 16) % 5 }
     };
-    let paths = network.streams().iter().map(|stream| stream.path.as_slice());
+    let paths = network
+        .streams()
+        .iter()
+        .map(|stream| stream.path.as_slice());
     let mut simulator = Simulator::new(network.ports(), gates, paths.collect(), &mut choose);
     for (stream, talker) in talkers.iter().enumerate() {
         for (time, size) in talker.frames() {
@@ -89,14 +96,25 @@ fn simulate(network: &PortNetwork, gates: &[Gates], talkers: &[Talker], choice: 
 fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), TestCaseError> {
     for (stream, (longest, least)) in &seen.delays {
         let bound = &bounds.streams[*stream];
-        prop_assert!(Extended::Finite(longest.clone()) <= bound.delay, "stream {stream}: {longest} > {:?}", bound.delay);
+        prop_assert!(
+            Extended::Finite(longest.clone()) <= bound.delay,
+            "stream {stream}: {longest} > {:?}",
+            bound.delay
+        );
         prop_assert!(*least >= bound.best_case);
         prop_assert!(Extended::Finite(longest - least) <= bound.jitter);
     }
     for ((port, class), delay) in &seen.queue_delays {
         let bound = &bounds.queues[*port][*class];
-        prop_assert!(Extended::Finite(delay.clone()) <= bound.delay, "port {port} class {class}: {delay} > {:?}", bound.delay);
-        prop_assert!(Extended::Finite(seen.backlogs[&(*port, *class)].clone()) <= bound.backlog, "backlog of port {port} class {class}");
+        prop_assert!(
+            Extended::Finite(delay.clone()) <= bound.delay,
+            "port {port} class {class}: {delay} > {:?}",
+            bound.delay
+        );
+        prop_assert!(
+            Extended::Finite(seen.backlogs[&(*port, *class)].clone()) <= bound.backlog,
+            "backlog of port {port} class {class}"
+        );
     }
     for ((port, class), sent) in &seen.sent {
         let shaping = &bounds.queues[*port][*class].service.shaping;
@@ -106,14 +124,23 @@ fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), 
             for (begin, size) in &sent[first..] {
                 bits += size;
                 let interval = begin + size / rate - start;
-                prop_assert!(Extended::Finite(bits.clone()) <= shaping.value(&interval), "port {port} class {class} sends too much");
+                prop_assert!(
+                    Extended::Finite(bits.clone()) <= shaping.value(&interval),
+                    "port {port} class {class} sends too much"
+                );
             }
         }
     }
     Ok(())
 }
 
-fn talker(least: i64, most: i64, burst: i64, rate: Rational, frames: usize) -> impl Strategy<Value = Talker> {
+fn talker(
+    least: i64,
+    most: i64,
+    burst: i64,
+    rate: Rational,
+    frames: usize,
+) -> impl Strategy<Value = Talker> {
     let sizes = prop::collection::vec(least..=most, frames);
     let pause = prop_oneof![4 => Just(0i64), 1 => 1i64..200];
     (sizes, prop::collection::vec(pause, frames)).prop_map(move |(sizes, pauses)| Talker {
@@ -121,13 +148,19 @@ fn talker(least: i64, most: i64, burst: i64, rate: Rational, frames: usize) -> i
         rate: rate.clone(),
         sizes,
         // Not on the grid of the others: who comes first when several come at once is the adversary's choice.
-        pauses: pauses.into_iter().map(|pause| ratio(pause * 8 + least % 7, 8)).collect(),
+        pauses: pauses
+            .into_iter()
+            .map(|pause| ratio(pause * 8 + least % 7, 8))
+            .collect(),
     })
 }
 
 /// A port of rate 1 with these classes, and one talker for each.
 fn one_port(port: EgressPort, talkers: &[Talker]) -> PortNetwork {
-    let streams = talkers.iter().enumerate().map(|(class, talker)| talker.stream(vec![queue(0, class)]));
+    let streams = talkers
+        .iter()
+        .enumerate()
+        .map(|(class, talker)| talker.stream(vec![queue(0, class)]));
     PortNetwork::new(vec![port], streams.collect()).unwrap()
 }
 
@@ -138,14 +171,26 @@ fn bounds(network: &PortNetwork) -> PortBounds {
 /// The least of bound / longest delay seen of a class, over many searches.
 fn tightness(network: &PortNetwork, gates: &[Gates], talkers: &[Vec<Talker>], class: usize) -> f64 {
     let bound = bounds(network).queues[0][class].delay.clone();
-    let worst = talkers.iter().map(|talkers| simulate(network, gates, talkers, 0).queue_delays[&(0, class)].clone());
-    let Extended::Finite(bound) = bound else { panic!("no bound") };
+    let worst = talkers
+        .iter()
+        .map(|talkers| simulate(network, gates, talkers, 0).queue_delays[&(0, class)].clone());
+    let Extended::Finite(bound) = bound else {
+        panic!("no bound")
+    };
     (bound / worst.max().unwrap()).to_f64().value()
 }
 
 fn strict_priority() -> EgressPort {
     let fifo = TransmissionSelection::StrictPriority;
-    EgressPort::new(Rational::ONE, vec![class(fifo.clone(), 10, 40), class(fifo.clone(), 10, 60), class(fifo, 10, 120)]).unwrap()
+    EgressPort::new(
+        Rational::ONE,
+        vec![
+            class(fifo.clone(), 10, 40),
+            class(fifo.clone(), 10, 60),
+            class(fifo, 10, 120),
+        ],
+    )
+    .unwrap()
 }
 
 fn shaped_classes() -> EgressPort {
@@ -211,17 +256,35 @@ fn gates(classes: usize, entries: &[(u64, i64)]) -> (GateControlList, Gates) {
         }
         let always = windows == [(0, 2 * cycle)];
         let windows = windows.into_iter().filter(|_| !always);
-        windows.map(|(start, end)| (start.into(), end.into())).collect()
+        windows
+            .map(|(start, end)| (start.into(), end.into()))
+            .collect()
     });
     let windows = windows.collect();
-    (list, Gates { cycle: cycle.into(), windows })
+    (
+        list,
+        Gates {
+            cycle: cycle.into(),
+            windows,
+        },
+    )
 }
 
 fn gated(masks: &[(u64, i64)]) -> (EgressPort, Gates) {
     let fifo = TransmissionSelection::StrictPriority;
-    let classes = vec![class(fifo.clone(), 10, 40), class(fifo.clone(), 10, 60), class(fifo, 10, 60)];
+    let classes = vec![
+        class(fifo.clone(), 10, 40),
+        class(fifo.clone(), 10, 60),
+        class(fifo, 10, 60),
+    ];
     let (list, gates) = gates(3, masks);
-    (EgressPort::new(Rational::ONE, classes).unwrap().with_gates(list).unwrap(), gates)
+    (
+        EgressPort::new(Rational::ONE, classes)
+            .unwrap()
+            .with_gates(list)
+            .unwrap(),
+        gates,
+    )
 }
 
 proptest! {
@@ -260,22 +323,35 @@ fn bounds_of_exclusive_windows_are_attained_or_near() {
     ] {
         let sizes = [40i64, 60, 60];
         let (port, gates) = gated(&masks);
-        let classes = port.classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() });
+        let classes = port.classes().iter().map(|class| TrafficClass {
+            shortest: class.longest.clone(),
+            ..class.clone()
+        });
         let (list, _) = self::gates(3, &masks);
-        let port = EgressPort::new(Rational::ONE, classes.collect()).unwrap().with_gates(list).unwrap();
-        let searched: Vec<Vec<Talker>> = (0..200).map(|phase| {
-            let of_class = |size: &i64| Talker {
-                burst: (frames * size).into(),
-                rate: ratio(1, 400),
-                sizes: vec![*size; 3],
-                pauses: std::iter::once(ratio(8 * phase + 1, 4)).chain(std::iter::repeat_n(Rational::ZERO, 2)).collect(),
-            };
-            sizes.iter().map(of_class).collect()
-        }).collect();
+        let port = EgressPort::new(Rational::ONE, classes.collect())
+            .unwrap()
+            .with_gates(list)
+            .unwrap();
+        let searched: Vec<Vec<Talker>> = (0..200)
+            .map(|phase| {
+                let of_class = |size: &i64| Talker {
+                    burst: (frames * size).into(),
+                    rate: ratio(1, 400),
+                    sizes: vec![*size; 3],
+                    pauses: std::iter::once(ratio(8 * phase + 1, 4))
+                        .chain(std::iter::repeat_n(Rational::ZERO, 2))
+                        .collect(),
+                };
+                sizes.iter().map(of_class).collect()
+            })
+            .collect();
         let network = one_port(port, &searched[0]);
         for class in 0..2 {
             let found = tightness(&network, std::slice::from_ref(&gates), &searched, class);
-            assert!((1.0..most).contains(&found), "{masks:?} class {class}: {found}");
+            assert!(
+                (1.0..most).contains(&found),
+                "{masks:?} class {class}: {found}"
+            );
         }
     }
 }
@@ -286,19 +362,25 @@ fn bounds_of_shaped_classes_are_near_the_worst() {
         burst: burst.into(),
         rate,
         sizes: vec![size; 30],
-        pauses: std::iter::once(ratio(start, 8)).chain(std::iter::repeat_n(Rational::ZERO, 29)).collect(),
+        pauses: std::iter::once(ratio(start, 8))
+            .chain(std::iter::repeat_n(Rational::ZERO, 29))
+            .collect(),
     };
     let mut state = 1u32;
     let mut start = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         i64::from(state >> 22)
     };
-    let mut searched: Vec<_> = (0..60).map(|_| vec![
-        greedy(40, 80, ratio(1, 3), start()),
-        greedy(60, 120, ratio(1, 4), start()),
-        greedy(120, 120, ratio(1, 8), start()),
-        greedy(120, 240, ratio(1, 8), start()),
-    ]).collect();
+    let mut searched: Vec<_> = (0..60)
+        .map(|_| {
+            vec![
+                greedy(40, 80, ratio(1, 3), start()),
+                greedy(60, 120, ratio(1, 4), start()),
+                greedy(120, 120, ratio(1, 8), start()),
+                greedy(120, 240, ratio(1, 8), start()),
+            ]
+        })
+        .collect();
     // A frame of the lowest class is in the way of all that come right behind it, the higher the later.
     searched.push(vec![
         greedy(40, 80, ratio(1, 3), 3),
@@ -306,8 +388,18 @@ fn bounds_of_shaped_classes_are_near_the_worst() {
         greedy(120, 120, ratio(1, 8), 1),
         greedy(120, 240, ratio(1, 8), 0),
     ]);
-    let classes = shaped_classes().classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() }).collect();
-    let network = one_port(EgressPort::new(Rational::ONE, classes).unwrap(), &searched[0]);
+    let classes = shaped_classes()
+        .classes()
+        .iter()
+        .map(|class| TrafficClass {
+            shortest: class.longest.clone(),
+            ..class.clone()
+        })
+        .collect();
+    let network = one_port(
+        EgressPort::new(Rational::ONE, classes).unwrap(),
+        &searched[0],
+    );
     for (class, most) in [1.01, 1.35, 2.1].into_iter().enumerate() {
         let found = tightness(&network, &[], &searched, class);
         eprintln!("class {class}: {found}");
@@ -322,7 +414,9 @@ fn bounds_of_priorities_are_near_the_worst() {
             burst: burst.into(),
             rate,
             sizes: vec![size; 30],
-            pauses: std::iter::once(start).chain(std::iter::repeat_n(Rational::ZERO, 29)).collect(),
+            pauses: std::iter::once(start)
+                .chain(std::iter::repeat_n(Rational::ZERO, 29))
+                .collect(),
         };
         vec![
             greedy(30, 90, ratio(1, 4), ratio(1 + late, 100)),

@@ -169,7 +169,8 @@ impl GateControlList {
 
     /// Whether the gates of two classes are ever open together.
     fn overlap(&self, one: usize, other: usize) -> bool {
-        let both = |entry: &&GateControlEntry| Self::is_open(entry, one) && Self::is_open(entry, other);
+        let both =
+            |entry: &&GateControlEntry| Self::is_open(entry, one) && Self::is_open(entry, other);
         self.entries.iter().any(|entry| both(&entry))
     }
 
@@ -274,7 +275,11 @@ impl GateControlList {
             let missed = &window.start + (&window.length - frame).max(Rational::ZERO);
             let later = (1..=usable.len()).map(|offset| {
                 let next = (index + offset) % usable.len();
-                let again = if next <= index { self.cycle_time.clone() } else { Rational::ZERO };
+                let again = if next <= index {
+                    self.cycle_time.clone()
+                } else {
+                    Rational::ZERO
+                };
                 let next = &usable[next];
                 (&next.start + again - &missed, next.length.clone())
             });
@@ -293,7 +298,11 @@ impl GateControlList {
         let phases = windows.iter().enumerate().map(|(index, window)| {
             let from_here = (0..windows.len()).map(|offset| {
                 let next = (index + offset) % windows.len();
-                let again = if next < index { self.cycle_time.clone() } else { Rational::ZERO };
+                let again = if next < index {
+                    self.cycle_time.clone()
+                } else {
+                    Rational::ZERO
+                };
                 let next = &windows[next];
                 (&next.start + again - &window.start, next.length.clone())
             });
@@ -306,12 +315,7 @@ impl GateControlList {
 
     /// What is sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them; behind some cycles a line that is not above it
     /// (`below`) or not below it.
-    fn staircase(
-        &self,
-        windows: &[(Rational, Rational)],
-        rate: &Rational,
-        below: bool,
-    ) -> Curve {
+    fn staircase(&self, windows: &[(Rational, Rational)], rate: &Rational, below: bool) -> Curve {
         let mut pieces = vec![Piece::new(
             Rational::ZERO,
             Extended::ZERO,
@@ -336,7 +340,12 @@ impl GateControlList {
                 if pieces.last().is_some_and(|last| last.start == start) {
                     pieces.pop();
                 }
-                pieces.push(Piece::new(start.clone(), value.clone(), value, rate.clone()));
+                pieces.push(Piece::new(
+                    start.clone(),
+                    value.clone(),
+                    value,
+                    rate.clone(),
+                ));
                 sent += rate * length;
                 let end = start + length;
                 let value = Extended::Finite(sent.clone());

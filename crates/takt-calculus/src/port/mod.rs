@@ -3,11 +3,13 @@
 //! All sizes are bits on the wire and all rates bit/s. Service is counted bit by bit as it leaves on the link; frames arrive whole. Why that
 //! matters, and what each curve assumes, is in `docs/bounds.md`.
 
+mod analyses;
 mod credit;
 mod gates;
 mod network;
 mod total_flow;
 
+pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
 pub use total_flow::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};

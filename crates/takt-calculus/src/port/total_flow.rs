@@ -32,7 +32,9 @@ impl Default for FixedPoint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unbounded {
     /// More arrives in the long run than is served.
-    #[error("{queue}: {arrival_rate:?} bit/s arrive in the long run, {service_rate:?} bit/s are served")]
+    #[error(
+        "{queue}: {arrival_rate:?} bit/s arrive in the long run, {service_rate:?} bit/s are served"
+    )]
     Overload {
         /// The queue.
         queue: QueueId,
@@ -42,7 +44,9 @@ pub enum Unbounded {
         service_rate: Extended,
     },
     /// Delays that depend on each other in a circle have no common bound that could be found.
-    #[error("{queue}: delays depend on each other in a circle, and after {rounds} rounds still grow")]
+    #[error(
+        "{queue}: delays depend on each other in a circle, and after {rounds} rounds still grow"
+    )]
     NoFixedPoint {
         /// The queue.
         queue: QueueId,
@@ -96,6 +100,12 @@ impl PortBounds {
     /// The bounds of a queue.
     pub fn queue(&self, queue: QueueId) -> Option<&QueueBounds> {
         self.queues.get(queue.port)?.get(queue.class)
+    }
+
+    pub(crate) fn delays(&self) -> Vec<Vec<Extended>> {
+        let of_port =
+            |queues: &Vec<QueueBounds>| queues.iter().map(|queue| queue.delay.clone()).collect();
+        self.queues.iter().map(of_port).collect()
     }
 }
 
@@ -277,12 +287,12 @@ impl PortNetwork {
                 port: queue.port,
                 class,
             };
-            let arrival = self.arrival(above, delays, shaped)?;
+            let arrival = self.arrival(above, delays, shaped, None)?;
             let late = delayed(&arrival, &delays[above.port][above.class]);
             let departure = late.minimum(&port.shaping(class)?);
             higher.push(ClassTraffic { arrival, departure });
         }
-        let arrival = self.arrival(queue, delays, shaped)?;
+        let arrival = self.arrival(queue, delays, shaped, None)?;
         let service = port.service(queue.class, &higher)?;
         let delay = if self.visits(queue).is_empty() {
             Extended::ZERO
@@ -302,16 +312,18 @@ impl PortNetwork {
         })
     }
 
-    /// What arrives at a queue.
-    fn arrival(
+    /// What arrives at a queue, without one stream's visit, as `(stream, position)`.
+    pub(crate) fn arrival(
         &self,
         queue: QueueId,
         delays: &[Vec<Extended>],
         shaped: bool,
+        but: Option<(usize, usize)>,
     ) -> Result<Curve, PortNetworkError> {
         // What came the same way in one class was limited there.
         let mut ways: BTreeMap<(Option<QueueId>, Rational), Curve> = BTreeMap::new();
-        for visit in self.visits(queue) {
+        let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
+        for visit in self.visits(queue).iter().filter(counts) {
             let spread = &visit.most - &visit.least;
             let sum = ways.entry((visit.from, spread)).or_insert_with(Curve::zero);
             *sum = sum.sum(&self.arrival_of(visit, delays));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use takt_calculus::{EgressPort, Rational, Step, TransmissionSelection};
+use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
 
 /// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none.
 #[derive(Clone, Default)]
@@ -55,6 +55,8 @@ pub(crate) struct Simulator<'a> {
     paths: Vec<&'a [Step]>,
     events: BTreeMap<(Rational, usize), Event>,
     number: usize,
+    /// Between two queues, or for one stream alone: when the last frame came out of a delay.
+    ordered: BTreeMap<([Option<QueueId>; 2], Option<usize>), Rational>,
     choose: &'a mut dyn FnMut() -> u32,
     pub(crate) seen: Seen,
 }
@@ -80,6 +82,7 @@ impl<'a> Simulator<'a> {
             paths,
             events: BTreeMap::new(),
             number: 0,
+            ordered: BTreeMap::new(),
             choose,
             seen: Seen::default(),
         }
@@ -140,8 +143,20 @@ impl<'a> Simulator<'a> {
             }
             Some(Step::Delay { least, most }) => {
                 let part = (most - least) * Rational::from((self.choose)()) / Rational::from(4);
+                // Frames between the same two queues keep their order.
+                let queue = |step: Option<&Step>| match step {
+                    Some(Step::Queue(queue)) => Some(*queue),
+                    _ => None,
+                };
+                let path = self.paths[frame.stream];
+                let ends =
+                    [frame.step.wrapping_sub(1), frame.step + 1].map(|step| queue(path.get(step)));
+                let alone = ends.contains(&None).then_some(frame.stream);
+                let last = self.ordered.entry((ends, alone)).or_default();
+                *last = (now + least + part).max(last.clone());
+                let time = last.clone();
                 frame.step += 1;
-                self.at(now + least + part, Event::Arrive(frame));
+                self.at(time, Event::Arrive(frame));
                 None
             }
             Some(Step::Queue(queue)) => {
@@ -219,7 +234,8 @@ impl Port<'_> {
             } else if !self.queues[class].is_empty() {
                 *credit = &*credit + slope * &passed;
             } else {
-                *credit = (credit.clone().min(Rational::ZERO) + slope * &passed).min(Rational::ZERO);
+                *credit =
+                    (credit.clone().min(Rational::ZERO) + slope * &passed).min(Rational::ZERO);
             }
         }
         self.updated = now.clone();
@@ -232,14 +248,20 @@ impl Port<'_> {
         {
             return now - &self.credits[class] / slope;
         }
-        let Some(windows) = self.gates.windows.get(class).filter(|windows| !windows.is_empty())
+        let Some(windows) = self
+            .gates
+            .windows
+            .get(class)
+            .filter(|windows| !windows.is_empty())
         else {
             return now.clone();
         };
         let cycle = Rational::from((now / &self.gates.cycle).floor()) * &self.gates.cycle;
         let candidates = [-1i32, 0, 1, 2].into_iter().flat_map(|number| {
             let cycle = &cycle + &self.gates.cycle * Rational::from(number);
-            windows.iter().map(move |(start, end)| (&cycle + start, &cycle + end))
+            windows
+                .iter()
+                .map(move |(start, end)| (&cycle + start, &cycle + end))
         });
         candidates
             .map(|(start, end)| (start.max(now.clone()), end))
