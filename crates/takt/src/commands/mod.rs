@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod bounds;
 mod browse;
 mod call;
 mod clean;
@@ -37,6 +38,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::PubSub(command) => pubsub::run(&command),
+        Command::Bounds(arguments) => bounds::run(&arguments),
         Command::Scenario(command) => scenario::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
