@@ -21,7 +21,11 @@ pub(super) fn print(rows: &[Row]) {
                 .collect()
         })
         .unwrap_or_default();
-    println!("{}: {}", first.scenario.name, first.scenario.description);
+    let title = [
+        first.scenario.name.as_str(),
+        first.scenario.description.as_str(),
+    ];
+    println!("{}", title.join(": ").trim_end_matches(": "));
     println!(
         "times in us; model {}\n",
         match first.model {
@@ -53,6 +57,9 @@ pub(super) fn print(rows: &[Row]) {
         }
     }
     print_aligned(&lines);
+    for (name, reason) in not_applicable(rows) {
+        println!("- {name}: {reason}");
+    }
     if rows.len() == 1 {
         println!();
         print_ports(&first.bounds.queues);
@@ -62,6 +69,15 @@ pub(super) fn print(rows: &[Row]) {
         println!("* {assumption}");
     }
     println!("docs/bounds.md derives the bounds.");
+}
+
+/// Why analyses say nothing of a flow, each reason once.
+fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, String)> {
+    let flows = rows.iter().flat_map(|row| &row.bounds.flows);
+    let answers = flows.flat_map(|flow| &flow.answers);
+    answers
+        .filter_map(|(analysis, answer)| Some((analysis.name(), answer.clone().err()?)))
+        .collect()
 }
 
 fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
