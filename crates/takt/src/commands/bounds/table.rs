@@ -28,9 +28,9 @@ pub(super) fn print(rows: &[Row]) {
     ];
     output::line(title.join(": ").trim_end_matches(": "));
     let model = match first.model {
-            BoundsModel::Sound => "sound",
-            BoundsModel::Paper => "paper (not sound: see the assumptions)",
-        };
+        BoundsModel::Sound => "sound",
+        BoundsModel::Paper => "paper (not sound: see the assumptions)",
+    };
     output::line(format!("times in us; model {model}\n"));
     let mut heading: Vec<String> = first
         .settings
