@@ -559,7 +559,7 @@ pub(crate) const BOUNDS: Shape = Shape {
     ],
 };
 
-const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp"]);
+const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp", "schedule"]);
 
 pub(crate) const SIMULATION: Shape = Shape {
     name: "a simulation",

@@ -3,6 +3,7 @@
 mod loopback;
 mod paper;
 mod reason;
+mod schedule;
 mod sound;
 
 pub use reason::Infinite;
@@ -69,7 +70,9 @@ pub struct FlowBound {
     pub answers: Vec<(AnalysisName, Result<Extended, String>)>,
     /// The least of them, since each holds.
     pub delay: Extended,
-    /// By how much delays can differ: the delay less the shortest time that it takes.
+    /// The shortest time that it takes, in seconds.
+    pub best_case: Rational,
+    /// By how much delays can differ: the delay less the shortest time.
     pub jitter: Extended,
     /// Why the delay is infinite.
     pub infinite: Option<Infinite>,

@@ -7,6 +7,7 @@ use takt_scenario::{
 
 use super::loopback::{loopback, publisher};
 use super::reason::{Infinite, names};
+use super::schedule::{self, Ways};
 use super::{
     FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, bits_per_second, class_at, seconds,
     way_back,
@@ -22,7 +23,7 @@ const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
     "threads are never later than the latency of their node; clocks agree in rate",
     "queues are long enough for the backlog given here, so that nothing is dropped",
-    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other",
+    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other, but for the analysis `schedule`",
     "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
 ];
 
@@ -54,20 +55,26 @@ pub(super) fn bounds(
     for flow in scenario.flows() {
         mapping.add_stream(flow)?;
     }
-    let wanted: Vec<Analysis> = analyses.iter().copied().map(analysis).collect();
+    let wanted: Vec<Analysis> = analyses.iter().copied().filter_map(analysis).collect();
     let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
     let found = network.analyse(&wanted, &FixedPoint::default())?;
-    Ok(mapping.named(&found))
+    let mut bounds = mapping.named(&found);
+    if analyses.contains(&AnalysisName::Schedule) {
+        mapping.add_schedule(&mut bounds)?;
+    }
+    Ok(bounds)
 }
 
-fn analysis(name: AnalysisName) -> Analysis {
-    match name {
+/// `None` for what is made of several streams.
+fn analysis(name: AnalysisName) -> Option<Analysis> {
+    Some(match name {
         AnalysisName::Tfa => Analysis::TotalFlow,
         AnalysisName::TfaPlusPlus => Analysis::TotalFlowShaped,
         AnalysisName::Sfa => Analysis::SeparateFlow,
         AnalysisName::Pmoo => Analysis::PayMultiplexingOnlyOnce,
         AnalysisName::Plp => Analysis::PolynomialLinearProgram,
-    }
+        AnalysisName::Schedule => return None,
+    })
 }
 
 fn name_of(analysis: Analysis) -> AnalysisName {
@@ -259,6 +266,44 @@ impl<'a> Mapping<'a> {
         }
     }
 
+    /// What follows from knowing when applications send in the cycle of gates.
+    fn add_schedule(&self, bounds: &mut ScenarioBounds) -> Result<(), ScenarioBoundsError> {
+        let flows: Vec<&Flow> = self.scenario.flows().iter().collect();
+        let streams = flows.iter().map(|flow| {
+            let bits = flow.frame.physical_bits();
+            let mut path = Vec::new();
+            self.way(flow, &mut path);
+            Ok(Stream {
+                arrival: Curve::leaky_bucket(bits.clone(), &bits / seconds(flow.interval))?,
+                longest: bits.clone(),
+                shortest: bits,
+                path,
+            })
+        });
+        let streams = streams.collect::<Result<_, CurveError>>()?;
+        let ways = Ways { flows, streams };
+        let delays = schedule::delays(self.scenario, self.ports.clone(), &ways)?;
+        for (flow, delay) in ways.flows.iter().zip(delays) {
+            let Some(bound) = bounds
+                .flows
+                .iter_mut()
+                .find(|bound| bound.source == flow.source)
+            else {
+                continue;
+            };
+            if let Ok(delay) = &delay
+                && *delay < bound.delay
+            {
+                let best_case = bound.best_case.clone();
+                bound.jitter = delay.plus(&-best_case);
+                bound.delay = delay.clone();
+                bound.infinite = None;
+            }
+            bound.answers.push((AnalysisName::Schedule, delay));
+        }
+        Ok(())
+    }
+
     fn named(&self, found: &PortAnalyses) -> ScenarioBounds {
         let scenario = self.scenario;
         let mut queues = Vec::new();
@@ -316,6 +361,7 @@ impl<'a> Mapping<'a> {
                         round_trip: way_back(scenario, flow.source).is_some(),
                         answers: answers.collect(),
                         jitter: delay.plus(&-&bounds.best_case),
+                        best_case: bounds.best_case.clone(),
                         delay,
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),
