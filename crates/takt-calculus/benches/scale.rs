@@ -105,7 +105,7 @@ fn ports(factory: &factory::Factory) -> Result<PortNetwork, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let grid = factory::grid()?;
     let rounded = FixedPoint {
-        everywhere: true,
+        exact_up_to: 0,
         ..FixedPoint::default()
     };
     for flows in [10, 100, 1_000, 10_000] {
