@@ -173,9 +173,19 @@ fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
             }
         }
         let parameter = rows.first().map_or("", |row| row.settings[axis].0.as_str());
+        let is_infinite = |row: &Row| {
+            row.bounds
+                .flows
+                .first()
+                .is_some_and(|flow| flow.delay == Extended::Infinity)
+        };
+        let infinite = match rows.iter().any(is_infinite) {
+            true => "; infinite where a line has no point",
+            false => "",
+        };
         Chart {
             title: format!(
-                "Bounds over {}",
+                "Bounds over {}{infinite}",
                 parameter.rsplit('.').next().unwrap_or(parameter)
             ),
             x: parameter.to_owned(),
