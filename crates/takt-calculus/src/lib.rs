@@ -5,9 +5,10 @@
 //! * [`PeriodicCurve`]: curves that repeat themselves in the end, such as staircases without end, with the same operations and the sub-additive
 //!   closure.
 //! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other, and a bound a bound.
-//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+//! * [`Frame`], of `takt-scenario`: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
+//! * [`scenario_bounds`]: the bounds of a scenario, by name.
 //! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the streams that
 //!   pass them, and what each [`Analysis`] says of their delays.
 //! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
@@ -21,7 +22,7 @@ mod convolution;
 mod curve;
 mod deviation;
 mod envelope;
-mod frame;
+mod frame_bits;
 mod grid;
 mod linear_program;
 mod network;
@@ -34,6 +35,7 @@ mod pmoo;
 mod polynomial;
 mod port;
 mod round_trip;
+mod scenario;
 mod sum;
 mod total_flow;
 
@@ -43,7 +45,7 @@ pub use dashu_ratio::RBig as Rational;
 pub use analysis::{Output, TotalFlow};
 pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
-pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use frame_bits::FrameBits;
 pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
@@ -54,3 +56,7 @@ pub use port::{
     StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
+pub use scenario::{
+    FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
+};
+pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use takt_calculus::{CreditBasedShaper, Curve, Extended, Frame, PeriodicCurve, Rational};
+use takt_calculus::{
+    CreditBasedShaper, Curve, Extended, Frame, FrameBits, PeriodicCurve, Rational,
+};
 
 fn per_second(rate: u64) -> Rational {
     Rational::from(rate)

@@ -1,7 +1,9 @@
 //! What can be typed after `takt`.
 
+mod bounds;
 mod publish;
 mod pubsub;
+mod scenario;
 mod security_key;
 
 use std::path::PathBuf;
@@ -12,9 +14,13 @@ use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::SecurityGroupOptions;
 
+pub use bounds::BoundsArguments;
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
+};
+pub use scenario::{
+    CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security_key::SecurityKey;
 
@@ -115,6 +121,15 @@ pub enum Command {
     /// PubSub: configuration files, and what is in messages.
     #[command(subcommand, name = "pubsub")]
     PubSub(PubSubCommand),
+    /// Scenarios: networks, queueing disciplines and applications, described in one file.
+    #[command(subcommand)]
+    Scenario(ScenarioCommand),
+    /// Prove how long messages of a scenario can take at most, by network calculus.
+    #[command(after_help = "Examples:\n  \
+        takt bounds scenarios/line.toml\n  \
+        takt bounds line.toml --model sound --analysis all\n  \
+        takt bounds line.toml --json --plot bounds.svg")]
+    Bounds(BoundsArguments),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

@@ -7,12 +7,14 @@
     reason = "a test fails by panicking"
 )]
 
+mod bounds;
 mod clients;
 mod demo;
 mod disk;
 mod mistakes;
 mod presence;
 mod pubsub_config;
+mod scenario;
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod bounds;
 mod browse;
 mod call;
 mod clean;
@@ -13,6 +14,7 @@ mod publish;
 mod pubsub;
 mod read;
 mod registry;
+mod scenario;
 mod subscribe;
 mod watch;
 mod write;
@@ -36,6 +38,8 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::PubSub(command) => pubsub::run(&command),
+        Command::Bounds(arguments) => bounds::run(&arguments),
+        Command::Scenario(command) => scenario::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
 }

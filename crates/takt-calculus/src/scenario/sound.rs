@@ -1,0 +1,169 @@
+//! Bounds of a scenario that hold.
+
+use takt_scenario::{
+    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, NodeId, PortId, Queue, Scenario,
+};
+
+use super::loopback::{loopback, publisher};
+use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, way_back};
+use crate::curve::{Curve, CurveError};
+use crate::port::{Analysis, EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
+use crate::{FrameBits, Rational};
+
+pub(super) const ASSUMPTIONS: &[&str] = &[
+    "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
+    "threads are never later than the latency of their node; clocks agree in rate",
+    "queues are long enough for the backlog given here, so that nothing is dropped",
+    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other, but for the analysis `schedule`",
+    "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
+];
+
+/// The scenario as the calculus knows it.
+pub(super) struct Mapping<'a> {
+    pub(super) scenario: &'a Scenario,
+    /// Of each port and class of the scenario, the class's index in the calculus; `None` if no flow is in it.
+    pub(super) classes: Vec<Vec<Option<usize>>>,
+    pub(super) ports: Vec<EgressPort>,
+    pub(super) streams: Vec<Stream>,
+    /// Of each stream, its first flow.
+    pub(super) sources: Vec<&'a Flow>,
+}
+
+pub(super) fn bounds(
+    scenario: &Scenario,
+    analyses: &[AnalysisName],
+) -> Result<ScenarioBounds, ScenarioBoundsError> {
+    let mut mapping = Mapping {
+        scenario,
+        classes: Vec::new(),
+        ports: Vec::new(),
+        streams: Vec::new(),
+        sources: Vec::new(),
+    };
+    for port in 0..scenario.ports.len() {
+        mapping.add_port(PortId(port))?;
+    }
+    for flow in scenario.flows() {
+        mapping.add_stream(flow)?;
+    }
+    let wanted: Vec<Analysis> = analyses.iter().copied().filter_map(analysis).collect();
+    let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
+    let found = network.analyse(&wanted, &FixedPoint::default())?;
+    let mut bounds = mapping.named(&found);
+    if analyses.contains(&AnalysisName::Schedule) {
+        mapping.add_schedule(&mut bounds)?;
+    }
+    Ok(bounds)
+}
+
+/// `None` for what is made of several streams.
+fn analysis(name: AnalysisName) -> Option<Analysis> {
+    Some(match name {
+        AnalysisName::Tfa => Analysis::TotalFlow,
+        AnalysisName::TfaPlusPlus => Analysis::TotalFlowShaped,
+        AnalysisName::Sfa => Analysis::SeparateFlow,
+        AnalysisName::Pmoo => Analysis::PayMultiplexingOnlyOnce,
+        AnalysisName::Plp => Analysis::PolynomialLinearProgram,
+        AnalysisName::Schedule => return None,
+    })
+}
+
+impl<'a> Mapping<'a> {
+    /// One stream for a flow; what a loopback sends back is the same stream, further on.
+    fn add_stream(&mut self, flow: &'a Flow) -> Result<(), ScenarioBoundsError> {
+        let scenario = self.scenario;
+        let mut path = Vec::new();
+        match flow.source {
+            FlowSource::Return(_) => return Ok(()),
+            FlowSource::Cross(_) => self.way(flow, &mut path),
+            FlowSource::Publish(id) => {
+                let application = &scenario.applications[id.0];
+                let node = |id: NodeId| &scenario.nodes[id.0];
+                self.check_lead(flow)?;
+                let late = publisher(application, node(application.publisher));
+                path.push(Step::Delay {
+                    least: late.least,
+                    most: late.most,
+                });
+                self.way(flow, &mut path);
+                if let Some(back) = way_back(scenario, flow.source) {
+                    let held = loopback(application, node(application.receiver.node()));
+                    path.push(Step::Delay {
+                        least: held.least,
+                        most: held.most,
+                    });
+                    self.way(back, &mut path);
+                }
+            }
+        }
+        let bits = flow.frame.physical_bits();
+        let arrival = match flow.source {
+            FlowSource::Cross(id) => cross_arrival(&scenario.cross_traffic[id.0])?,
+            _ => Curve::leaky_bucket(bits.clone(), &bits / seconds(flow.interval))?,
+        };
+        self.streams.push(Stream {
+            arrival,
+            longest: bits.clone(),
+            shortest: bits,
+            path,
+        });
+        self.sources.push(flow);
+        Ok(())
+    }
+
+    /// ETF drops what comes later than delta before its time.
+    fn check_lead(&self, flow: &Flow) -> Result<(), ScenarioBoundsError> {
+        let FlowSource::Publish(id) = flow.source else {
+            return Ok(());
+        };
+        let application = &self.scenario.applications[id.0];
+        let (Some(lead), Some(first)) = (application.txtime, flow.ports.first()) else {
+            return Ok(());
+        };
+        let class = class_at(self.scenario, flow, *first);
+        let class = &self.scenario.ports[first.0].discipline.classes[class];
+        if let Queue::Etf { delta, .. } = class.queue
+            && lead < delta
+        {
+            return Err(ScenarioBoundsError::NotModelled {
+                place: self.scenario.port_name(*first),
+                what: format!(
+                    "frames that are dropped: they are given to etf {lead} before their time, but delta is {delta}"
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn way(&self, flow: &Flow, path: &mut Vec<Step>) {
+        let scenario = self.scenario;
+        for (position, id) in flow.ports.iter().enumerate() {
+            let port = &scenario.ports[id.0];
+            let class = class_at(scenario, flow, *id);
+            if let Some(class) = self.classes[id.0][class] {
+                path.push(Step::Queue(QueueId { port: id.0, class }));
+            }
+            let cable = seconds(scenario.links[port.link.0].length.propagation());
+            let (mut least, mut most) = (cable.clone(), cable);
+            if position + 1 < flow.ports.len() {
+                let bridge = &scenario.nodes[port.to.0];
+                least += seconds(bridge.forwarding_delay_least);
+                most += seconds(bridge.forwarding_delay);
+            }
+            path.push(Step::Delay { least, most });
+        }
+    }
+}
+
+/// What cross traffic brings at most.
+fn cross_arrival(traffic: &CrossTraffic) -> Result<Curve, CurveError> {
+    let bits = traffic.frame.physical_bits();
+    match traffic.arrival_bound() {
+        Some(bound) => {
+            let burst = bits * Rational::from(bound.frames);
+            let rate = &burst / seconds(bound.interval);
+            Curve::leaky_bucket(burst, rate)
+        }
+        None => Curve::burst_delay(Rational::ZERO),
+    }
+}
