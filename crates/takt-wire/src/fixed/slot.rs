@@ -181,7 +181,7 @@ impl FixedLayout {
         field: usize,
     ) -> Option<Slot<T>> {
         let place = self.field(data_set_message, field)?;
-        (scalar_type(place)? == T::BUILT_IN_TYPE).then(|| Slot {
+        (scalar_type(place)? == T::BUILT_IN_TYPE).then_some(Slot {
             offset: place.value.start,
             value: PhantomData,
         })
