@@ -59,7 +59,7 @@ impl Classes {
         let entries = self
             .gates
             .as_ref()
-            .map_or(0, |gates| gates.schedule().2.len());
+            .map_or(0, |gates| gates.schedule().1.len());
         self.assist = Some(TxTimeAssist::new(delay, entries));
         self
     }

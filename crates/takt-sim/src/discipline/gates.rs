@@ -20,7 +20,7 @@ pub enum Window {
     Closed(Time),
 }
 
-/// A schedule that repeats from its base time on; before that all gates are open.
+/// A schedule that repeats, before its base time too: it has been there for long when a simulation begins.
 #[derive(Debug, Clone)]
 pub struct Gates {
     base: Time,
@@ -52,7 +52,7 @@ impl Gates {
 
     /// What the gate of a class does at this time.
     pub fn window(&self, class: u8, now: Time) -> Window {
-        if now < self.base || self.entries.is_empty() {
+        if self.entries.is_empty() {
             return Window::Open(Time::MAX);
         }
         let start = self.cycle_start(now);
@@ -75,9 +75,9 @@ impl Gates {
         }
     }
 
-    /// Base time, cycle, and where each entry ends and what is open in it.
-    pub(super) fn schedule(&self) -> (Time, Time, &[(Time, u16)]) {
-        (self.base, self.cycle, &self.entries)
+    /// The cycle, and where each entry ends and what is open in it.
+    pub(super) fn schedule(&self) -> (Time, &[(Time, u16)]) {
+        (self.cycle, &self.entries)
     }
 
     /// When the cycle began that this time is in.
@@ -109,7 +109,7 @@ mod tests {
         // Class 1 for 150 µs, class 0 for 60, both for 40.
         let entries = [entry(0b10, 150), entry(0b01, 60), entry(0b11, 40)];
         let gates = Gates::new(us(1000), us(250), &entries);
-        assert_eq!(gates.window(0, us(999)), Window::Open(Time::MAX));
+        assert_eq!(gates.window(0, us(999)), Window::Closed(us(1150 - 0)));
         assert_eq!(gates.window(0, us(1000)), Window::Closed(us(1150)));
         assert_eq!(gates.window(0, us(1150)), Window::Open(us(1250)));
         assert_eq!(gates.window(0, us(1249)), Window::Open(us(1250)));

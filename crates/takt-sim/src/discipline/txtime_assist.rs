@@ -24,8 +24,8 @@ impl TxTimeAssist {
     /// The txtime of a packet of this class that takes so long; `None` if it fits in no window.
     pub fn choose(&mut self, gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
         let earliest = now + self.delay;
-        let (base, cycle, entries) = gates.schedule();
-        if earliest < base || entries.is_empty() {
+        let (cycle, entries) = gates.schedule();
+        if entries.is_empty() {
             return Some(earliest);
         }
         let mut best: Option<(Time, usize)> = None;
@@ -81,7 +81,7 @@ mod tests {
         let gates = Gates::new(us(1000), us(100), &entries);
         let mut assist = TxTimeAssist::new(us(20), entries.len());
         let mut choose = |class, duration, now| assist.choose(&gates, class, us(duration), us(now));
-        assert_eq!(choose(0, 15, 900), Some(us(920)));
+        assert_eq!(choose(0, 15, 900), Some(us(930)));
         assert_eq!(choose(0, 15, 1000), Some(us(1030)));
         assert_eq!(choose(0, 15, 1000), Some(us(1045)));
         assert_eq!(choose(0, 15, 1000), Some(us(1130)));
