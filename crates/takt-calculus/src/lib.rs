@@ -2,7 +2,7 @@
 //!
 //! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
 //!   deconvolution, horizontal and vertical deviation. Nothing is rounded.
-//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+//! * [`Frame`], of `takt-scenario`: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
 //! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
@@ -15,7 +15,7 @@ mod convolution;
 mod curve;
 mod deviation;
 mod envelope;
-mod frame;
+mod frame_bits;
 mod network;
 mod pmoo;
 mod round_trip;
@@ -26,6 +26,7 @@ pub use dashu_ratio::RBig as Rational;
 pub use analysis::{Output, TotalFlow};
 pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
-pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use frame_bits::FrameBits;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
+pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};

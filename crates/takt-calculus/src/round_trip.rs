@@ -3,7 +3,7 @@
 
 use crate::cbs::{CreditBasedShaper, Port, ShaperError};
 use crate::curve::{Curve, CurveError, Extended};
-use crate::{Frame, Rational};
+use crate::{Frame, FrameBits, Rational};
 
 /// What is taken into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

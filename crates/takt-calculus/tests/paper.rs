@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use takt_calculus::{
-    CreditBasedShaper, Curve, Extended, Frame, Line, Model, REPEATED_NODE_COUNTS, Rational,
+    CreditBasedShaper, Curve, Extended, Frame, FrameBits, Line, Model, REPEATED_NODE_COUNTS,
+    Rational,
 };
 
 /// Table IV in µs: a row per hop count, a column per size.

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use takt_calculus::{Curve, Extended, Frame, Line, Model, Rational};
+use takt_calculus::{Curve, Extended, Frame, FrameBits, Line, Model, Rational};
 
 const HOPS: u32 = 3;
 const MESSAGES: usize = 24;

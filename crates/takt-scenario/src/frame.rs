@@ -1,7 +1,5 @@
 //! Sizes of Ethernet frames: the one place that knows what counts as payload, as L2 frame and on the wire.
 
-use crate::Rational;
-
 /// What the kernel counts besides the payload: addresses, EtherType and VLAN tag.
 const HEADERS: u32 = 14 + 4;
 /// What a frame occupies on the wire besides that: frame check sequence, preamble with start delimiter, interframe gap.
@@ -30,6 +28,9 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// What a frame occupies on the wire besides its payload.
+    pub(crate) const OVERHEAD: u32 = HEADERS + WIRE;
+
     /// The longest there is: 1542 B on the wire.
     pub const LONGEST: Self = Self {
         payload: GREATEST_PAYLOAD,
@@ -71,16 +72,6 @@ impl Frame {
     /// Bytes that the frame occupies on the wire: padding, frame check sequence, preamble and interframe gap included.
     pub fn physical(self) -> u32 {
         self.payload.max(LEAST_PAYLOAD) + HEADERS + WIRE
-    }
-
-    /// [`Self::l2`] in bits.
-    pub fn l2_bits(self) -> Rational {
-        (8 * self.l2()).into()
-    }
-
-    /// [`Self::physical`] in bits.
-    pub fn physical_bits(self) -> Rational {
-        (8 * self.physical()).into()
     }
 }
 

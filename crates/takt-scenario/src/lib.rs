@@ -1,0 +1,29 @@
+//! What a scenario is: nodes and links, a queueing discipline at each port, PubSub applications and what else is sent. It is one TOML
+//! file, from which bounds are computed (`takt-calculus`) and simulations run; it knows no curve, no event and no socket.
+//!
+//! * [`Scenario::parse`] reads and checks a file, and says of each mistake where it is and what was probably meant. `docs/scenario.md` is the
+//!   reference of the file.
+//! * Everything in a [`Scenario`] is resolved: names are indices, routes are found ([`Scenario::flows`]), slopes and credits computed.
+//! * [`ScenarioFile::variants`] gives the scenarios that sweeps make of a file.
+//! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
+//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+
+mod document;
+mod error;
+mod fields;
+mod frame;
+mod model;
+mod quantity;
+mod read;
+mod scenario;
+mod shape;
+mod sweep;
+
+pub use error::{Mistake, ScenarioError};
+pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use model::*;
+pub use quantity::{
+    Credit, Drift, Duration, Length, QuantityError, Rate, Share, SignedDuration, Size,
+};
+pub use scenario::{Flow, FlowSource, Scenario, ScenarioFile, Variant};
+pub use sweep::Sweep;

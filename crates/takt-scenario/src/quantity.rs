@@ -1,0 +1,360 @@
+//! Quantities as exact integers, and as text with their unit: `"250 us"`, `"1 Gbit/s"`, `"1481 B"`.
+
+use std::fmt;
+
+/// Picoseconds. The finest that a scenario can say; one bit at 1 Gbit/s takes 1000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Duration(pub u64);
+
+/// Picoseconds, forwards or backwards: what a clock shows more than the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct SignedDuration(pub i64);
+
+/// Bits in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Rate(pub u64);
+
+/// Bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Size(pub u64);
+
+/// Bytes, or fewer than none: the credit of a shaper as `tc` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Credit(pub i64);
+
+/// Millimetres of cable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Length(pub u64);
+
+/// A part of something, in billionths: `"-3%"` is -30 000 000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Share(pub i64);
+
+/// What a clock gains on the time, in parts per billion: `"1.5 ppm"` is 1500.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Drift(pub i64);
+
+/// A text is not a quantity.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no {what}: write for example {example}")]
+pub struct QuantityError {
+    /// The text.
+    pub text: String,
+    /// What it should be.
+    pub what: &'static str,
+    /// What would be one.
+    pub example: &'static str,
+}
+
+/// Units of a quantity and what each is worth; `""` is none.
+type Units = &'static [(&'static str, u64)];
+
+impl Duration {
+    /// None.
+    pub const ZERO: Self = Self(0);
+    pub(crate) const UNITS: Units = &[
+        ("s", 1_000_000_000_000),
+        ("ms", 1_000_000_000),
+        ("us", 1_000_000),
+        ("\u{b5}s", 1_000_000),
+        ("\u{3bc}s", 1_000_000),
+        ("ns", 1000),
+        ("ps", 1),
+        ("min", 60_000_000_000_000),
+    ];
+
+    /// Whole microseconds; `None` if that is more than a `u64` of picoseconds holds, seven months.
+    pub fn from_micros(micros: u64) -> Option<Self> {
+        micros.checked_mul(1_000_000).map(Self)
+    }
+
+    /// Picoseconds.
+    pub fn picos(self) -> u64 {
+        self.0
+    }
+
+    /// The part of it that a share is, rounded down to picoseconds; 0 if the share is negative.
+    pub fn part(self, share: Share) -> Self {
+        let part = i128::from(self.0) * i128::from(share.0) / i128::from(Share::ONE.0);
+        Self(u64::try_from(part.max(0)).unwrap_or(u64::MAX))
+    }
+
+    /// Both together; the longest there is if that is too long.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl SignedDuration {
+    /// Picoseconds.
+    pub fn picos(self) -> i64 {
+        self.0
+    }
+}
+
+impl Rate {
+    pub(crate) const UNITS: Units = &[
+        ("bit/s", 1),
+        ("kbit/s", 1000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+    ];
+
+    /// Bits in a second.
+    pub fn bits_per_second(self) -> u64 {
+        self.0
+    }
+
+    /// How long so many bytes take, rounded up to picoseconds; the longest time there is at a rate of 0.
+    pub fn duration(self, bytes: u64) -> Duration {
+        let Some(rate) = std::num::NonZeroU64::new(self.0) else {
+            return Duration(u64::MAX);
+        };
+        let time = (u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(rate.get()));
+        Duration(u64::try_from(time).unwrap_or(u64::MAX))
+    }
+}
+
+impl Size {
+    pub(crate) const UNITS: Units = &[
+        ("B", 1),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+    ];
+
+    /// Bytes.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl Length {
+    pub(crate) const UNITS: Units = &[("m", 1000), ("km", 1_000_000), ("cm", 10), ("mm", 1)];
+
+    /// How long a signal travels: 5 ns per metre, two thirds of light's speed.
+    pub fn propagation(self) -> Duration {
+        Duration(self.0.saturating_mul(5))
+    }
+}
+
+impl Share {
+    /// All of it.
+    pub const ONE: Self = Self(1_000_000_000);
+    pub(crate) const UNITS: Units = &[("%", 10_000_000), ("", 1_000_000_000)];
+
+    /// Billionths.
+    pub fn billionths(self) -> i64 {
+        self.0
+    }
+}
+
+impl Drift {
+    pub(crate) const UNITS: Units = &[("ppm", 1000), ("ppb", 1)];
+
+    /// Parts per billion.
+    pub fn billionths(self) -> i64 {
+        self.0
+    }
+}
+
+/// A decimal number and its unit, in the smallest unit; `None` if it is none, has an unknown unit, or is not a whole number of the smallest.
+fn parse(text: &str, units: Units) -> Option<i128> {
+    let text = text.trim();
+    let (negative, text) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (text.starts_with('-'), rest.trim_start()),
+        None => (false, text),
+    };
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit = unit.trim_start();
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    if whole.is_empty() || digits.len() > 20 || digits.contains('.') {
+        return None;
+    }
+    let product = digits.parse::<i128>().ok()?.checked_mul((*factor).into())?;
+    let scale = 10i128.pow(u32::try_from(fraction.len()).ok()?);
+    (product % scale == 0).then_some(if negative {
+        -product / scale
+    } else {
+        product / scale
+    })
+}
+
+/// The number in the greatest unit in which it is whole.
+fn write(f: &mut fmt::Formatter<'_>, value: i128, units: Units) -> fmt::Result {
+    let fits = |(_, factor): &&(&str, u64)| value % i128::from(*factor) == 0;
+    let usual = units
+        .iter()
+        .filter(|(name, _)| name.is_ascii() && *name != "min");
+    let best = usual.filter(fits).max_by_key(|(_, factor)| *factor);
+    match best {
+        _ if value == 0 => write!(f, "0 {}", units.first().map_or("", |unit| unit.0)),
+        Some((unit, factor)) => write!(f, "{} {unit}", value / i128::from(*factor)),
+        None => write!(f, "{value}"),
+    }
+}
+
+macro_rules! quantity {
+    ($type:ident, $number:ty, $units:expr, $what:literal, $example:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = QuantityError;
+
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                let value = parse(text, $units).and_then(|value| <$number>::try_from(value).ok());
+                value.map(Self).ok_or_else(|| QuantityError {
+                    text: text.to_owned(),
+                    what: $what,
+                    example: $example,
+                })
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write(f, self.0.into(), $units)
+            }
+        }
+    };
+}
+
+quantity!(
+    Duration,
+    u64,
+    Duration::UNITS,
+    "time",
+    "\"250 us\", \"1.5 ms\" or \"100 ns\""
+);
+quantity!(
+    SignedDuration,
+    i64,
+    Duration::UNITS,
+    "time",
+    "\"-20 us\" or \"1.2 us\""
+);
+quantity!(
+    Rate,
+    u64,
+    Rate::UNITS,
+    "rate",
+    "\"1 Gbit/s\" or \"100 Mbit/s\""
+);
+quantity!(Size, u64, Size::UNITS, "size", "\"1481 B\" or \"2 KiB\"");
+quantity!(
+    Credit,
+    i64,
+    Size::UNITS,
+    "credit",
+    "\"153 B\" or \"-1503 B\""
+);
+quantity!(Length, u64, Length::UNITS, "length", "\"10 m\"");
+quantity!(
+    Drift,
+    i64,
+    Drift::UNITS,
+    "drift",
+    "\"1.5 ppm\" or \"-20 ppb\""
+);
+
+impl std::str::FromStr for Share {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let value = parse(text, Self::UNITS).and_then(|value| i64::try_from(value).ok());
+        value.map(Self).ok_or_else(|| QuantityError {
+            text: text.to_owned(),
+            what: "share",
+            example: "\"-3%\" or 0.3",
+        })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Hundred-millionths of a percent are what is left behind the point.
+        let (sign, value) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        let fraction = format!("{:07}", value % 10_000_000);
+        let fraction = fraction.trim_end_matches('0');
+        let point = if fraction.is_empty() { "" } else { "." };
+        write!(f, "{sign}{}{point}{fraction}%", value / 10_000_000)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn with_units() {
+        assert_eq!("250 us".parse(), Ok(Duration(250_000_000)));
+        assert_eq!("250\u{b5}s".parse(), Ok(Duration(250_000_000)));
+        assert_eq!("31.25 us".parse(), Ok(Duration(31_250_000)));
+        assert_eq!("1.5ms".parse(), Ok(Duration(1_500_000_000)));
+        assert_eq!("-1.2 us".parse(), Ok(SignedDuration(-1_200_000)));
+        assert_eq!("1 Gbit/s".parse(), Ok(Rate(1_000_000_000)));
+        assert_eq!("2 KiB".parse(), Ok(Size(2048)));
+        assert_eq!(
+            "10 m".parse::<Length>().unwrap().propagation(),
+            Duration(50_000)
+        );
+        assert_eq!("-3%".parse(), Ok(Share(-30_000_000)));
+        assert_eq!("0.3".parse(), Ok(Share(300_000_000)));
+        assert_eq!("1.5 ppm".parse(), Ok(Drift(1500)));
+    }
+
+    #[test]
+    fn what_is_none() {
+        for text in [
+            "",
+            "250",
+            "us",
+            "250 uss",
+            "-1 us",
+            "1e3 us",
+            "0.5 ps",
+            "1..5 us",
+            ".5 us",
+            "99999999999999999999 s",
+        ] {
+            assert!(text.parse::<Duration>().is_err(), "{text}");
+        }
+        let error = "1 Gb".parse::<Rate>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`1 Gb` is no rate: write for example \"1 Gbit/s\" or \"100 Mbit/s\""
+        );
+    }
+
+    #[test]
+    fn sending_takes_time() {
+        assert_eq!(Rate(1_000_000_000).duration(1542), Duration(12_336_000));
+        assert_eq!(Rate(3).duration(1), Duration(2_666_666_666_667));
+        assert_eq!(Rate(0).duration(1), Duration(u64::MAX));
+        assert_eq!(
+            "250 us"
+                .parse::<Duration>()
+                .unwrap()
+                .part(Share(300_000_000)),
+            Duration(75_000_000)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(number: u64, signed: i64) {
+            prop_assert_eq!(Duration(number).to_string().parse(), Ok(Duration(number)));
+            prop_assert_eq!(Rate(number).to_string().parse(), Ok(Rate(number)));
+            prop_assert_eq!(Size(number).to_string().parse(), Ok(Size(number)));
+            prop_assert_eq!(Length(number).to_string().parse(), Ok(Length(number)));
+            prop_assert_eq!(SignedDuration(signed).to_string().parse(), Ok(SignedDuration(signed)));
+            prop_assert_eq!(Share(signed).to_string().parse(), Ok(Share(signed)));
+            prop_assert_eq!(Drift(signed).to_string().parse(), Ok(Drift(signed)));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! From the document to the scenario. Mistakes are collected: what can be read in spite of one is read.
+
+mod discipline;
+mod network;
+mod options;
+mod ports;
+mod route;
+mod topology;
+mod traffic;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::document::{Item, Table};
+use crate::error::Problem;
+use crate::fields::SCENARIO;
+use crate::model::{Link, Node, NodeId};
+use crate::{Flow, Scenario};
+
+/// What is known so far, and what is wrong with it.
+pub(crate) struct Reader<'a> {
+    document: &'a Table,
+    /// Where other files are sought.
+    directory: &'a Path,
+    problems: Vec<Problem>,
+    nodes: Vec<Node>,
+    names: HashMap<String, NodeId>,
+    links: Vec<Link>,
+    /// The links at each node, in the order of the file.
+    neighbours: Vec<Vec<(NodeId, usize)>>,
+}
+
+/// The scenario of a document.
+pub(crate) fn scenario(
+    document: &Table,
+    directory: &Path,
+    default_name: &str,
+) -> Result<Scenario, Vec<Problem>> {
+    let mut problems = Vec::new();
+    SCENARIO.check(document, 0..0, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut reader = Reader {
+        document,
+        directory,
+        problems,
+        nodes: Vec::new(),
+        names: HashMap::new(),
+        links: Vec::new(),
+        neighbours: Vec::new(),
+    };
+    let shifts = reader.network();
+    let disciplines = reader.disciplines();
+    let (applications, mut flows) = reader.applications();
+    let (cross_traffic, others) = reader.cross_traffic();
+    flows.extend(others);
+    let ports = reader.ports(&disciplines, &shifts, &flows);
+    let applications = reader.txtimes(applications, &flows, &ports);
+    let bounds = reader.bounds();
+    let simulation = reader.simulation();
+    let measure = reader.measure();
+    let sweeps = reader.sweeps();
+    if !reader.problems.is_empty() {
+        return Err(reader.problems);
+    }
+    let text = |name: &str| document.text(name).map(str::to_owned);
+    Ok(Scenario {
+        name: text("name").unwrap_or_else(|| default_name.to_owned()),
+        description: text("description").unwrap_or_default(),
+        nodes: reader.nodes,
+        links: reader.links,
+        ports,
+        applications,
+        cross_traffic,
+        bounds,
+        simulation,
+        measure,
+        sweeps,
+        flows: flows.into_iter().map(|flow| flow.flow).collect(),
+    })
+}
+
+/// A flow and where it is written.
+struct PlacedFlow {
+    flow: Flow,
+    span: Range<usize>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, message: impl Into<String>, span: &Range<usize>) {
+        self.problems.push(Problem::new(message, span.clone()));
+    }
+
+    /// The node of a name.
+    fn node(&mut self, item: &Item) -> Option<NodeId> {
+        let name = item.text()?;
+        let found = self.names.get(name).copied();
+        if found.is_none() {
+            let problem = Problem::new(format!("there is no node `{name}`"), item.span.clone());
+            let names = self.nodes.iter().map(|node| node.name.as_str());
+            self.problems.push(problem.did_you_mean(name, names));
+        }
+        found
+    }
+
+    /// The node that a field names.
+    fn node_field(&mut self, table: &Table, field: &str) -> Option<NodeId> {
+        self.node(table.get(field)?)
+    }
+
+    /// Reports names that are there twice.
+    fn distinct<'t>(&mut self, what: &str, tables: impl Iterator<Item = &'t Table>) {
+        let mut seen = std::collections::HashSet::new();
+        for name in tables.filter_map(|table| table.get("name")) {
+            if !seen.insert(name.text()) {
+                self.problem(format!("there are two {what} of this name"), &name.span);
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Ports: which discipline each has, resolved for what passes it.
+
+use std::ops::Range;
+
+use super::discipline::{Shaper, Written};
+use super::{PlacedFlow, Reader};
+use crate::Frame;
+use crate::error::Problem;
+use crate::model::{Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio};
+use crate::quantity::{Credit, Duration, Rate, Share};
+
+impl Reader<'_> {
+    /// Two ports for each link. `shifts` are those of the topology's ports.
+    pub(super) fn ports(
+        &mut self,
+        disciplines: &[Written],
+        shifts: &[Duration],
+        flows: &[PlacedFlow],
+    ) -> Vec<Port> {
+        let document = self.document;
+        let usual = document
+            .get("discipline")
+            .and_then(|item| self.discipline_of(item, disciplines));
+        let usual = usual.unwrap_or(disciplines.len() - 1);
+        let count = 2 * self.links.len();
+        let mut chosen = vec![usual; count];
+        let mut shift: Vec<Duration> = shifts.to_vec();
+        shift.resize(count, Duration::ZERO);
+        for (item, table) in document.tables("ports") {
+            let node = self.node_field(table, "node");
+            let to = table.get("to").map(|item| self.node(item));
+            let discipline = table
+                .get("discipline")
+                .map(|item| self.discipline_of(item, disciplines));
+            let (Some(node), false) = (node, to == Some(None)) else {
+                continue;
+            };
+            let is_meant = |next: &NodeId| to.is_none_or(|to| to == Some(*next));
+            let meant: Vec<usize> = self.neighbours[node.0]
+                .iter()
+                .filter(|(next, _)| is_meant(next))
+                .map(|(_, port)| *port)
+                .collect();
+            if meant.is_empty() {
+                self.problem("there is no such port: no link is there", &item.span);
+            }
+            for port in meant {
+                if let Some(Some(discipline)) = discipline {
+                    chosen[port] = discipline;
+                }
+                if let Some(said) = table.quantity("shift") {
+                    shift[port] = said;
+                }
+            }
+        }
+        let mut ports = Vec::with_capacity(count);
+        for (index, (chosen, shift)) in chosen.into_iter().zip(shift).enumerate() {
+            let link = &self.links[index / 2];
+            let (node, to, rate) = (link.ends[index % 2], link.ends[1 - index % 2], link.rate);
+            let passing: Vec<&PlacedFlow> = flows
+                .iter()
+                .filter(|flow| flow.flow.ports.contains(&PortId(index)))
+                .collect();
+            let discipline = self.resolve(&disciplines[chosen], rate, shift, &passing);
+            ports.push(Port {
+                node,
+                to,
+                link: LinkId(index / 2),
+                discipline,
+            });
+        }
+        ports
+    }
+
+    fn discipline_of(
+        &mut self,
+        item: &crate::document::Item,
+        disciplines: &[Written],
+    ) -> Option<usize> {
+        let name = item.text()?;
+        let found = disciplines
+            .iter()
+            .position(|written| written.discipline.name == name);
+        if found.is_none() {
+            let problem = Problem::new(
+                format!("there is no discipline `{name}`"),
+                item.span.clone(),
+            );
+            let names = disciplines
+                .iter()
+                .map(|written| written.discipline.name.as_str());
+            self.problems.push(problem.did_you_mean(name, names));
+        }
+        found
+    }
+
+    fn resolve(
+        &mut self,
+        written: &Written,
+        rate: Rate,
+        shift: Duration,
+        passing: &[&PlacedFlow],
+    ) -> Discipline {
+        let mut discipline = written.discipline.clone();
+        let mut reserved = 0u128;
+        for (index, shaper) in written.shapers.iter().enumerate() {
+            let Some(shaper) = shaper else { continue };
+            let flows = passing
+                .iter()
+                .filter(|flow| written.discipline.class_of(flow.flow.pcp) == index);
+            let frames: Vec<(Frame, Duration)> = flows
+                .map(|flow| (flow.flow.frame, flow.flow.interval))
+                .collect();
+            let Some(class) = discipline.classes.get_mut(index) else {
+                continue;
+            };
+            if let Queue::Cbs {
+                idle_slope,
+                send_slope,
+                hi_credit,
+                lo_credit,
+                ..
+            } = &mut class.queue
+            {
+                *idle_slope = shaper
+                    .idle_slope
+                    .unwrap_or_else(|| reservation(&frames, shaper.provisioning));
+                reserved += u128::from(idle_slope.0);
+                *send_slope = shaper
+                    .send_slope
+                    .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
+                *hi_credit = shaper
+                    .hi_credit
+                    .unwrap_or_else(|| Credit(portion(Frame::LONGEST.l2(), idle_slope.0, rate.0)));
+                *lo_credit = shaper.lo_credit.unwrap_or_else(|| {
+                    let longest = frames
+                        .iter()
+                        .map(|(frame, _)| frame.l2())
+                        .max()
+                        .unwrap_or(0);
+                    Credit(-portion(longest, send_slope.0, rate.0))
+                });
+                self.check_slope(*idle_slope, rate, shaper, &class.name);
+            }
+        }
+        if reserved >= u128::from(rate.0) && written.shapers.iter().flatten().count() > 1 {
+            self.problem(
+                "the idleSlopes of all classes together are not less than the link's rate",
+                &written.span,
+            );
+        }
+        if let Scheduler::Taprio(taprio) = &mut discipline.scheduler {
+            taprio.base_time = taprio.base_time.plus(shift);
+            let taprio = taprio.clone();
+            for flow in passing {
+                let class = written.discipline.class_of(flow.flow.pcp);
+                self.check_windows(
+                    &taprio,
+                    class,
+                    &written.discipline,
+                    rate,
+                    flow,
+                    &written.span,
+                );
+            }
+        }
+        discipline
+    }
+
+    fn check_slope(&mut self, idle_slope: Rate, rate: Rate, shaper: &Shaper, class: &str) {
+        if idle_slope >= rate {
+            let message = format!(
+                "the idleSlope of class `{class}`, {idle_slope}, is not less than the link's {rate}"
+            );
+            self.problem(message, &shaper.span);
+        }
+    }
+
+    /// Reports flows whose frames no window lets pass.
+    fn check_windows(
+        &mut self,
+        taprio: &Taprio,
+        class: usize,
+        discipline: &Discipline,
+        rate: Rate,
+        flow: &PlacedFlow,
+        span: &Range<usize>,
+    ) {
+        let windows = taprio.windows(class);
+        let name = discipline
+            .classes
+            .get(class)
+            .map_or("", |class| &class.name);
+        let needed = rate
+            .duration(flow.flow.frame.physical().into())
+            .plus(taprio.guard_band);
+        let problem = match windows.iter().map(|(_, long)| *long).max() {
+            None => Problem::new(
+                format!(
+                    "the gate of class `{name}` never opens, and PCP {} is in it",
+                    flow.flow.pcp
+                ),
+                span.clone(),
+            ),
+            Some(longest) if longest < needed => Problem::new(
+                format!(
+                    "no window of class `{name}` is long enough for a frame of {} B on the wire: the longest has {longest}, needed are {needed} with the guard band",
+                    flow.flow.frame.physical()
+                ),
+                span.clone(),
+            ),
+            Some(_) => return,
+        };
+        self.problems.push(problem);
+    }
+}
+
+/// What flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole bits.
+fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
+    let part = u128::from((Share::ONE.0 + provisioning.0).max(0).unsigned_abs());
+    let one = u128::from(Share::ONE.0.unsigned_abs());
+    let needs = frames.iter().map(|(frame, interval)| {
+        let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;
+        (bits * part).div_ceil(u128::from(interval.0.max(1)) * one)
+    });
+    Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
+}
+
+/// `bytes · slope / rate`, rounded up.
+fn portion(bytes: u32, slope: u64, rate: u64) -> i64 {
+    let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(u128::from(rate.max(1)));
+    i64::try_from(portion).unwrap_or(i64::MAX)
+}

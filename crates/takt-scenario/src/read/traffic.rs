@@ -1,0 +1,272 @@
+//! Applications and cross traffic, and the flows that they are.
+
+use super::{PlacedFlow, Reader};
+use crate::document::{Item, Table};
+use crate::fields::{APPLICATION, CROSS_TRAFFIC};
+use crate::model::{
+    Application, ApplicationId, CrossTraffic, CrossTrafficId, Pattern, Phases, Port, PortId, Queue,
+    Receiver, Scheduler,
+};
+use crate::quantity::{Duration, Rate, Share, Size};
+use crate::{Flow, FlowSource, Frame};
+
+/// The headers of IPv4, without options, and UDP.
+const UDP_HEADERS: u64 = 20 + 8;
+
+/// The way back along the same links.
+fn reversed(ports: &[PortId]) -> Vec<PortId> {
+    ports.iter().rev().map(|port| PortId(port.0 ^ 1)).collect()
+}
+
+impl Reader<'_> {
+    pub(super) fn applications(&mut self) -> (Vec<Application>, Vec<PlacedFlow>) {
+        let document = self.document;
+        let tables = || document.tables("applications");
+        self.distinct("applications", tables().map(|(_, table)| table));
+        let (mut applications, mut flows) = (Vec::new(), Vec::new());
+        for (item, table) in tables() {
+            let Some(application) = self.application(item, table) else {
+                continue;
+            };
+            let id = ApplicationId(applications.len());
+            let ends = (application.publisher, application.receiver.node());
+            let flow = |source, ports| PlacedFlow {
+                flow: Flow {
+                    source,
+                    ports,
+                    frame: application.frame,
+                    pcp: application.pcp,
+                    interval: application.cycle,
+                },
+                span: item.span.clone(),
+            };
+            if let Some(way) = self.route(ends.0, ends.1, table.get("path"), item) {
+                let back = match (application.receiver, table.get("return_path")) {
+                    (Receiver::Loopback(_), None) => Some(reversed(&way)),
+                    (Receiver::Loopback(_), path) => self.route(ends.1, ends.0, path, item),
+                    (Receiver::Subscriber(_), None) => None,
+                    (Receiver::Subscriber(_), Some(path)) => {
+                        self.problem("only a loopback sends something back", &path.span);
+                        None
+                    }
+                };
+                flows.push(flow(FlowSource::Publish(id), way));
+                flows.extend(back.map(|back| flow(FlowSource::Return(id), back)));
+            }
+            applications.push(application);
+        }
+        (applications, flows)
+    }
+
+    fn application(&mut self, item: &Item, table: &Table) -> Option<Application> {
+        let publisher = self.node_field(table, "publisher");
+        let receiver = self.one_of(APPLICATION.name, item, table, &["loopback", "subscriber"]);
+        let receiver = receiver.and_then(|(name, item)| {
+            let node = self.node(item)?;
+            Some(if name == "loopback" {
+                Receiver::Loopback(node)
+            } else {
+                Receiver::Subscriber(node)
+            })
+        });
+        let ways = &["payload", "repeated_node_count", "fields"];
+        let frame = self.one_of(APPLICATION.name, item, table, ways);
+        let frame = frame.and_then(|(name, item)| self.frame(name, item));
+        let phases = table
+            .get("phases")
+            .map_or(Phases::default(), |item| self.phases(item));
+        Some(Application {
+            name: table.text("name")?.to_owned(),
+            publisher: publisher?,
+            receiver: receiver?,
+            cycle: table.quantity("cycle")?,
+            offset: table.quantity("offset").unwrap_or_default(),
+            phases,
+            frame: frame?,
+            vlan: table.integer("vlan").unwrap_or(1),
+            pcp: table.integer("pcp").unwrap_or(3),
+            txtime: None,
+        })
+    }
+
+    /// The one of several fields that is there.
+    fn one_of<'t>(
+        &mut self,
+        what: &str,
+        item: &Item,
+        table: &'t Table,
+        names: &[&'static str],
+    ) -> Option<(&'static str, &'t Item)> {
+        let list = format!("`{}`", names.join("`, `"));
+        let there = names
+            .iter()
+            .filter_map(|name| Some((*name, table.get(name)?)));
+        let there: Vec<(&str, &Item)> = there.collect();
+        match there.as_slice() {
+            [one] => Some(*one),
+            [] => {
+                self.problem(format!("{what} needs one of {list}"), &item.span);
+                None
+            }
+            [_, second, ..] => {
+                self.problem(format!("{what} has only one of {list}"), &second.1.span);
+                None
+            }
+        }
+    }
+
+    fn frame(&mut self, way: &str, item: &Item) -> Option<Frame> {
+        let count = item
+            .quantity::<Size>()
+            .map(|size| size.0)
+            .or_else(|| item.value.show().parse().ok())?;
+        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let frame = match way {
+            "repeated_node_count" => Frame::of_repeated_node_count(narrow(count)),
+            "fields" => Frame::of_repeated_node_count(narrow(count - 1)),
+            "udp_payload" => Frame::new(narrow(count.saturating_add(UDP_HEADERS))),
+            _ => Frame::new(narrow(count)),
+        };
+        match frame {
+            Ok(frame) => Some(frame),
+            Err(error) => {
+                self.problem(error.to_string(), &item.span);
+                None
+            }
+        }
+    }
+
+    fn phases(&mut self, item: &Item) -> Phases {
+        let usual = Phases::default();
+        let get = |name, usual: Share| {
+            item.table()
+                .and_then(|table| table.quantity(name))
+                .unwrap_or(usual)
+        };
+        let phases = Phases {
+            subscriber: get("subscriber", usual.subscriber),
+            user: get("user", usual.user),
+            publisher: get("publisher", usual.publisher),
+        };
+        let order = [Share(0), phases.subscriber, phases.user, phases.publisher];
+        if !order.is_sorted() || phases.publisher >= Share::ONE {
+            self.problem(
+                "phases do not fall, and are at least 0 and less than 1",
+                &item.span,
+            );
+        }
+        phases
+    }
+
+    pub(super) fn cross_traffic(&mut self) -> (Vec<CrossTraffic>, Vec<PlacedFlow>) {
+        let document = self.document;
+        let tables = || document.tables("cross_traffic");
+        self.distinct("flows of cross traffic", tables().map(|(_, table)| table));
+        let (mut all, mut flows) = (Vec::new(), Vec::new());
+        for (item, table) in tables() {
+            let Some(traffic) = self.one_cross_traffic(item, table) else {
+                continue;
+            };
+            if let Some(ports) = self.route(traffic.from, traffic.to, table.get("path"), item) {
+                flows.push(PlacedFlow {
+                    flow: Flow {
+                        source: FlowSource::Cross(CrossTrafficId(all.len())),
+                        ports,
+                        frame: traffic.frame,
+                        pcp: traffic.pcp,
+                        interval: traffic.interval,
+                    },
+                    span: item.span.clone(),
+                });
+            }
+            all.push(traffic);
+        }
+        (all, flows)
+    }
+
+    fn one_cross_traffic(&mut self, item: &Item, table: &Table) -> Option<CrossTraffic> {
+        let from = self.node_field(table, "from");
+        let to = self.node_field(table, "to");
+        let frame = self.one_of(CROSS_TRAFFIC.name, item, table, &["payload", "udp_payload"]);
+        let frame = frame.and_then(|(name, item)| self.frame(name, item));
+        let pace = self.one_of(CROSS_TRAFFIC.name, item, table, &["rate", "interval"]);
+        let frame = frame?;
+        let interval = match pace? {
+            ("interval", item) => item.quantity::<Duration>()?,
+            (_, item) => {
+                // A picosecond less, not more: what is sent is at least what was said.
+                let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;
+                let interval = bits / u128::from(item.quantity::<Rate>()?.0.max(1));
+                Duration(u64::try_from(interval).unwrap_or(u64::MAX).max(1))
+            }
+        };
+        let pattern = match table.get("pattern") {
+            Some(item) if item.text() == Some("poisson") => Pattern::Poisson,
+            Some(item) => item
+                .table()
+                .and_then(|table| table.integer("burst"))
+                .map_or(Pattern::Constant, Pattern::Burst),
+            None => Pattern::Constant,
+        };
+        Some(CrossTraffic {
+            name: table.text("name")?.to_owned(),
+            from: from?,
+            to: to?,
+            frame,
+            interval,
+            vlan: table.integer("vlan").unwrap_or(1),
+            pcp: table.integer("pcp").unwrap_or(0),
+            pattern,
+        })
+    }
+
+    /// Applications with the time ahead at which frames are given to the kernel.
+    pub(super) fn txtimes(
+        &mut self,
+        mut applications: Vec<Application>,
+        flows: &[PlacedFlow],
+        ports: &[Port],
+    ) -> Vec<Application> {
+        let document = self.document;
+        for PlacedFlow { flow, .. } in flows {
+            let FlowSource::Publish(id) = flow.source else {
+                continue;
+            };
+            let (Some(application), Some(port)) = (
+                applications.get_mut(id.0),
+                flow.ports.first().and_then(|port| ports.get(port.0)),
+            ) else {
+                continue;
+            };
+            let said = document
+                .tables("applications")
+                .find(|(_, table)| table.text("name") == Some(&application.name));
+            let said =
+                said.and_then(|(_, table)| Some((table.get("txtime")?, table.boolean("txtime")?)));
+            let class = port
+                .discipline
+                .classes
+                .get(port.discipline.class_of(application.pcp));
+            let queue = class.map(|class| &class.queue);
+            let assisted = matches!(&port.discipline.scheduler, Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some());
+            let wanted = matches!(
+                queue,
+                Some(Queue::Etf {
+                    skip_sock_check: false,
+                    ..
+                })
+            ) && !assisted;
+            if wanted && let Some((item, false)) = said {
+                self.problems.push(crate::error::Problem::new(
+                    "the first port's etf drops frames without a time of their own",
+                    item.span.clone(),
+                ));
+            }
+            if said.map_or(wanted, |(_, said)| said) {
+                let wait = Share(Share::ONE.0 - application.phases.publisher.0);
+                application.txtime = Some(application.cycle.part(wait).plus(application.offset));
+            }
+        }
+        applications
+    }
+}

@@ -1,0 +1,215 @@
+//! What fields a document may have. One table of them checks documents, makes the JSON Schema, and is compared with the documentation.
+
+use std::ops::Range;
+
+use crate::document::{Item, Table, Value};
+use crate::error::Problem;
+use crate::quantity::{Credit, Drift, Duration, Length, Rate, Share, SignedDuration, Size};
+
+/// A kind of table.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// What such a table is, with its article.
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) fields: &'static [Field],
+}
+
+/// A field of a table.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+    pub(crate) description: &'static str,
+}
+
+/// What a field holds.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Text,
+    Duration,
+    /// One that is not 0.
+    Interval,
+    SignedDuration,
+    /// One that is not 0.
+    Rate,
+    Size,
+    Credit,
+    Length,
+    Share,
+    Drift,
+    Integer(i64, i64),
+    Boolean,
+    Choice(&'static [&'static str]),
+    List(&'static Kind),
+    Table(&'static Shape),
+    /// Tables under names of one's own.
+    Named(&'static Shape),
+    /// What has one of several types; a type is there once.
+    OneOf(&'static [Kind]),
+    /// What a swept field may hold.
+    Any,
+}
+
+impl Kind {
+    /// What is expected, for people.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Duration | Self::Interval => "a time such as \"250 us\"".to_owned(),
+            Self::SignedDuration => "a time such as \"-20 us\"".to_owned(),
+            Self::Rate => "a rate such as \"1 Gbit/s\"".to_owned(),
+            Self::Size => "a size such as \"1481 B\"".to_owned(),
+            Self::Credit => "a credit such as \"-1503 B\"".to_owned(),
+            Self::Length => "a length such as \"10 m\"".to_owned(),
+            Self::Share => "a share such as \"-3%\" or 0.3".to_owned(),
+            Self::Drift => "a drift such as \"1.5 ppm\"".to_owned(),
+            Self::Integer(least, i64::MAX) => format!("an integer from {least} on"),
+            Self::Integer(least, most) => format!("an integer from {least} to {most}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Choice(names) => format!("one of \"{}\"", names.join("\", \"")),
+            Self::List(kind) => format!("a list, each {}", kind.describe()),
+            Self::Table(shape) => format!("a table: {}", shape.name),
+            Self::Named(shape) => format!("tables with names, each {}", shape.name),
+            Self::OneOf(kinds) => {
+                let kinds: Vec<String> = kinds.iter().map(Self::describe).collect();
+                kinds.join(", or ")
+            }
+            Self::Any => "anything".to_owned(),
+        }
+    }
+
+    /// Whether a value has the right type, whatever is in it.
+    fn has_type(&self, value: &Value) -> bool {
+        match self {
+            Self::Share => matches!(value, Value::Text(_) | Value::Integer(_) | Value::Float(_)),
+            Self::Integer(..) => matches!(value, Value::Integer(_)),
+            Self::Boolean => matches!(value, Value::Boolean(_)),
+            Self::List(_) => matches!(value, Value::List(_)),
+            Self::Table(_) | Self::Named(_) => matches!(value, Value::Table(_)),
+            Self::OneOf(kinds) => kinds.iter().any(|kind| kind.has_type(value)),
+            Self::Any => true,
+            _ => matches!(value, Value::Text(_)),
+        }
+    }
+
+    fn check(&self, item: &Item, problems: &mut Vec<Problem>) {
+        let span = item.span.clone();
+        if !self.has_type(&item.value) {
+            let message = format!(
+                "expected {}, not {}",
+                self.describe(),
+                item.value.describe()
+            );
+            problems.push(Problem::new(message, span));
+            return;
+        }
+        match self {
+            Self::Text | Self::Boolean | Self::Any => {}
+            Self::Duration => check_quantity::<Duration>(item, problems),
+            Self::Interval => check_positive(item, problems, |value: Duration| value.0),
+            Self::SignedDuration => check_quantity::<SignedDuration>(item, problems),
+            Self::Rate => check_positive(item, problems, |value: Rate| value.0),
+            Self::Size => check_quantity::<Size>(item, problems),
+            Self::Credit => check_quantity::<Credit>(item, problems),
+            Self::Length => check_quantity::<Length>(item, problems),
+            Self::Share => check_quantity::<Share>(item, problems),
+            Self::Drift => check_quantity::<Drift>(item, problems),
+            Self::Integer(least, most) => match item.value {
+                Value::Integer(value) if (*least..=*most).contains(&value) => {}
+                _ => problems.push(Problem::new(format!("expected {}", self.describe()), span)),
+            },
+            Self::Choice(names) => {
+                let written = item.text().unwrap_or_default();
+                if !names.contains(&written) {
+                    let message = format!("`{written}` is not {}", self.describe());
+                    let problem = Problem::new(message, span);
+                    problems.push(problem.did_you_mean(written, names.iter().copied()));
+                }
+            }
+            Self::List(kind) => item
+                .list()
+                .iter()
+                .for_each(|item| kind.check(item, problems)),
+            Self::Table(shape) => {
+                if let Some(table) = item.table() {
+                    shape.check(table, span, problems);
+                }
+            }
+            Self::Named(shape) => {
+                for (key, item) in item.table().into_iter().flat_map(|table| &table.fields) {
+                    match item.table() {
+                        Some(table) => shape.check(table, key.span.clone(), problems),
+                        None => {
+                            let message =
+                                format!("expected {}, not {}", shape.name, item.value.describe());
+                            problems.push(Problem::new(message, item.span.clone()));
+                        }
+                    }
+                }
+            }
+            Self::OneOf(kinds) => {
+                if let Some(kind) = kinds.iter().find(|kind| kind.has_type(&item.value)) {
+                    kind.check(item, problems);
+                }
+            }
+        }
+    }
+}
+
+fn check_quantity<T>(item: &Item, problems: &mut Vec<Problem>)
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    if item.quantity::<T>().is_none()
+        && let Err(error) = item.value.show().parse::<T>()
+    {
+        problems.push(Problem::new(error.to_string(), item.span.clone()));
+    }
+}
+
+fn check_positive<T>(item: &Item, problems: &mut Vec<Problem>, number: impl Fn(T) -> u64)
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    check_quantity::<T>(item, problems);
+    if item.quantity().map(number) == Some(0) {
+        let message = format!("`{}` must be more than 0", item.value.show());
+        problems.push(Problem::new(message, item.span.clone()));
+    }
+}
+
+impl Shape {
+    /// Reports fields that there are not, that are missing, and that hold something else. `place` is where the table begins.
+    pub(crate) fn check(&self, table: &Table, place: Range<usize>, problems: &mut Vec<Problem>) {
+        for (key, item) in &table.fields {
+            match self.field(&key.name) {
+                Some(field) => field.kind.check(item, problems),
+                None => {
+                    let message = format!("`{}` is no field of {}", key.name, self.name);
+                    let names = self.fields.iter().map(|field| field.name);
+                    let problem = Problem::new(message, key.span.clone());
+                    problems.push(problem.did_you_mean(&key.name, names));
+                }
+            }
+        }
+        for field in self.fields.iter().filter(|field| field.required) {
+            if table.get(field.name).is_none() {
+                let message = format!(
+                    "{} needs `{}`, {}",
+                    self.name,
+                    field.name,
+                    field.kind.describe()
+                );
+                problems.push(Problem::new(message, place.clone()));
+            }
+        }
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
