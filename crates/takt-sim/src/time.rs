@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use takt_scenario::Duration;
+
 /// A point in time, or the span between two. Picoseconds from the simulation's begin, or from 0 of a node's clock; 106 days at most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(i64);
@@ -42,6 +44,12 @@ impl Time {
     #[must_use]
     pub const fn times(self, count: i64) -> Self {
         Self(self.0.saturating_mul(count))
+    }
+}
+
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Self {
+        Self(i64::try_from(duration.picos()).unwrap_or(i64::MAX))
     }
 }
 

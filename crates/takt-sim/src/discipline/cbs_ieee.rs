@@ -78,13 +78,18 @@ impl CbsIeee {
 
 #[cfg(test)]
 mod tests {
+    use takt_scenario::Limit;
+
     use super::super::test::packet;
     use super::*;
 
     /// 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
     fn shaper() -> (CbsIeee, Drops) {
         let rate = LineRate::new(1_000_000_000);
-        (CbsIeee::new(Fifo::new(10), 100_000_000, rate), Drops::new())
+        (
+            CbsIeee::new(Fifo::new(Limit::Frames(10)), 100_000_000, rate),
+            Drops::new(),
+        )
     }
 
     const fn us(microseconds: i64) -> Time {

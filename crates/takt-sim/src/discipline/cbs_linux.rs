@@ -1,7 +1,9 @@
 //! The Credit-Based Shaper as Linux has it in software (`net/sched/sch_cbs.c`).
 
+use takt_scenario::{Credit, Rate};
+
 use super::{Drops, Fifo, Next, Packet};
-use crate::Time;
+use crate::{LineRate, Time};
 
 /// Credit counts whole bytes of L2 frames, time whole nanoseconds. It is spent when a packet is handed on, not while it is sent; the next one
 /// waits until that should have been sent. It is looked at when packets are asked for, and so rises above 0 only by what the caller is
@@ -22,31 +24,32 @@ pub struct CbsLinux {
     last: i64,
 }
 
-/// The parameters as `tc` has them.
+/// The parameters; `tc` takes slopes in whole kbit/s, and sendSlope with its sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CbsParameters {
-    /// In bit/s.
-    pub idle_slope: i64,
-    /// In bit/s, negative.
-    pub send_slope: i64,
-    /// In bytes.
-    pub hi_credit: i64,
-    /// In bytes, negative.
-    pub lo_credit: i64,
+    /// What the credit gains.
+    pub idle_slope: Rate,
+    /// What it loses while a packet is sent, as a positive number.
+    pub send_slope: Rate,
+    /// The most credit.
+    pub hi_credit: Credit,
+    /// The least credit.
+    pub lo_credit: Credit,
 }
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
 impl CbsLinux {
-    /// A shaper at a port of this speed in bit/s. `tc` takes slopes in kbit/s; rounding is the caller's.
-    pub fn new(queue: Fifo, parameters: CbsParameters, port_rate: u64) -> Self {
+    /// A shaper at a port of this speed. Slopes are rounded down to whole bytes per second.
+    pub fn new(queue: Fifo, parameters: CbsParameters, port_rate: LineRate) -> Self {
+        let bytes = |bits: u64| i64::try_from(bits / 8).unwrap_or(i64::MAX);
         Self {
             queue,
-            idle_slope: parameters.idle_slope / 8,
-            send_slope: parameters.send_slope / 8,
-            hi_credit: parameters.hi_credit,
-            lo_credit: parameters.lo_credit,
-            port_rate: i64::try_from(port_rate / 8).unwrap_or(i64::MAX).max(1),
+            idle_slope: bytes(parameters.idle_slope.0),
+            send_slope: -bytes(parameters.send_slope.0),
+            hi_credit: parameters.hi_credit.0,
+            lo_credit: parameters.lo_credit.0,
+            port_rate: bytes(port_rate.bits_per_second()).max(1),
             credit: 0,
             last: 0,
         }
@@ -112,18 +115,24 @@ fn credit(elapsed: i64, slope: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use takt_scenario::Limit;
+
     use super::super::test::packet;
     use super::*;
 
     /// 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
     fn shaper() -> (CbsLinux, Drops) {
         let parameters = CbsParameters {
-            idle_slope: 100_000_000,
-            send_slope: -900_000_000,
-            hi_credit: 150,
-            lo_credit: -1125,
+            idle_slope: Rate(100_000_000),
+            send_slope: Rate(900_000_000),
+            hi_credit: Credit(150),
+            lo_credit: Credit(-1125),
         };
-        let shaper = CbsLinux::new(Fifo::new(10), parameters, 1_000_000_000);
+        let shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
         (shaper, Drops::new())
     }
 
@@ -182,12 +191,16 @@ mod tests {
     fn lo_credit_is_the_least() {
         let (_, mut drops) = shaper();
         let parameters = CbsParameters {
-            idle_slope: 100_000_000,
-            send_slope: -900_000_000,
-            hi_credit: 150,
-            lo_credit: -500,
+            idle_slope: Rate(100_000_000),
+            send_slope: Rate(900_000_000),
+            hi_credit: Credit(150),
+            lo_credit: Credit(-500),
         };
-        let mut shaper = CbsLinux::new(Fifo::new(10), parameters, 1_000_000_000);
+        let mut shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
         for number in 0..2 {
             shaper.enqueue(packet(number, 1250), us(0), &mut drops);
         }

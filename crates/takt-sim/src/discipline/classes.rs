@@ -12,19 +12,10 @@ pub enum Lengths {
     Wire,
 }
 
-/// A traffic class: its queue.
-#[derive(Debug)]
-pub struct Class {
-    /// Its packets.
-    pub queue: Queue,
-    /// Whether `SCM_TXTIME` is what its queue goes by.
-    pub by_txtime: bool,
-}
-
 /// Classes, the highest first.
 #[derive(Debug)]
 pub struct Classes {
-    classes: Vec<Class>,
+    classes: Vec<Queue>,
     /// The class of each priority.
     map: [u8; 16],
     gates: Option<Gates>,
@@ -35,7 +26,7 @@ pub struct Classes {
 
 impl Classes {
     /// MQPRIO: each priority is mapped to a class; beyond the last class is the last.
-    pub fn new(classes: Vec<Class>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
+    pub fn new(classes: Vec<Queue>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
         Self {
             classes,
             map,
@@ -98,19 +89,30 @@ impl Classes {
             packet.txtime = chosen;
         }
         match self.classes.get_mut(usize::from(class)) {
-            Some(class) => class.queue.enqueue(packet, now, drops),
+            Some(class) => class.enqueue(packet, now, drops),
             None => drops.push((packet, DropReason::QueueFull)),
         }
     }
 
     /// Takes the next packet of one of these classes: bit 0 is the highest.
     pub fn dequeue(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
+        let selected = self.select(now, from, drops);
+        if let Release::Packet(_, class) = selected
+            && let Some(queue) = self.classes.get_mut(usize::from(class))
+        {
+            let _ = queue.take(now);
+        }
+        selected
+    }
+
+    /// What [`Self::dequeue`] would take.
+    pub fn select(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         let mut wake = Time::MAX;
-        for (number, class) in (0u8..).zip(&mut self.classes) {
+        for (number, queue) in (0u8..).zip(&mut self.classes) {
             if from >> number & 1 == 0 {
                 continue;
             }
-            let packet = match class.queue.next(now, drops) {
+            let packet = match queue.next(now, drops) {
                 Next::Empty => continue,
                 Next::At(time) => {
                     wake = wake.min(time);
@@ -118,21 +120,16 @@ impl Classes {
                 }
                 Next::Now(packet) => packet,
             };
-            if let (Some(gates), None) = (&self.gates, &self.assist) {
-                let closed = match gates.window(number, now) {
-                    Window::Open(closes) => {
-                        let end = now + duration(self.rate, self.lengths, &packet);
-                        (end > closes).then_some(closes)
-                    }
-                    Window::Closed(opens) => Some(opens),
-                };
-                if let Some(change) = closed {
-                    wake = wake.min(change);
-                    continue;
+            let change = match (&self.gates, &self.assist) {
+                (Some(gates), None) => {
+                    let duration = duration(self.rate, self.lengths, &packet);
+                    shut(gates, number, duration, now)
                 }
-            }
-            if let Some(packet) = class.queue.take(now) {
-                return Release::Packet(packet, number);
+                _ => None,
+            };
+            match change {
+                Some(change) => wake = wake.min(change),
+                None => return Release::Packet(packet, number),
             }
         }
         if wake == Time::MAX {
@@ -140,6 +137,18 @@ impl Classes {
         } else {
             Release::At(wake)
         }
+    }
+}
+
+/// Unless a frame that takes so long may begin now: when the gate changes next.
+fn shut(gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
+    match gates.window(class, now) {
+        Window::Open(Time::MAX) => None,
+        Window::Open(closes) => {
+            let fits = now + duration <= closes && now + gates.guard_band() <= closes;
+            (!fits).then_some(closes)
+        }
+        Window::Closed(opens) => Some(opens),
     }
 }
 
@@ -152,8 +161,11 @@ fn duration(rate: LineRate, lengths: Lengths, packet: &Packet) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use takt_scenario::Limit;
+
+    use super::super::gates::tests::schedule;
     use super::super::test::packet;
-    use super::super::{CbsIeee, Etf, Fifo, GateEntry};
+    use super::super::{CbsIeee, Etf, EtfMode, Fifo};
     use super::*;
 
     const fn us(microseconds: i64) -> Time {
@@ -162,11 +174,8 @@ mod tests {
 
     const ALL: u16 = u16::MAX;
 
-    fn fifo() -> Class {
-        Class {
-            queue: Queue::Fifo(Fifo::new(100)),
-            by_txtime: false,
-        }
+    fn fifo() -> Queue {
+        Queue::Fifo(Fifo::new(Limit::Frames(100)))
     }
 
     fn of(priority: u8, frame: u32, length: u32) -> Packet {
@@ -214,10 +223,11 @@ mod tests {
 
     #[test]
     fn a_class_without_credit_lets_others_go() {
-        let cbs = Class {
-            queue: Queue::CbsIeee(CbsIeee::new(Fifo::new(10), 100_000_000, rate())),
-            by_txtime: false,
-        };
+        let cbs = Queue::CbsIeee(CbsIeee::new(
+            Fifo::new(Limit::Frames(10)),
+            100_000_000,
+            rate(),
+        ));
         let mut classes = Classes::new(vec![cbs, fifo()], [0; 16], rate(), Lengths::Wire);
         classes.map[0] = 1;
         let mut drops = Drops::new();
@@ -236,16 +246,8 @@ mod tests {
     }
 
     fn gated(lengths: Lengths) -> Classes {
-        let entry = |open, interval| GateEntry {
-            open,
-            interval: us(interval),
-        };
-        let entries = [entry(0b001, 50), entry(0b110, 50)];
-        Classes::new(vec![fifo(), fifo(), fifo()], map(), rate(), lengths).with_gates(Gates::new(
-            us(0),
-            us(100),
-            &entries,
-        ))
+        Classes::new(vec![fifo(), fifo(), fifo()], map(), rate(), lengths)
+            .with_gates(Gates::new(&schedule(0, &[(0b001, 50), (0b110, 50)])))
     }
 
     #[test]
@@ -280,17 +282,9 @@ mod tests {
 
     #[test]
     fn txtime_assist_and_etf() {
-        let etf = |limit| Class {
-            queue: Queue::Etf(Etf::new(limit, us(5), false)),
-            by_txtime: true,
-        };
-        let entry = |open, interval| GateEntry {
-            open,
-            interval: us(interval),
-        };
-        let entries = [entry(0b01, 50), entry(0b10, 50)];
+        let etf = |limit| Queue::Etf(Etf::new(limit, us(5), EtfMode::Software));
         let mut classes = Classes::new(vec![etf(10), etf(10)], [0; 16], rate(), Lengths::Kernel)
-            .with_gates(Gates::new(us(0), us(100), &entries))
+            .with_gates(Gates::new(&schedule(0, &[(0b01, 50), (0b10, 50)])))
             .with_txtime_assist(us(20));
         let mut drops = Drops::new();
         classes.enqueue(of(3, 0, 1250), us(10), &mut drops);

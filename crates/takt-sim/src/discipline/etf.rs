@@ -5,26 +5,36 @@ use std::collections::VecDeque;
 use super::{DropReason, Drops, Next, Packet};
 use crate::Time;
 
+/// What a txtime means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EtfMode {
+    /// Packets leave `delta` before it.
+    Software,
+    /// They are given to the hardware then, which sends them at the txtime itself (LaunchTime).
+    Offload,
+    /// It is a deadline: they leave at once.
+    Deadline,
+}
+
 /// Packets by their txtime, each released `delta` before that; late ones are dropped.
 #[derive(Debug)]
 pub struct Etf {
     packets: VecDeque<(Time, Packet)>,
     limit: usize,
     delta: Time,
-    deadline_mode: bool,
+    mode: EtfMode,
     /// The txtime of the last that was released.
     last: Time,
 }
 
 impl Etf {
-    /// A queue for so many packets. In deadline mode a txtime is a deadline, and packets are released at once. `skip_sock_check` makes no
-    /// difference here: what has no txtime is dropped in either case.
-    pub fn new(limit: usize, delta: Time, deadline_mode: bool) -> Self {
+    /// A queue for so many packets. `skip_sock_check` makes no difference here: what has no txtime is dropped in either case.
+    pub fn new(limit: usize, delta: Time, mode: EtfMode) -> Self {
         Self {
             packets: VecDeque::new(),
             limit,
             delta,
-            deadline_mode,
+            mode,
             last: Time::picoseconds(i64::MIN),
         }
     }
@@ -48,13 +58,18 @@ impl Etf {
     /// What can be released; drops what has expired.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         while let Some((txtime, packet)) = self.packets.front().copied() {
-            if txtime < now {
+            // What the hardware has is not dropped any more.
+            if txtime < now && self.mode != EtfMode::Offload {
                 let _ = self.packets.pop_front();
                 drops.push((packet, DropReason::TxTimeMissed));
                 continue;
             }
-            let release = txtime - self.delta;
-            if self.deadline_mode || release <= now {
+            let release = match self.mode {
+                EtfMode::Software => txtime - self.delta,
+                EtfMode::Offload => txtime,
+                EtfMode::Deadline => now,
+            };
+            if release <= now {
                 return Next::Now(packet);
             }
             return Next::At(release);
@@ -88,7 +103,7 @@ mod tests {
 
     #[test]
     fn sorted_by_txtime_and_released_delta_before() {
-        let mut etf = Etf::new(10, us(200), false);
+        let mut etf = Etf::new(10, us(200), EtfMode::Software);
         let mut drops = Drops::new();
         for packet in [timed(0, 900), timed(1, 400), timed(2, 900), timed(3, 650)] {
             etf.enqueue(packet, us(0), &mut drops);
@@ -108,7 +123,7 @@ mod tests {
 
     #[test]
     fn late_packets_are_dropped() {
-        let mut etf = Etf::new(2, us(200), false);
+        let mut etf = Etf::new(2, us(200), EtfMode::Software);
         let mut drops = Drops::new();
         etf.enqueue(packet(0, 100), us(0), &mut drops);
         etf.enqueue(timed(1, 499), us(500), &mut drops);
@@ -135,8 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn hardware_sends_at_the_txtime() {
+        let mut etf = Etf::new(10, us(200), EtfMode::Offload);
+        let mut drops = Drops::new();
+        etf.enqueue(timed(0, 900), us(0), &mut drops);
+        assert_eq!(etf.next(us(700), &mut drops), Next::At(us(900)));
+        // The link was busy.
+        assert_eq!(etf.next(us(912), &mut drops), Next::Now(timed(0, 900)));
+        etf.enqueue(timed(1, 911), us(912), &mut drops);
+        assert_eq!(drops, [(timed(1, 911), DropReason::TxTimeInvalid)]);
+    }
+
+    #[test]
     fn deadlines_release_at_once() {
-        let mut etf = Etf::new(10, us(200), true);
+        let mut etf = Etf::new(10, us(200), EtfMode::Deadline);
         let mut drops = Drops::new();
         etf.enqueue(timed(0, 900), us(0), &mut drops);
         etf.enqueue(timed(1, 800), us(0), &mut drops);

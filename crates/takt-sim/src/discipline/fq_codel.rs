@@ -9,19 +9,6 @@ use crate::Time;
 /// How many packets are dropped at once when there are too many.
 const DROP_BATCH: usize = 64;
 
-/// The parameters as `tc` has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FqCodelParameters {
-    /// Packets.
-    pub limit: usize,
-    /// How many queues there are.
-    pub flows: u32,
-    /// Bytes that a flow may send before the next one's turn.
-    pub quantum: u32,
-    /// Of each queue.
-    pub codel: CodelParameters,
-}
-
 #[derive(Debug)]
 struct Flow {
     packets: VecDeque<(Time, Packet)>,
@@ -32,10 +19,14 @@ struct Flow {
 }
 
 /// Queues by flow, in turns; CoDel at each. Where the kernel hashes addresses, flow n has queue n modulo their number: no two of a few flows
-/// share one.
+/// share one. Memory is counted in bytes of L2 frames, where the kernel counts its buffers.
 #[derive(Debug)]
 pub struct FqCodel {
-    parameters: FqCodelParameters,
+    limit: usize,
+    memory_limit: u64,
+    queues: u32,
+    quantum: i64,
+    codel: CodelParameters,
     flows: Vec<Flow>,
     new_flows: VecDeque<u32>,
     old_flows: VecDeque<u32>,
@@ -45,9 +36,18 @@ pub struct FqCodel {
 
 impl FqCodel {
     /// Queues that are made when they are needed.
-    pub fn new(parameters: FqCodelParameters) -> Self {
+    pub fn new(parameters: &takt_scenario::FqCodel) -> Self {
+        let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).max(1);
         Self {
-            parameters,
+            limit: usize::try_from(parameters.limit).unwrap_or(usize::MAX),
+            memory_limit: parameters.memory_limit.0,
+            queues: number(parameters.flows),
+            quantum: number(parameters.quantum.0).into(),
+            codel: CodelParameters {
+                target: parameters.target.into(),
+                interval: parameters.interval.into(),
+                mtu: 1514,
+            },
             flows: Vec::new(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
@@ -58,7 +58,7 @@ impl FqCodel {
 
     /// Takes a packet in; if there are too many now, drops from the flow that has most.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
-        let index = packet.flow % self.parameters.flows.max(1);
+        let index = packet.flow % self.queues;
         while self.flows.len() <= index as usize {
             self.flows.push(Flow {
                 packets: VecDeque::new(),
@@ -73,12 +73,12 @@ impl FqCodel {
         flow.backlog += u64::from(packet.length);
         if !flow.listed {
             flow.listed = true;
-            flow.deficit = self.parameters.quantum.into();
+            flow.deficit = self.quantum;
             self.new_flows.push_back(index);
         }
         self.length += 1;
         self.backlog += u64::from(packet.length);
-        if self.length > self.parameters.limit {
+        if self.length > self.limit || self.backlog > self.memory_limit {
             self.drop_batch(drops);
         }
     }
@@ -94,7 +94,7 @@ impl FqCodel {
             };
             let index = *list.front()?;
             if self.flows[index as usize].deficit <= 0 {
-                self.flows[index as usize].deficit += i64::from(self.parameters.quantum.max(1));
+                self.flows[index as usize].deficit += self.quantum;
                 self.unlist_first(new);
                 self.old_flows.push_back(index);
                 continue;
@@ -137,14 +137,14 @@ impl FqCodel {
             self.flows[index].codel.emptied();
             return None;
         };
-        let (parameters, backlog) = (self.parameters.codel, self.backlog);
+        let (parameters, backlog) = (self.codel, self.backlog);
         let codel = &mut self.flows[index].codel;
         let drop = codel.should_drop(&parameters, now - since, backlog, now);
         Some((packet, drop))
     }
 
     fn codel_dequeue(&mut self, index: usize, now: Time, drops: &mut Drops) -> Option<Packet> {
-        let parameters = self.parameters.codel;
+        let parameters = self.codel;
         let Some((mut packet, mut drop)) = self.judged(index, now) else {
             self.flows[index].codel.dropping = false;
             return None;
@@ -204,19 +204,6 @@ mod tests {
     use super::super::test::packet;
     use super::*;
 
-    fn parameters() -> FqCodelParameters {
-        FqCodelParameters {
-            limit: 10_240,
-            flows: 1024,
-            quantum: 1514,
-            codel: CodelParameters {
-                target: Time::microseconds(5000),
-                interval: Time::microseconds(100_000),
-                mtu: 1514,
-            },
-        }
-    }
-
     fn of(flow: u32, frame: u32, length: u32) -> Packet {
         Packet {
             flow,
@@ -226,7 +213,7 @@ mod tests {
 
     #[test]
     fn flows_take_turns() {
-        let mut queue = FqCodel::new(parameters());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
         let mut drops = Drops::new();
         for frame in 0..4 {
             queue.enqueue(of(1, frame, 1000), Time::ZERO, &mut drops);
@@ -242,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_new_flow_goes_first() {
-        let mut queue = FqCodel::new(parameters());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
         let mut drops = Drops::new();
         for frame in 0..10 {
             queue.enqueue(of(1, frame, 1500), Time::ZERO, &mut drops);
@@ -257,9 +244,9 @@ mod tests {
 
     #[test]
     fn too_many_packets_are_taken_from_who_has_most() {
-        let mut queue = FqCodel::new(FqCodelParameters {
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel {
             limit: 10,
-            ..parameters()
+            ..takt_scenario::FqCodel::default()
         });
         let mut drops = Drops::new();
         queue.enqueue(of(2, 99, 1500), Time::ZERO, &mut drops);
@@ -279,7 +266,7 @@ mod tests {
 
     #[test]
     fn codel_begins_an_interval_after_the_target() {
-        let mut queue = FqCodel::new(parameters());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
         let mut drops = Drops::new();
         let ms = |milliseconds: i64| Time::microseconds(1000 * milliseconds);
         for frame in 0..100 {
@@ -301,7 +288,7 @@ mod tests {
 
     #[test]
     fn short_queues_are_left_alone() {
-        let mut queue = FqCodel::new(parameters());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
         let mut drops = Drops::new();
         for frame in 0..200 {
             let now = Time::microseconds(10_000 * i64::from(frame));

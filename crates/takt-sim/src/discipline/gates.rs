@@ -1,15 +1,8 @@
 //! The gates of scheduled traffic (IEEE 802.1Q, 8.6.8.4), as TAPRIO opens and closes them.
 
-use crate::Time;
+use takt_scenario::Taprio;
 
-/// One line of the schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GateEntry {
-    /// The classes whose gates are open: bit 0 is the highest class.
-    pub open: u16,
-    /// For how long.
-    pub interval: Time,
-}
+use crate::Time;
 
 /// What a gate does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,28 +19,30 @@ pub struct Gates {
     base: Time,
     cycle: Time,
     /// Where each entry ends, and what is open in it.
-    entries: Vec<(Time, u16)>,
+    entries: Vec<(Time, u8)>,
+    guard_band: Time,
 }
 
 impl Gates {
-    /// A schedule. Its last entry goes on until the cycle ends, if that is longer; a cycle that is not positive is the sum of the entries.
-    pub fn new(base: Time, cycle: Time, entries: &[GateEntry]) -> Self {
-        let sum = entries
-            .iter()
-            .fold(Time::ZERO, |sum, entry| sum + entry.interval);
-        let cycle = if cycle > Time::ZERO { cycle } else { sum };
-        let mut ends = Vec::with_capacity(entries.len());
+    /// The schedule of a port.
+    pub fn new(taprio: &Taprio) -> Self {
         let mut end = Time::ZERO;
-        for (index, entry) in entries.iter().enumerate() {
-            end += entry.interval;
-            let last = index + 1 == entries.len();
-            ends.push((if last { cycle } else { end.min(cycle) }, entry.open));
-        }
+        let entries = taprio.entries.iter().map(|entry| {
+            end += entry.interval.into();
+            (end, entry.gates)
+        });
+        let entries = entries.collect();
         Self {
-            base,
-            cycle: cycle.max(Time::picoseconds(1)),
-            entries: ends,
+            base: taprio.base_time.into(),
+            cycle: end.max(Time::picoseconds(1)),
+            entries,
+            guard_band: taprio.guard_band.into(),
         }
+    }
+
+    /// Until when before the end of a window a frame may begin.
+    pub fn guard_band(&self) -> Time {
+        self.guard_band
     }
 
     /// What the gate of a class does at this time.
@@ -76,7 +71,7 @@ impl Gates {
     }
 
     /// The cycle, and where each entry ends and what is open in it.
-    pub(super) fn schedule(&self) -> (Time, &[(Time, u16)]) {
+    pub(super) fn schedule(&self) -> (Time, &[(Time, u8)]) {
         (self.cycle, &self.entries)
     }
 
@@ -90,26 +85,36 @@ impl Gates {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use takt_scenario::{Duration, GateEntry};
+
     use super::*;
 
     const fn us(microseconds: i64) -> Time {
         Time::microseconds(microseconds)
     }
 
-    fn entry(open: u16, interval: i64) -> GateEntry {
-        GateEntry {
-            open,
-            interval: us(interval),
+    /// A schedule of gates, each for so many microseconds.
+    pub(crate) fn schedule(base: u64, entries: &[(u8, u64)]) -> Taprio {
+        let us = |microseconds: u64| Duration(microseconds * 1_000_000);
+        let entry = |(gates, interval): &(u8, u64)| GateEntry {
+            gates: *gates,
+            interval: us(*interval),
+        };
+        Taprio {
+            base_time: us(base),
+            cycle_time: us(entries.iter().map(|entry| entry.1).sum()),
+            entries: entries.iter().map(entry).collect(),
+            txtime_assist: None,
+            guard_band: Duration::ZERO,
         }
     }
 
     #[test]
     fn windows_repeat() {
         // Class 1 for 150 µs, class 0 for 60, both for 40.
-        let entries = [entry(0b10, 150), entry(0b01, 60), entry(0b11, 40)];
-        let gates = Gates::new(us(1000), us(250), &entries);
-        assert_eq!(gates.window(0, us(999)), Window::Closed(us(1150 - 0)));
+        let gates = Gates::new(&schedule(1000, &[(0b10, 150), (0b01, 60), (0b11, 40)]));
+        assert_eq!(gates.window(0, us(999)), Window::Open(us(1000)));
         assert_eq!(gates.window(0, us(1000)), Window::Closed(us(1150)));
         assert_eq!(gates.window(0, us(1150)), Window::Open(us(1250)));
         assert_eq!(gates.window(0, us(1249)), Window::Open(us(1250)));
@@ -118,22 +123,17 @@ mod tests {
         assert_eq!(gates.window(1, us(1210)), Window::Open(us(1400)));
         assert_eq!(gates.window(1, us(11_210)), Window::Open(us(11_400)));
         assert_eq!(gates.window(2, us(1210)), Window::Closed(Time::MAX));
+        assert_eq!(gates.window(0, us(-101)), Window::Closed(us(-100)));
+        assert_eq!(gates.window(0, us(-100)), Window::Open(us(0)));
     }
 
     #[test]
     fn always_open() {
-        let gates = Gates::new(us(0), us(100), &[entry(1, 40), entry(3, 60)]);
+        let gates = Gates::new(&schedule(0, &[(1, 40), (3, 60)]));
         assert_eq!(gates.window(0, us(12)), Window::Open(Time::MAX));
         assert_eq!(gates.window(1, us(12)), Window::Closed(us(40)));
         assert_eq!(gates.window(1, us(40)), Window::Open(us(100)));
-        let gates = Gates::new(us(0), us(0), &[]);
+        let gates = Gates::new(&schedule(0, &[]));
         assert_eq!(gates.window(5, us(12)), Window::Open(Time::MAX));
-    }
-
-    #[test]
-    fn the_last_entry_lasts_until_the_cycle_ends() {
-        let gates = Gates::new(us(0), us(100), &[entry(1, 40), entry(2, 10)]);
-        assert_eq!(gates.window(1, us(99)), Window::Open(us(100)));
-        assert_eq!(gates.window(0, us(99)), Window::Closed(us(100)));
     }
 }

@@ -17,12 +17,12 @@ use crate::Time;
 
 pub use cbs_ieee::CbsIeee;
 pub use cbs_linux::{CbsLinux, CbsParameters};
-pub use classes::{Class, Classes, Lengths};
+pub use classes::{Classes, Lengths};
 pub use codel::CodelParameters;
-pub use etf::Etf;
+pub use etf::{Etf, EtfMode};
 pub use fifo::Fifo;
-pub use fq_codel::{FqCodel, FqCodelParameters};
-pub use gates::{GateEntry, Gates, Window};
+pub use fq_codel::FqCodel;
+pub use gates::{Gates, Window};
 pub use queue::Queue;
 pub use txtime_assist::TxTimeAssist;
 
@@ -135,6 +135,14 @@ impl Discipline {
                 .dequeue(now, drops)
                 .map_or(Release::Nothing, |packet| Release::Packet(packet, 0)),
             Self::Classes(classes) => classes.dequeue(now, from, drops),
+        }
+    }
+
+    /// What [`Self::dequeue`] would take of all classes; FQ_CoDel does not say.
+    pub fn select(&mut self, now: Time, drops: &mut Drops) -> Release {
+        match self {
+            Self::FqCodel(_) => Release::Nothing,
+            Self::Classes(classes) => classes.select(now, u16::MAX, drops),
         }
     }
 

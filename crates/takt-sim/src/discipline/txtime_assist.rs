@@ -63,7 +63,7 @@ impl TxTimeAssist {
 
 #[cfg(test)]
 mod tests {
-    use super::super::GateEntry;
+    use super::super::gates::tests::schedule;
     use super::*;
 
     const fn us(microseconds: i64) -> Time {
@@ -72,14 +72,9 @@ mod tests {
 
     #[test]
     fn one_behind_the_other_in_windows() {
-        let entry = |open, interval| GateEntry {
-            open,
-            interval: us(interval),
-        };
         // Class 0 has 40 µs in the middle of each 100 µs, class 1 the rest.
-        let entries = [entry(2, 30), entry(1, 40), entry(2, 30)];
-        let gates = Gates::new(us(1000), us(100), &entries);
-        let mut assist = TxTimeAssist::new(us(20), entries.len());
+        let gates = Gates::new(&schedule(1000, &[(2, 30), (1, 40), (2, 30)]));
+        let mut assist = TxTimeAssist::new(us(20), 3);
         let mut choose = |class, duration, now| assist.choose(&gates, class, us(duration), us(now));
         assert_eq!(choose(0, 15, 900), Some(us(930)));
         assert_eq!(choose(0, 15, 1000), Some(us(1030)));
