@@ -7,12 +7,14 @@
 //! * [`Options`]: seed, cycles, whose shaper, what loopbacks do.
 //! * The applications are those of "Real-Time Performance of OPC UA" (II-A, Fig. 3), with their threads at 0.0c, 0.3c and 0.6c.
 
+mod adversary;
 mod application;
 mod build;
 mod calendar;
 mod choice;
 mod clock;
 pub mod discipline;
+mod drops;
 mod frames;
 mod latency;
 mod line_rate;
@@ -24,9 +26,11 @@ mod simulation;
 mod statistics;
 mod time;
 
+pub use adversary::{Found, Worst, search};
 pub use calendar::Calendar;
 pub use choice::Choice;
 pub use clock::Clock;
+pub use drops::DropRates;
 pub use line_rate::LineRate;
 pub use observer::{Message, Observer, Outcome};
 pub use options::{Adversary, Loopback, Model, Options};
