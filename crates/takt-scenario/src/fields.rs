@@ -451,6 +451,11 @@ pub(crate) const APPLICATION: Shape = Shape {
             "From the loopback back to the publisher; by default the way there, reversed.",
         ),
         may(
+            "immediate",
+            Kind::Boolean,
+            "Whether a message is sent as soon as the publisher thread has made it, whatever the offset, where `txtime` does not hold, as open62541's example does without etf; by default false.",
+        ),
+        may(
             "txtime",
             Kind::Boolean,
             "Whether frames are given to the kernel early with the time at which to send them; by default where the first port's queue is etf and wants that.",

@@ -2,7 +2,7 @@
 //! file, from which bounds are computed (`takt-calculus`) and simulations run; it knows no curve, no event and no socket.
 //!
 //! * [`Scenario::parse`] reads and checks a file, and says of each mistake where it is and what was probably meant. `docs/scenario.md` is the
-//!   reference of the file.
+//!   reference of the file, [`schema`] its JSON Schema, and [`template`] writes files to begin with.
 //! * Everything in a [`Scenario`] is resolved: names are indices, routes are found ([`Scenario::flows`]), slopes and credits computed.
 //! * [`ScenarioFile::variants`] gives the scenarios that sweeps make of a file.
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
@@ -16,8 +16,10 @@ mod model;
 mod quantity;
 mod read;
 mod scenario;
+mod schema;
 mod shape;
 mod sweep;
+pub mod template;
 
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
@@ -26,4 +28,5 @@ pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, Rate, Share, SignedDuration, Size,
 };
 pub use scenario::{Flow, FlowSource, Scenario, ScenarioFile, Variant};
+pub use schema::{FieldDescription, fields, schema};
 pub use sweep::Sweep;

@@ -185,18 +185,27 @@ fn parse(text: &str, units: Units) -> Option<i128> {
     })
 }
 
-/// The number in the greatest unit in which it is whole.
+/// The number in the greatest unit that it is not less than, as a decimal.
 fn write(f: &mut fmt::Formatter<'_>, value: i128, units: Units) -> fmt::Result {
-    let fits = |(_, factor): &&(&str, u64)| value % i128::from(*factor) == 0;
-    let usual = units
-        .iter()
-        .filter(|(name, _)| name.is_ascii() && *name != "min");
-    let best = usual.filter(fits).max_by_key(|(_, factor)| *factor);
-    match best {
-        _ if value == 0 => write!(f, "0 {}", units.first().map_or("", |unit| unit.0)),
-        Some((unit, factor)) => write!(f, "{} {unit}", value / i128::from(*factor)),
-        None => write!(f, "{value}"),
-    }
+    const UNUSUAL: [&str; 8] = ["\u{b5}s", "\u{3bc}s", "min", "kB", "MB", "KiB", "MiB", "cm"];
+    let usual = units.iter().filter(|(name, _)| !UNUSUAL.contains(name));
+    let size = value.unsigned_abs();
+    let fitting = usual
+        .filter(|(_, factor)| u128::from(*factor) <= size)
+        .max_by_key(|(_, factor)| *factor);
+    let Some((unit, factor)) = fitting else {
+        return write!(f, "{value} {}", units.first().map_or("", |unit| unit.0));
+    };
+    let (factor, sign) = (u128::from(*factor), if value < 0 { "-" } else { "" });
+    let digits = usize::try_from(factor.ilog10()).unwrap_or(0);
+    let fraction = format!("{:0digits$}", size % factor);
+    let fraction = if digits == 0 {
+        ""
+    } else {
+        fraction.trim_end_matches('0')
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    write!(f, "{sign}{}{point}{fraction} {unit}", size / factor)
 }
 
 macro_rules! quantity {
@@ -306,6 +315,17 @@ mod tests {
         assert_eq!("-3%".parse(), Ok(Share(-30_000_000)));
         assert_eq!("0.3".parse(), Ok(Share(300_000_000)));
         assert_eq!("1.5 ppm".parse(), Ok(Drift(1500)));
+    }
+
+    #[test]
+    fn written_in_the_unit_that_fits() {
+        assert_eq!(Duration(12_184_000).to_string(), "12.184 us");
+        assert_eq!(Duration(250_000_000).to_string(), "250 us");
+        assert_eq!(Rate(3_232_000).to_string(), "3.232 Mbit/s");
+        assert_eq!(Size(2048).to_string(), "2048 B");
+        assert_eq!(SignedDuration(-1_200_000).to_string(), "-1.2 us");
+        assert_eq!(Share(-35_000_000).to_string(), "-3.5%");
+        assert_eq!(Duration(0).to_string(), "0 s");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::document::{Item, Key, Table, Value};
 use crate::error::Problem;
+use crate::fields::SCENARIO;
+use crate::shape::{Field, Kind};
 
 /// A field and the values that it has in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +71,12 @@ fn below<'t>(
         .iter()
         .map(|(key, _)| key.name.clone())
         .collect();
+    // A part of the file that is not there, and need not be.
+    let optional = |field: &&Field| field.name == step && matches!(field.kind, Kind::Table(_));
+    if table.get(step).is_none() && SCENARIO.fields.iter().any(|field| optional(&field)) {
+        let value = Value::Table(Table::default());
+        set(table, step, &Item { span: 0..0, value });
+    }
     let Some(item) = table.get_mut(step) else {
         return Err(lost(format!("there is no `{step}`"), step, &names));
     };

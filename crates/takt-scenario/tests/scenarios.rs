@@ -57,3 +57,103 @@ fn the_papers_line() {
     );
     assert_eq!(variants[0].scenario.flows()[0].ports.len(), 1);
 }
+
+#[test]
+fn every_shipped_scenario_is_valid_with_all_its_variants() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".toml") {
+            let variants = shipped(&name).variants().unwrap();
+            assert!(variants.len() > 1, "{name}");
+            assert!(
+                variants
+                    .iter()
+                    .all(|variant| !variant.scenario.flows().is_empty()),
+                "{name}"
+            );
+            names.push(name);
+        }
+    }
+    for name in [
+        "b",
+        "d",
+        "e3",
+        "line",
+        "line-multiflow",
+        "line-provisioning",
+        "line-taprio",
+        "whitepaper",
+    ] {
+        assert!(names.contains(&format!("{name}.toml")), "{name}");
+    }
+}
+
+#[test]
+fn etf_gets_frames_ahead_of_their_time() {
+    let variants = shipped("e3.toml").variants().unwrap();
+    let of = |discipline: &str| {
+        let variant = variants
+            .iter()
+            .find(|variant| variant.settings[0].1 == discipline)
+            .unwrap();
+        variant.scenario.applications[0].clone()
+    };
+    // 0.4 c + o.
+    assert_eq!(of("etf").txtime, Some("250 us".parse().unwrap()));
+    assert_eq!(
+        (of("etf").immediate, of("cbs").immediate, of("cbs").txtime),
+        (false, true, None)
+    );
+    assert_eq!(of("cbs").sending_time(), "150 us".parse().unwrap());
+}
+
+#[test]
+fn templates_are_scenarios() {
+    use takt_scenario::template::{DisciplineKind, Template, TopologyKind};
+    let disciplines = [
+        DisciplineKind::FqCodel,
+        DisciplineKind::Mqprio,
+        DisciplineKind::Cbs("-3%".parse().unwrap()),
+        DisciplineKind::Etf,
+        DisciplineKind::Taprio,
+    ];
+    let topologies = [
+        TopologyKind::PointToPoint,
+        TopologyKind::Bridged,
+        TopologyKind::Line(7),
+        TopologyKind::Ring(6),
+        TopologyKind::Star(5),
+    ];
+    let hops = topologies.map(|topology| {
+        let hops = disciplines.map(|discipline| {
+            let text = Template::new(topology, discipline).text();
+            let file = ScenarioFile::parse(&text, "template.toml").unwrap();
+            file.scenario().flows()[0].ports.len()
+        });
+        assert!(hops.iter().all(|count| *count == hops[0]));
+        hops[0]
+    });
+    assert_eq!(hops, [1, 2, 7, 5, 2]);
+}
+
+#[test]
+fn gates_are_shifted_both_ways() {
+    let scenario = shipped("line-taprio.toml")
+        .variants()
+        .unwrap()
+        .pop()
+        .unwrap()
+        .scenario;
+    let shifts = scenario.flows().iter().map(|flow| {
+        let base_time =
+            |port: &takt_scenario::PortId| match &scenario.ports[port.0].discipline.scheduler {
+                takt_scenario::Scheduler::Taprio(taprio) => taprio.base_time.0 / 1_000_000,
+                _ => panic!("gates at every port"),
+            };
+        flow.ports.iter().map(base_time).collect::<Vec<u64>>()
+    });
+    let expected: Vec<u64> = (0..7).map(|hop| 20 * hop).collect();
+    assert_eq!(shifts.collect::<Vec<_>>(), [expected.clone(), expected]);
+}

@@ -2,6 +2,7 @@
 
 mod publish;
 mod pubsub;
+mod scenario;
 mod security_key;
 
 use std::path::PathBuf;
@@ -15,6 +16,9 @@ use takt_registry::SecurityGroupOptions;
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
+};
+pub use scenario::{
+    CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security_key::SecurityKey;
 
@@ -115,6 +119,9 @@ pub enum Command {
     /// PubSub: configuration files, and what is in messages.
     #[command(subcommand, name = "pubsub")]
     PubSub(PubSubCommand),
+    /// Scenarios: networks, queueing disciplines and applications, described in one file.
+    #[command(subcommand)]
+    Scenario(ScenarioCommand),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

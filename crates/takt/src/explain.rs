@@ -5,6 +5,7 @@ use takt_app::serve::ServeError;
 use takt_app::{ClientError, ProviderError};
 use takt_pubsub::configuration::TomlError;
 use takt_registry::RegistryError;
+use takt_scenario::ScenarioError;
 use takt_shm::ShmError;
 use takt_ua::StatusCode;
 
@@ -82,6 +83,34 @@ pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     let label = LabeledSpan::at(span.start..end, "here");
     let source = NamedSource::new(name, text.to_owned()).with_language("TOML");
     Report::new(diagnostic.with_label(label)).with_source_code(source)
+}
+
+/// The mistakes in a scenario, each shown where it is.
+pub fn scenario(text: &str, error: &ScenarioError) -> Report {
+    let count = error.mistakes.len();
+    let (first, more) = match error.mistakes.first() {
+        Some(first) if count == 1 => (first.to_string(), String::new()),
+        Some(first) => (first.to_string(), format!(" (and {} more)", count - 1)),
+        None => (error.to_string(), String::new()),
+    };
+    let labels = error.mistakes.iter().map(|mistake| {
+        let label = match &mistake.help {
+            Some(help) => format!("{}: {help}", mistake.message),
+            None => mistake.message.clone(),
+        };
+        let part = text.get(mistake.span.clone()).unwrap_or_default();
+        let length = part
+            .lines()
+            .next()
+            .map_or(0, str::len)
+            .max(usize::from(!text.is_empty()));
+        LabeledSpan::at(mistake.span.start..mistake.span.start + length, label)
+    });
+    let diagnostic = MietteDiagnostic::new(format!("{}: {first}{more}", error.file))
+        .with_help("docs/scenario.md is the reference of this file.")
+        .with_labels(labels);
+    let source = NamedSource::new(&error.file, text.to_owned()).with_language("TOML");
+    Report::new(diagnostic).with_source_code(source)
 }
 
 /// Any other error, with advice.

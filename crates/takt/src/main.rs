@@ -8,6 +8,7 @@ mod explain;
 mod hex;
 mod interrupt;
 mod output;
+mod scenario_file;
 
 use clap::Parser;
 

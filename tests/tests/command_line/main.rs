@@ -13,6 +13,7 @@ mod disk;
 mod mistakes;
 mod presence;
 mod pubsub_config;
+mod scenario;
 
 use std::time::{Duration, Instant};
 

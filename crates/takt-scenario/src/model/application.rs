@@ -25,15 +25,20 @@ pub struct Application {
     pub vlan: u16,
     /// The Priority Code Point, 0 to 7, both on the wire and as the socket's priority.
     pub pcp: u8,
-    /// How long before the time at which a frame is to be sent it is given to the kernel, with that time (`SO_TXTIME`): from the publisher thread's
-    /// phase to the next cycle plus the offset. `None` if the application itself waits and sends then.
+    /// How long before the time at which a frame is to be sent it is given to the kernel, with that time (`SO_TXTIME`): from the publisher
+    /// thread's phase to the next cycle plus the offset. `None` if the application itself waits and sends then.
     pub txtime: Option<Duration>,
+    /// Whether a message is sent as soon as the publisher thread has made it, whatever the offset. Not if there is a `txtime`.
+    pub immediate: bool,
 }
 
 impl Application {
-    /// When after a cycle's beginning a message that was published in it is sent: a cycle plus the offset.
+    /// When after a cycle's beginning a message that was published in it is sent: a cycle plus the offset, or the publisher thread's phase.
     pub fn sending_time(&self) -> Duration {
-        self.cycle.plus(self.offset)
+        match self.immediate {
+            true => self.cycle.part(self.phases.publisher),
+            false => self.cycle.plus(self.offset),
+        }
     }
 }
 

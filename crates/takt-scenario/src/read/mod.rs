@@ -82,10 +82,10 @@ pub(crate) fn scenario(
     })
 }
 
-/// A flow and where it is written.
-struct PlacedFlow {
+/// A flow and what to call it.
+struct NamedFlow {
     flow: Flow,
-    span: Range<usize>,
+    name: String,
 }
 
 impl Reader<'_> {

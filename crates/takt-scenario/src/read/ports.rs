@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::discipline::{Shaper, Written};
-use super::{PlacedFlow, Reader};
+use super::{NamedFlow, Reader};
 use crate::Frame;
 use crate::error::Problem;
 use crate::model::{Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio};
@@ -15,7 +15,7 @@ impl Reader<'_> {
         &mut self,
         disciplines: &[Written],
         shifts: &[Duration],
-        flows: &[PlacedFlow],
+        flows: &[NamedFlow],
     ) -> Vec<Port> {
         let document = self.document;
         let usual = document
@@ -57,7 +57,7 @@ impl Reader<'_> {
         for (index, (chosen, shift)) in chosen.into_iter().zip(shift).enumerate() {
             let link = &self.links[index / 2];
             let (node, to, rate) = (link.ends[index % 2], link.ends[1 - index % 2], link.rate);
-            let passing: Vec<&PlacedFlow> = flows
+            let passing: Vec<&NamedFlow> = flows
                 .iter()
                 .filter(|flow| flow.flow.ports.contains(&PortId(index)))
                 .collect();
@@ -99,7 +99,7 @@ impl Reader<'_> {
         written: &Written,
         rate: Rate,
         shift: Duration,
-        passing: &[&PlacedFlow],
+        passing: &[&NamedFlow],
     ) -> Discipline {
         let mut discipline = written.discipline.clone();
         let mut reserved = 0u128;
@@ -183,7 +183,7 @@ impl Reader<'_> {
         class: usize,
         discipline: &Discipline,
         rate: Rate,
-        flow: &PlacedFlow,
+        flow: &NamedFlow,
         span: &Range<usize>,
     ) {
         let windows = taprio.windows(class);
@@ -194,24 +194,22 @@ impl Reader<'_> {
         let needed = rate
             .duration(flow.flow.frame.physical().into())
             .plus(taprio.guard_band);
-        let problem = match windows.iter().map(|(_, long)| *long).max() {
-            None => Problem::new(
-                format!(
-                    "the gate of class `{name}` never opens, and PCP {} is in it",
-                    flow.flow.pcp
-                ),
-                span.clone(),
+        let flow_name = &flow.name;
+        let message = match windows.iter().map(|(_, long)| *long).max() {
+            None => format!(
+                "the gate of class `{name}` never opens, but `{flow_name}` is in it (PCP {})",
+                flow.flow.pcp
             ),
-            Some(longest) if longest < needed => Problem::new(
+            Some(longest) if longest < needed => {
+                let bytes = flow.flow.frame.physical();
                 format!(
-                    "no window of class `{name}` is long enough for a frame of {} B on the wire: the longest has {longest}, needed are {needed} with the guard band",
-                    flow.flow.frame.physical()
-                ),
-                span.clone(),
-            ),
+                    "a frame of `{flow_name}`, {bytes} B on the wire, needs {needed} at {rate} with the guard band, but no window of \
+                     class `{name}` is longer than {longest}"
+                )
+            }
             Some(_) => return,
         };
-        self.problems.push(problem);
+        self.problems.push(Problem::new(message, span.clone()));
     }
 }
 

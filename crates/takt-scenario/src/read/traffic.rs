@@ -1,6 +1,6 @@
 //! Applications and cross traffic, and the flows that they are.
 
-use super::{PlacedFlow, Reader};
+use super::{NamedFlow, Reader};
 use crate::document::{Item, Table};
 use crate::fields::{APPLICATION, CROSS_TRAFFIC};
 use crate::model::{
@@ -19,7 +19,7 @@ fn reversed(ports: &[PortId]) -> Vec<PortId> {
 }
 
 impl Reader<'_> {
-    pub(super) fn applications(&mut self) -> (Vec<Application>, Vec<PlacedFlow>) {
+    pub(super) fn applications(&mut self) -> (Vec<Application>, Vec<NamedFlow>) {
         let document = self.document;
         let tables = || document.tables("applications");
         self.distinct("applications", tables().map(|(_, table)| table));
@@ -30,7 +30,7 @@ impl Reader<'_> {
             };
             let id = ApplicationId(applications.len());
             let ends = (application.publisher, application.receiver.node());
-            let flow = |source, ports| PlacedFlow {
+            let flow = |source, ports| NamedFlow {
                 flow: Flow {
                     source,
                     ports,
@@ -38,7 +38,7 @@ impl Reader<'_> {
                     pcp: application.pcp,
                     interval: application.cycle,
                 },
-                span: item.span.clone(),
+                name: application.name.clone(),
             };
             if let Some(way) = self.route(ends.0, ends.1, table.get("path"), item) {
                 let back = match (application.receiver, table.get("return_path")) {
@@ -86,6 +86,7 @@ impl Reader<'_> {
             vlan: table.integer("vlan").unwrap_or(1),
             pcp: table.integer("pcp").unwrap_or(3),
             txtime: None,
+            immediate: table.boolean("immediate").unwrap_or(false),
         })
     }
 
@@ -158,7 +159,7 @@ impl Reader<'_> {
         phases
     }
 
-    pub(super) fn cross_traffic(&mut self) -> (Vec<CrossTraffic>, Vec<PlacedFlow>) {
+    pub(super) fn cross_traffic(&mut self) -> (Vec<CrossTraffic>, Vec<NamedFlow>) {
         let document = self.document;
         let tables = || document.tables("cross_traffic");
         self.distinct("flows of cross traffic", tables().map(|(_, table)| table));
@@ -168,7 +169,7 @@ impl Reader<'_> {
                 continue;
             };
             if let Some(ports) = self.route(traffic.from, traffic.to, table.get("path"), item) {
-                flows.push(PlacedFlow {
+                flows.push(NamedFlow {
                     flow: Flow {
                         source: FlowSource::Cross(CrossTrafficId(all.len())),
                         ports,
@@ -176,7 +177,7 @@ impl Reader<'_> {
                         pcp: traffic.pcp,
                         interval: traffic.interval,
                     },
-                    span: item.span.clone(),
+                    name: traffic.name.clone(),
                 });
             }
             all.push(traffic);
@@ -224,11 +225,11 @@ impl Reader<'_> {
     pub(super) fn txtimes(
         &mut self,
         mut applications: Vec<Application>,
-        flows: &[PlacedFlow],
+        flows: &[NamedFlow],
         ports: &[Port],
     ) -> Vec<Application> {
         let document = self.document;
-        for PlacedFlow { flow, .. } in flows {
+        for NamedFlow { flow, .. } in flows {
             let FlowSource::Publish(id) = flow.source else {
                 continue;
             };
@@ -264,6 +265,7 @@ impl Reader<'_> {
             }
             if said.map_or(wanted, |(_, said)| said) {
                 let wait = Share(Share::ONE.0 - application.phases.publisher.0);
+                application.immediate = false;
                 application.txtime = Some(application.cycle.part(wait).plus(application.offset));
             }
         }

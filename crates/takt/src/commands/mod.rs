@@ -13,6 +13,7 @@ mod publish;
 mod pubsub;
 mod read;
 mod registry;
+mod scenario;
 mod subscribe;
 mod watch;
 mod write;
@@ -36,6 +37,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::PubSub(command) => pubsub::run(&command),
+        Command::Scenario(command) => scenario::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
 }

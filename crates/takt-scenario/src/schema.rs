@@ -1,0 +1,152 @@
+//! The JSON Schema of the file, from the same table that checks it. Editors complete and check by it.
+
+use serde_json::{Map, Value, json};
+
+use crate::fields::SCENARIO;
+use crate::shape::{Kind, Shape};
+
+/// A number with one of these units behind it.
+fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
+    let names: Vec<&str> = units
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| !name.is_empty())
+        .collect();
+    let pattern = format!("^ *{sign}[0-9]+(\\.[0-9]+)? *({}) *$", names.join("|"));
+    json!({ "type": "string", "pattern": pattern, "examples": [example] })
+}
+
+fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
+    use crate::quantity::{Drift, Duration, Length, Rate, Share, Size};
+    const SIGNED: &str = "[-+]?";
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Duration | Kind::Interval => quantity("\\+?", Duration::UNITS, "250 us"),
+        Kind::SignedDuration => quantity(SIGNED, Duration::UNITS, "-20 us"),
+        Kind::Rate => quantity("\\+?", Rate::UNITS, "1 Gbit/s"),
+        Kind::Size => quantity("\\+?", Size::UNITS, "1481 B"),
+        Kind::Credit => quantity(SIGNED, Size::UNITS, "-1503 B"),
+        Kind::Length => quantity("\\+?", Length::UNITS, "10 m"),
+        Kind::Drift => quantity(SIGNED, Drift::UNITS, "1.5 ppm"),
+        Kind::Share => {
+            json!({ "anyOf": [{ "type": "number" }, quantity(SIGNED, Share::UNITS, "-3%")] })
+        }
+        Kind::Integer(least, i64::MAX) => json!({ "type": "integer", "minimum": least }),
+        Kind::Integer(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Choice(names) => json!({ "enum": names }),
+        Kind::List(of) => json!({ "type": "array", "items": self::kind(of, definitions) }),
+        Kind::Table(shape) => reference(shape, definitions),
+        Kind::Named(shape) => {
+            json!({ "type": "object", "additionalProperties": reference(shape, definitions) })
+        }
+        Kind::OneOf(kinds) => {
+            let kinds: Vec<Value> = kinds.iter().map(|of| self::kind(of, definitions)).collect();
+            json!({ "anyOf": kinds })
+        }
+        Kind::Any => json!({}),
+    }
+}
+
+fn reference(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
+    let name = shape
+        .name
+        .trim_start_matches("a ")
+        .trim_start_matches("an ")
+        .replace(' ', "_");
+    if !definitions.contains_key(&name) {
+        definitions.insert(name.clone(), Value::Null);
+        let defined = table(shape, definitions);
+        definitions.insert(name.clone(), defined);
+    }
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+fn table(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
+    let mut properties = Map::new();
+    for field in shape.fields {
+        let mut property = kind(&field.kind, definitions);
+        if let Some(property) = property.as_object_mut() {
+            property.insert("description".to_owned(), field.description.into());
+        }
+        properties.insert(field.name.to_owned(), property);
+    }
+    let required = shape.fields.iter().filter(|field| field.required);
+    let required: Vec<&str> = required.map(|field| field.name).collect();
+    json!({
+        "description": shape.description,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// The JSON Schema (2020-12) of a scenario file.
+pub fn schema() -> Value {
+    let mut definitions = Map::new();
+    let mut schema = table(&SCENARIO, &mut definitions);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert(
+            "$schema".to_owned(),
+            "https://json-schema.org/draft/2020-12/schema".into(),
+        );
+        schema.insert("title".to_owned(), "A scenario of Takt".into());
+        schema.insert("$defs".to_owned(), definitions.into());
+    }
+    schema
+}
+
+/// A row of the reference: the table that the field is in, its name, and whether it is needed, its kind, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDescription {
+    /// The kind of table, with its article.
+    pub table: &'static str,
+    /// What such a table is.
+    pub table_description: &'static str,
+    /// The field.
+    pub name: &'static str,
+    /// Whether the table needs it.
+    pub required: bool,
+    /// What it holds.
+    pub kind: String,
+    /// What it is.
+    pub description: &'static str,
+}
+
+/// All fields of all tables, in the order of the reference. `docs/scenario.md` has them.
+pub fn fields() -> Vec<FieldDescription> {
+    let mut shapes = vec![&SCENARIO];
+    let mut rows = Vec::new();
+    let mut next = 0;
+    while let Some(shape) = shapes.get(next).copied() {
+        next += 1;
+        for field in shape.fields {
+            rows.push(FieldDescription {
+                table: shape.name,
+                table_description: shape.description,
+                name: field.name,
+                required: field.required,
+                kind: field.kind.describe(),
+                description: field.description,
+            });
+            tables_in(&field.kind, &mut shapes);
+        }
+    }
+    rows
+}
+
+fn tables_in(kind: &'static Kind, shapes: &mut Vec<&'static Shape>) {
+    match kind {
+        Kind::Table(shape) | Kind::Named(shape)
+            if shapes.iter().all(|known| known.name != shape.name) =>
+        {
+            shapes.push(shape);
+        }
+        Kind::List(kind) => tables_in(kind, shapes),
+        Kind::OneOf(kinds) => kinds.iter().for_each(|kind| tables_in(kind, shapes)),
+        _ => {}
+    }
+}

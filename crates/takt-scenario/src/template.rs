@@ -1,0 +1,216 @@
+//! Scenario files to begin with.
+
+use std::fmt::Write;
+
+use crate::quantity::{Duration, Rate, Share};
+
+/// The form of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TopologyKind {
+    /// Two hosts at one link.
+    PointToPoint,
+    /// With a bridge between them.
+    Bridged,
+    /// So many links between two hosts.
+    Line(u32),
+    /// So many bridges in a ring, with a host at each.
+    Ring(u32),
+    /// So many hosts around a bridge.
+    Star(u32),
+}
+
+/// The queueing discipline at all ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DisciplineKind {
+    /// `fq_codel`.
+    FqCodel,
+    /// `mqprio` alone: strict priority.
+    Mqprio,
+    /// Credit-Based Shapers below `mqprio`, with so much more than their flows need.
+    Cbs(Share),
+    /// Earliest TxTime First below `mqprio`.
+    Etf,
+    /// `taprio` with txtime-assist and ETF below.
+    Taprio,
+}
+
+/// The message of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// open62541's example with this repeated node count.
+    RepeatedNodeCount(u32),
+    /// A payload of so many bytes.
+    Payload(u32),
+}
+
+/// What a template is made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The network.
+    pub topology: TopologyKind,
+    /// The discipline.
+    pub discipline: DisciplineKind,
+    /// The message.
+    pub message: Message,
+    /// The cycle.
+    pub cycle: Duration,
+    /// The offset.
+    pub offset: Duration,
+    /// The rate of links.
+    pub rate: Rate,
+    /// Whether bounds are to have the paper's assumptions.
+    pub paper: bool,
+}
+
+impl Template {
+    /// As in the papers: RNC 2, a cycle of 250 µs and an offset of 150 µs, CBS at all ports, 1 Gbit/s, sound bounds. With TAPRIO, the cycle is 200 µs
+    /// and the offset 100 µs.
+    pub fn new(topology: TopologyKind, discipline: DisciplineKind) -> Self {
+        let micros = |micros: u64| Duration(micros * 1_000_000);
+        let (cycle, offset) = match discipline {
+            DisciplineKind::Taprio => (micros(200), micros(100)),
+            _ => (micros(250), micros(150)),
+        };
+        Self {
+            topology,
+            discipline,
+            message: Message::RepeatedNodeCount(2),
+            cycle,
+            offset,
+            rate: Rate(1_000_000_000),
+            paper: false,
+        }
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, to: &mut String) -> std::fmt::Result {
+        let (kind, count, last_host) = match self.topology {
+            TopologyKind::PointToPoint => ("p2p", String::new(), 2),
+            TopologyKind::Bridged => ("bridged", String::new(), 2),
+            TopologyKind::Line(hops) => ("line", format!("hops = {hops}\n"), 2),
+            // The host that is farthest away.
+            TopologyKind::Ring(bridges) => {
+                ("ring", format!("bridges = {bridges}\n"), bridges / 2 + 1)
+            }
+            TopologyKind::Star(hosts) => ("star", format!("hosts = {hosts}\n"), hosts),
+        };
+        writeln!(
+            to,
+            "# docs/scenario.md says what there is besides; `takt scenario check` checks this file."
+        )?;
+        writeln!(
+            to,
+            "version = 1\nname = \"{kind}\"\ndiscipline = \"{0}\" # at every port\n",
+            self.discipline.name()
+        )?;
+        writeln!(
+            to,
+            "[topology]\nkind = \"{kind}\"\n{count}rate = \"{}\"",
+            self.rate
+        )?;
+        if !matches!(self.topology, TopologyKind::PointToPoint) {
+            writeln!(
+                to,
+                "forwarding_delay = \"0 us\" # of each bridge, besides its queue"
+            )?;
+        }
+        if self.discipline == DisciplineKind::Taprio
+            && !matches!(self.topology, TopologyKind::Ring(_))
+        {
+            writeln!(
+                to,
+                "shift_per_hop = \"20 us\" # gates open later at each hop"
+            )?;
+        }
+        writeln!(to)?;
+        self.discipline.write(to)?;
+        writeln!(
+            to,
+            "[[applications]]\nname = \"control\"\npublisher = \"host1\""
+        )?;
+        writeln!(
+            to,
+            "loopback = \"host{last_host}\" # sends each message back: the round trip is what counts"
+        )?;
+        writeln!(
+            to,
+            "cycle = \"{}\"\noffset = \"{}\" # from the end of a cycle until its messages are sent",
+            self.cycle, self.offset
+        )?;
+        match self.message {
+            Message::RepeatedNodeCount(count) => writeln!(
+                to,
+                "repeated_node_count = {count} # {} B",
+                32 + 9 * (1 + u64::from(count))
+            )?,
+            Message::Payload(bytes) => writeln!(to, "payload = \"{bytes} B\"")?,
+        }
+        writeln!(to, "pcp = 3")?;
+        writeln!(
+            to,
+            "\n[bounds]\nmodel = \"{}\"",
+            if self.paper { "paper" } else { "sound" }
+        )?;
+        writeln!(to, "\n[simulation]\nseed = 1\ncycles = 10000")
+    }
+}
+
+impl DisciplineKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::FqCodel => "fq_codel",
+            Self::Mqprio => "mqprio",
+            Self::Cbs(_) => "cbs",
+            Self::Etf => "etf",
+            Self::Taprio => "taprio",
+        }
+    }
+
+    fn write(self, to: &mut String) -> std::fmt::Result {
+        let scheduler = match self {
+            Self::FqCodel => {
+                return writeln!(
+                    to,
+                    "[disciplines.fq_codel]\nscheduler = \"fq_codel\" # Linux's default\n"
+                );
+            }
+            Self::Taprio => "taprio",
+            _ => "mqprio",
+        };
+        writeln!(
+            to,
+            "[disciplines.{}]\nscheduler = \"{scheduler}\"",
+            self.name()
+        )?;
+        let queue = match self {
+            Self::Cbs(provisioning) => format!("\"cbs\", provisioning = \"{provisioning}\""),
+            Self::Etf | Self::Taprio => "\"etf\", delta = \"150 us\"".to_owned(),
+            _ => "\"fifo\"".to_owned(),
+        };
+        writeln!(to, "classes = [ # highest first")?;
+        writeln!(
+            to,
+            "    {{ name = \"A\", priorities = [3], queue = {queue} }},"
+        )?;
+        writeln!(to, "    {{ name = \"best effort\" }}, # all other PCPs\n]")?;
+        if self == Self::Taprio {
+            writeln!(
+                to,
+                "txtime_assist = \"180 us\" # txtime-delay: more than delta\nentries = ["
+            )?;
+            writeln!(to, "    {{ gates = [\"A\"], interval = \"40 us\" }},")?;
+            writeln!(
+                to,
+                "    {{ gates = [\"best effort\"], interval = \"60 us\" }},\n]"
+            )?;
+        }
+        writeln!(to)
+    }
+}

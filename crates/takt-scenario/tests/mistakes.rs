@@ -1,0 +1,270 @@
+//! What is said of mistakes, and where.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use takt_scenario::ScenarioFile;
+
+const HEAD: &str = r#"version = 1
+[topology]
+kind = "bridged"
+"#;
+const APPLICATION: &str = r#"[[applications]]
+name = "control"
+publisher = "host1"
+loopback = "host2"
+cycle = "250 us"
+payload = "59 B"
+"#;
+
+/// The mistakes in a text, and in what its sweeps make of it: line, column, message and help.
+fn mistakes(text: &str) -> Vec<String> {
+    let error = ScenarioFile::parse(text, "test.toml").and_then(|file| file.variants().map(|_| ()));
+    error
+        .unwrap_err()
+        .mistakes
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+/// The one mistake in what comes behind a bridged topology, which has three lines.
+fn mistake(text: &str) -> String {
+    let found = mistakes(&format!("{HEAD}{text}"));
+    let [one] = found.as_slice() else {
+        panic!("{found:#?}")
+    };
+    one.clone()
+}
+
+/// The one mistake behind an application as well, which has six lines.
+fn mistake_behind_application(text: &str) -> String {
+    mistake(&format!("{APPLICATION}{text}"))
+}
+
+#[test]
+fn nothing_is_wrong() {
+    let text = format!("{HEAD}{APPLICATION}");
+    assert_eq!(
+        ScenarioFile::parse(&text, "test.toml")
+            .unwrap()
+            .variants()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn names_and_types() {
+    assert_eq!(
+        mistake(
+            "[[applications]]\nname = \"a\"\npublisher = \"host1\"\nloopback = \"host2\"\ncyle = \"1 ms\"\ncycle = \"1 ms\"\npayload = \"59 B\""
+        ),
+        "line 8, column 1: `cyle` is no field of an application (did you mean `cycle`?)"
+    );
+    assert_eq!(
+        mistake_behind_application("offset = 150"),
+        "line 10, column 10: expected a time such as \"250 us\", not an integer"
+    );
+    assert_eq!(
+        mistake_behind_application("offset = \"150 uss\""),
+        "line 10, column 10: `150 uss` is no time: write for example \"250 us\", \"1.5 ms\" or \"100 ns\""
+    );
+    assert_eq!(
+        mistake("[bounds]\nmodel = \"papr\""),
+        "line 5, column 9: `papr` is not one of \"sound\", \"paper\" (did you mean `paper`?)"
+    );
+    assert_eq!(
+        mistakes("")[0],
+        "line 1, column 1: a scenario needs `version`, an integer from 1 to 1"
+    );
+    assert_eq!(
+        mistakes("version = 2")[0],
+        "line 1, column 11: expected an integer from 1 to 1"
+    );
+    assert!(
+        mistakes("version = ")[0].starts_with("line 1, column"),
+        "{:?}",
+        mistakes("version = ")
+    );
+}
+
+#[test]
+fn several_at_once() {
+    let text = format!(
+        "{HEAD}{APPLICATION}vlan = 0\npcp = 8\n[[links]]\nends = [\"host1\", \"host2\"]\nrate = \"0 Gbit/s\"\n"
+    );
+    let found = mistakes(&text);
+    assert_eq!(
+        found,
+        [
+            "line 10, column 8: expected an integer from 1 to 4094",
+            "line 11, column 7: expected an integer from 0 to 7",
+            "line 14, column 8: `0 Gbit/s` must be more than 0",
+        ]
+    );
+    let text = format!(
+        "{HEAD}[[links]]\nends = [\"host1\", \"bridge2\"]\n[[ports]]\nnode = \"hots1\"\ndiscipline = \"cbs\"\n"
+    );
+    assert_eq!(
+        mistakes(&text),
+        [
+            "line 5, column 18: there is no node `bridge2` (did you mean `bridge1`?)",
+            "line 7, column 8: there is no node `hots1` (did you mean `host1`?)",
+            "line 8, column 14: there is no discipline `cbs` (there is fq_codel)",
+        ]
+    );
+}
+
+#[test]
+fn routes() {
+    assert_eq!(
+        mistake_behind_application(
+            "path = [\"host1\", \"bridge1\", \"host1\", \"bridge1\", \"host2\"]"
+        ),
+        "line 10, column 29: the path is a cycle: it comes to `host1` again"
+    );
+    assert_eq!(
+        mistake_behind_application("path = [\"host1\", \"host2\"]"),
+        "line 10, column 18: no link joins `host1` and `host2`"
+    );
+    assert_eq!(
+        mistake_behind_application("path = [\"host1\", \"bridge1\"]"),
+        "line 10, column 8: the path must lead from `host1` to `host2`"
+    );
+    assert_eq!(
+        mistake_behind_application(
+            "[[nodes]]\nname = \"far\"\n[[cross_traffic]]\nname = \"c\"\nfrom = \"host1\"\nto = \"far\"\npayload = \"1 B\"\nrate = \"1 Mbit/s\""
+        ),
+        "line 12, column 1: no path leads from `host1` to `far`"
+    );
+    let through_host = "[[nodes]]\nname = \"far\"\n[[links]]\nends = [\"host2\", \"far\"]\n[[cross_traffic]]\nname = \"c\"\nfrom = \"host1\"\nto = \"far\"\npayload = \"1 B\"\nrate = \"1 Mbit/s\"";
+    assert_eq!(
+        mistake(through_host),
+        "line 8, column 1: no path leads from `host1` to `far`"
+    );
+    let path = format!("{through_host}\npath = [\"host1\", \"bridge1\", \"host2\", \"far\"]");
+    assert_eq!(
+        mistake(&path),
+        "line 14, column 29: `host2` is a host, which forwards nothing"
+    );
+}
+
+#[test]
+fn frames_and_rates() {
+    assert_eq!(
+        mistake(&APPLICATION.replace("59 B", "1501 B")),
+        "line 9, column 11: a payload of 1501 B does not fit in an Ethernet frame, which holds 1500 B"
+    );
+    assert_eq!(
+        mistake(&APPLICATION.replace("payload = \"59 B\"", "repeated_node_count = 163")),
+        "line 9, column 23: a payload of 1508 B does not fit in an Ethernet frame, which holds 1500 B"
+    );
+    assert_eq!(
+        mistake(&APPLICATION.replace("payload = \"59 B\"\n", "")),
+        "line 4, column 1: an application needs one of `payload`, `repeated_node_count`, `fields`"
+    );
+    assert_eq!(
+        mistake_behind_application("fields = 3"),
+        "line 10, column 10: an application has only one of `payload`, `repeated_node_count`, `fields`"
+    );
+    assert_eq!(
+        mistake_behind_application("phases = { user = 0.7 }"),
+        "line 10, column 10: phases do not fall, and are at least 0 and less than 1"
+    );
+    assert_eq!(
+        mistake(&APPLICATION.replace("250 us", "0 us")),
+        "line 8, column 9: `0 us` must be more than 0"
+    );
+}
+
+fn taprio(entries: &str) -> String {
+    let discipline = format!(
+        "[disciplines.gates]\nscheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [3] }}, {{ name = \"B\" }}]\nentries = [{entries}]\n"
+    );
+    let topology = HEAD.replace("version = 1", "version = 1\ndiscipline = \"gates\"");
+    let found = mistakes(&format!("{topology}{discipline}{APPLICATION}"));
+    let [one] = found.as_slice() else {
+        panic!("{found:#?}")
+    };
+    one.clone()
+}
+
+#[test]
+fn gates() {
+    assert_eq!(
+        taprio(
+            "{ gates = [\"A\"], interval = \"800 ns\" }, { gates = [\"B\"], interval = \"50 us\" }"
+        ),
+        "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s with the guard band, but no window of class \
+         `A` is longer than 800 ns"
+    );
+    assert_eq!(
+        taprio("{ gates = [\"B\"], interval = \"50 us\" }"),
+        "line 5, column 14: the gate of class `A` never opens, but `control` is in it (PCP 3)"
+    );
+    assert_eq!(
+        taprio("{ gates = [\"A\", \"C\"], interval = \"50 us\" }"),
+        "line 8, column 28: there is no class `C` in this discipline (there is A, B)"
+    );
+}
+
+#[test]
+fn disciplines() {
+    let class = |class: &str| {
+        mistake(&format!(
+            "[disciplines.d]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3] }}, {class}]"
+        ))
+    };
+    assert_eq!(
+        class("{ name = \"B\", priorities = [2, 3] }"),
+        "line 6, column 77: PCP 3 is in class `A` already"
+    );
+    assert_eq!(
+        class("{ name = \"A\" }"),
+        "line 6, column 55: there are two classes of this name"
+    );
+    assert_eq!(
+        class("{ name = \"B\", delta = \"1 us\" }"),
+        "line 6, column 60: `delta` is for etf; this queue is fifo"
+    );
+    assert_eq!(
+        class(
+            "{ name = \"B\", queue = \"cbs\", idle_slope = \"1 Mbit/s\", provisioning = \"1%\" }"
+        ),
+        "line 6, column 115: idleSlope is said already: only one of `idle_slope`, `provisioning`"
+    );
+    assert_eq!(
+        mistake("[disciplines.d]\nscheduler = \"mqprio\""),
+        "line 4, column 14: mqprio needs `classes`"
+    );
+}
+
+#[test]
+fn sweeps() {
+    let sweep = |parameter: &str, values: &str| {
+        mistake_behind_application(&format!(
+            "[[sweeps]]\nparameter = \"{parameter}\"\nvalues = {values}"
+        ))
+    };
+    assert_eq!(
+        sweep("applications.contrl.cycle", "[\"1 ms\"]"),
+        "line 11, column 13: `applications.contrl.cycle` leads nowhere: there is no `contrl` in `applications` (did you mean `control`?)"
+    );
+    assert_eq!(
+        sweep("topologi.kind", "[\"line\"]"),
+        "line 11, column 13: `topologi.kind` leads nowhere: there is no `topologi` (did you mean `topology`?)"
+    );
+    assert_eq!(
+        sweep("applications.*.payload", "[\"100 B\", \"1600 B\"]"),
+        "line 12, column 20: a payload of 1600 B does not fit in an Ethernet frame, which holds 1500 B"
+    );
+    assert_eq!(
+        sweep("applications.0.cycle", "[\"1 ms\", 5]"),
+        "line 12, column 19: expected a time such as \"250 us\", not an integer"
+    );
+    assert_eq!(
+        sweep("bounds.model", "[\"paper\", \"papr\"]"),
+        "line 12, column 20: `papr` is not one of \"sound\", \"paper\" (did you mean `paper`?)"
+    );
+}

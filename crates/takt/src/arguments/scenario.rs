@@ -1,0 +1,105 @@
+//! Arguments of `takt scenario`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use takt_scenario::{Duration, Rate, Share};
+
+#[derive(Debug, Subcommand)]
+pub enum ScenarioCommand {
+    /// Write a scenario to begin with.
+    #[command(after_help = "Examples:\n  \
+        takt scenario new p2p\n  \
+        takt scenario new line --hops 7 --rnc 160 --qdisc cbs --provisioning -3% --model paper --output line.toml\n  \
+        takt scenario new ring --nodes 6 --qdisc mqprio --payload 100")]
+    New(NewArguments),
+    /// Check scenarios, with all values of their sweeps.
+    #[command(after_help = "Example:\n  takt scenario check scenarios/line.toml")]
+    Check(CheckScenarioArguments),
+    /// Print the JSON Schema, for editors.
+    #[command(after_help = "Example:\n  takt scenario schema > scenario.schema.json")]
+    Schema,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TemplateName {
+    /// Two hosts at one link.
+    P2p,
+    /// Two hosts and a bridge.
+    Bridged,
+    /// Bridges in line between two hosts.
+    Line,
+    /// Bridges in a ring, with a host at each.
+    Ring,
+    /// Hosts around a bridge.
+    Star,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QdiscName {
+    /// Linux's default.
+    #[value(name = "fq_codel")]
+    FqCodel,
+    /// Strict priority.
+    Mqprio,
+    /// Credit-Based Shaper.
+    Cbs,
+    /// Earliest TxTime First.
+    Etf,
+    /// Gates, with txtime-assist.
+    Taprio,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    /// Assumptions that hold.
+    Sound,
+    /// Those of the paper.
+    Paper,
+}
+
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// The form of the network.
+    pub template: TemplateName,
+    /// Links between the hosts of a line; by default 7.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub hops: Option<u32>,
+    /// Bridges in a ring or hosts of a star; by default 4.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub nodes: Option<u32>,
+    /// The repeated node count of open62541's example: messages of 32 + 9 (1 + RNC) bytes; by default 2.
+    #[arg(long, conflicts_with = "payload", value_parser = clap::value_parser!(u32).range(0..=162))]
+    pub rnc: Option<u32>,
+    /// The payload in bytes.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1500))]
+    pub payload: Option<u32>,
+    /// The queueing discipline of all ports.
+    #[arg(long, default_value = "cbs")]
+    pub qdisc: QdiscName,
+    /// How much more idleSlope than needed; only with cbs.
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
+    pub provisioning: Option<Share>,
+    /// What bounds assume.
+    #[arg(long, default_value = "sound")]
+    pub model: ModelName,
+    /// The cycle of Publisher and loopback, for example "250 us".
+    #[arg(long)]
+    pub cycle: Option<Duration>,
+    /// From the end of a cycle until its messages are sent, for example "150 us".
+    #[arg(long)]
+    pub offset: Option<Duration>,
+    /// The rate of all links.
+    #[arg(long)]
+    pub rate: Option<Rate>,
+    /// Where to write it; by default on the standard output. There must be no such file.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckScenarioArguments {
+    /// The scenarios.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}

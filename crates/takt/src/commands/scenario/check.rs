@@ -1,0 +1,45 @@
+//! `takt scenario check`.
+
+use std::path::Path;
+
+use takt_scenario::ScenarioFile;
+
+use crate::arguments::CheckScenarioArguments;
+use crate::explain;
+
+pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
+    for path in &arguments.files {
+        check(path)?;
+    }
+    Ok(())
+}
+
+fn check(path: &Path) -> miette::Result<()> {
+    let (file, text) = crate::scenario_file::read(path)?;
+    let variants = file
+        .variants()
+        .map_err(|error| explain::scenario(&text, &error))?;
+    println!("{}: {}", path.display(), summary(&file, variants.len()));
+    Ok(())
+}
+
+/// What is in it, in one line.
+fn summary(file: &ScenarioFile, variants: usize) -> String {
+    let scenario = file.scenario();
+    let count = |number: usize, one: &str, more: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {more}"),
+    };
+    let parts = [
+        count(scenario.nodes.len(), "node", "nodes"),
+        count(scenario.links.len(), "link", "links"),
+        count(scenario.applications.len(), "application", "applications"),
+        count(
+            scenario.cross_traffic.len(),
+            "flow of cross traffic",
+            "flows of cross traffic",
+        ),
+        count(variants, "variant", "variants"),
+    ];
+    parts.join(", ")
+}

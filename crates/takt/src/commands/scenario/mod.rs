@@ -1,0 +1,15 @@
+//! `takt scenario`.
+
+mod check;
+mod new;
+mod schema;
+
+use crate::arguments::ScenarioCommand;
+
+pub fn run(command: &ScenarioCommand) -> miette::Result<()> {
+    match command {
+        ScenarioCommand::New(arguments) => new::run(arguments),
+        ScenarioCommand::Check(arguments) => check::run(arguments),
+        ScenarioCommand::Schema => schema::run(),
+    }
+}

@@ -1,0 +1,71 @@
+//! `takt scenario new`.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use takt_scenario::ScenarioFile;
+use takt_scenario::template::{DisciplineKind, Message, Template, TopologyKind};
+
+use crate::arguments::{ModelName, NewArguments, QdiscName, TemplateName};
+use crate::explain;
+
+pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
+    let text = template(arguments)?.text();
+    // What does not fit together is said before it is written.
+    let scenario = ScenarioFile::parse(&text, "the scenario");
+    scenario.map_err(|error| explain::scenario(&text, &error))?;
+    let Some(path) = &arguments.output else {
+        print!("{text}");
+        return Ok(());
+    };
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| {
+            let message = format!("cannot write {}: {error}", path.display());
+            explain::with_help(message, "A file that is there is not overwritten.")
+        })
+}
+
+fn template(arguments: &NewArguments) -> miette::Result<Template> {
+    let name = arguments.template;
+    let stray = |option: &str, of: &str| {
+        explain::with_help(
+            format!("only {of} has {option}"),
+            "See `takt scenario new --help`.",
+        )
+    };
+    if arguments.hops.is_some() && name != TemplateName::Line {
+        return Err(stray("--hops", "a line"));
+    }
+    if arguments.nodes.is_some() && !matches!(name, TemplateName::Ring | TemplateName::Star) {
+        return Err(stray("--nodes", "a ring or a star"));
+    }
+    if arguments.provisioning.is_some() && arguments.qdisc != QdiscName::Cbs {
+        return Err(stray("--provisioning", "--qdisc cbs"));
+    }
+    let nodes = arguments.nodes.unwrap_or(4);
+    let topology = match name {
+        TemplateName::P2p => TopologyKind::PointToPoint,
+        TemplateName::Bridged => TopologyKind::Bridged,
+        TemplateName::Line => TopologyKind::Line(arguments.hops.unwrap_or(7)),
+        TemplateName::Ring => TopologyKind::Ring(nodes),
+        TemplateName::Star => TopologyKind::Star(nodes),
+    };
+    let discipline = match arguments.qdisc {
+        QdiscName::FqCodel => DisciplineKind::FqCodel,
+        QdiscName::Mqprio => DisciplineKind::Mqprio,
+        QdiscName::Cbs => DisciplineKind::Cbs(arguments.provisioning.unwrap_or_default()),
+        QdiscName::Etf => DisciplineKind::Etf,
+        QdiscName::Taprio => DisciplineKind::Taprio,
+    };
+    let mut template = Template::new(topology, discipline);
+    template.message = match (arguments.rnc, arguments.payload) {
+        (_, Some(payload)) => Message::Payload(payload),
+        (count, None) => Message::RepeatedNodeCount(count.unwrap_or(2)),
+    };
+    template.cycle = arguments.cycle.unwrap_or(template.cycle);
+    template.offset = arguments.offset.unwrap_or(template.offset);
+    template.rate = arguments.rate.unwrap_or(template.rate);
+    template.paper = arguments.model == ModelName::Paper;
+    Ok(template)
+}
