@@ -37,7 +37,9 @@ impl DropRates {
             };
             let mut ports = flow.ports.iter().copied();
             *first += ports.next().map_or(0, lost_at);
-            rates.bridges.extend(ports.map(|port| (port, lost_at(port))));
+            rates
+                .bridges
+                .extend(ports.map(|port| (port, lost_at(port))));
         }
         rates
     }

@@ -87,9 +87,10 @@ impl CbsLinux {
             if self.credit < 0 {
                 self.last = now;
                 let wait = i128::from(-self.credit) * i128::from(NANOSECONDS);
-                let wait = wait / i128::from(self.idle_slope.max(1));
-                // The kernel's timer is never early; asked in the same nanosecond, nothing would have changed.
-                let wait = i64::try_from(wait).unwrap_or(i64::MAX).max(1);
+                // The kernel rounds down, and lives on its timer being late: on time, there would always be a byte too little.
+                let slope = i128::from(self.idle_slope.max(1));
+                let wait = (wait + slope - 1) / slope;
+                let wait = i64::try_from(wait).unwrap_or(i64::MAX);
                 return Next::At(Time::nanoseconds(now.saturating_add(wait)));
             }
         }
@@ -185,6 +186,36 @@ mod tests {
         let _ = shaper.take(us(900));
         assert_eq!(shaper.next(us(910)), Next::At(us(1000)));
         assert!(drops.is_empty());
+    }
+
+    #[test]
+    fn slow_slopes_come_to_an_end() {
+        let parameters = CbsParameters {
+            idle_slope: Rate(101_000),
+            send_slope: Rate(999_899_000),
+            hi_credit: Credit(1),
+            lo_credit: Credit(-1500),
+        };
+        let mut shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
+        let mut drops = Drops::new();
+        for number in 0..2 {
+            shaper.enqueue(packet(number, 77), us(0), &mut drops);
+        }
+        let _ = shaper.take(us(0));
+        let Next::At(sent) = shaper.next(us(0)) else {
+            unreachable!("the first is being sent");
+        };
+        // 76 B at 12 625 B/s.
+        assert_eq!(
+            shaper.next(sent),
+            Next::At(sent + Time::nanoseconds(6_019_802))
+        );
+        let ready = sent + Time::nanoseconds(6_019_802);
+        assert_eq!(shaper.next(ready), Next::Now(packet(1, 77)));
     }
 
     #[test]

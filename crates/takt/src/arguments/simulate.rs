@@ -59,5 +59,6 @@ pub struct SimulateArguments {
 }
 
 fn time(text: &str) -> Result<takt_scenario::Duration, String> {
-    text.parse().map_err(|error: takt_scenario::QuantityError| error.to_string())
+    text.parse()
+        .map_err(|error: takt_scenario::QuantityError| error.to_string())
 }

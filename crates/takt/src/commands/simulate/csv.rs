@@ -31,7 +31,10 @@ impl Messages {
 
     /// The rows of a variant.
     pub(super) fn of<'a>(&'a mut self, variant: &'a Variant) -> Rows<'a> {
-        let settings = variant.settings.iter().map(|(parameter, value)| format!("{parameter}={value}"));
+        let settings = variant
+            .settings
+            .iter()
+            .map(|(parameter, value)| format!("{parameter}={value}"));
         Rows {
             settings: quoted(&settings.collect::<Vec<_>>().join(";")),
             variant,
@@ -48,7 +51,9 @@ impl Messages {
     }
 
     pub(super) fn finish(mut self) -> miette::Result<()> {
-        self.file.flush().map_err(|error| refused(&self.path, &error))
+        self.file
+            .flush()
+            .map_err(|error| refused(&self.path, &error))
     }
 }
 

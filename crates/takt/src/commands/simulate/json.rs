@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use takt_scenario::{ApplicationId, Flow, FlowSource, Receiver, Scenario, Variant};
-use takt_sim::{Delays, DropRates, Extremes, FlowStatistics, Loopback, Options, Results, Summary, Time};
+use takt_sim::{
+    Delays, DropRates, Extremes, FlowStatistics, Loopback, Options, Results, Summary, Time,
+};
 
 use super::model_name;
 
@@ -10,9 +12,15 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
     let scenario = &variant.scenario;
     let mut object = head(variant, options);
     let flows = scenario.flows().iter().zip(&results.flows);
-    let flows: Vec<Value> = flows.map(|(flow, statistics)| of_flow(scenario, flow, statistics)).collect();
-    let applications = (0..scenario.applications.len()).map(|index| of_application(scenario, results, ApplicationId(index)));
-    object.insert("simulated_ns".to_owned(), nanoseconds(Some(results.simulated)));
+    let flows: Vec<Value> = flows
+        .map(|(flow, statistics)| of_flow(scenario, flow, statistics))
+        .collect();
+    let applications = (0..scenario.applications.len())
+        .map(|index| of_application(scenario, results, ApplicationId(index)));
+    object.insert(
+        "simulated_ns".to_owned(),
+        nanoseconds(Some(results.simulated)),
+    );
     object.insert("events".to_owned(), results.events.into());
     object.insert("applications".to_owned(), applications.collect());
     object.insert("flows".to_owned(), flows.into());
@@ -21,7 +29,10 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
 
 /// What was simulated, and how.
 pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
-    let settings = variant.settings.iter().map(|(parameter, value)| (parameter.clone(), value.clone().into()));
+    let settings = variant
+        .settings
+        .iter()
+        .map(|(parameter, value)| (parameter.clone(), value.clone().into()));
     let loopback = match options.loopback {
         Loopback::All => "all",
         Loopback::Latest => "latest",
@@ -35,16 +46,25 @@ pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
         ("model", model_name(options.model).into()),
         ("loopback", loopback.into()),
     ];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId) -> Value {
-    let (Some(application), Some(statistics)) = (scenario.applications.get(id.0), results.applications.get(id.0)) else {
+    let (Some(application), Some(statistics)) = (
+        scenario.applications.get(id.0),
+        results.applications.get(id.0),
+    ) else {
         return Value::Null;
     };
     let rates = DropRates::new(scenario, results, id);
     let share = |count: u64| count as f64 / rates.published.max(1) as f64;
-    let bridges = rates.bridges.iter().map(|(port, count)| json!({ "port": scenario.port_name(*port), "count": count }));
+    let bridges = rates
+        .bridges
+        .iter()
+        .map(|(port, count)| json!({ "port": scenario.port_name(*port), "count": count }));
     let mut object = json!({
         "name": application.name,
         "published": statistics.published,
@@ -114,10 +134,15 @@ fn extremes(extremes: &Extremes) -> Map<String, Value> {
         ("mean_ns", nanoseconds(extremes.mean())),
         ("max_ns", nanoseconds(extremes.most())),
     ];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Nanoseconds; a number with as many digits is exact.
 pub(super) fn nanoseconds(time: Option<Time>) -> Value {
-    time.map_or(Value::Null, |time| (time.as_picoseconds() as f64 / 1000.0).into())
+    time.map_or(Value::Null, |time| {
+        (time.as_picoseconds() as f64 / 1000.0).into()
+    })
 }

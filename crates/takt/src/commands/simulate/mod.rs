@@ -9,16 +9,37 @@ use takt_scenario::{Scenario, SimulationOptions, Variant};
 use takt_sim::{Loopback, Model, Options, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
+use crate::interrupt::Interrupt;
 use crate::{explain, output, scenario_file};
 
 pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
     let (file, text) = scenario_file::read(&arguments.scenario)?;
-    let variants = file.variants().map_err(|error| explain::scenario(&text, &error))?;
-    let mut csv = arguments.csv.as_deref().map(csv::Messages::create).transpose()?;
+    let variants = file
+        .variants()
+        .map_err(|error| explain::scenario(&text, &error))?;
+    let mut csv = arguments
+        .csv
+        .as_deref()
+        .map(csv::Messages::create)
+        .transpose()?;
+    let mut interrupt = None;
     for variant in &variants {
         let options = options(arguments, &variant.scenario);
         if arguments.adversarial {
-            adversarial::run(arguments, variant, &options)?;
+            let interrupt = match &interrupt {
+                Some(interrupt) => interrupt,
+                None => interrupt.insert(Interrupt::install()?),
+            };
+            adversarial::run(
+                arguments.tries,
+                arguments.json,
+                variant,
+                &options,
+                interrupt,
+            );
+            if interrupt.is_set() {
+                break;
+            }
             continue;
         }
         let simulation = Simulation::new(&variant.scenario, options.clone());
@@ -52,7 +73,11 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
         seed: arguments.seed.unwrap_or(seed),
         cycles,
         // A search wants all messages.
-        trim: if arguments.adversarial || trim * 2 >= cycles { 0 } else { trim },
+        trim: if arguments.adversarial || trim * 2 >= cycles {
+            0
+        } else {
+            trim
+        },
     };
     options.duration = arguments.duration.map(Into::into);
     options.model = match arguments.model {
@@ -71,7 +96,10 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
 
 /// What is simulated, in one line.
 fn heading(variant: &Variant) -> String {
-    let settings = variant.settings.iter().map(|(parameter, value)| format!(", {parameter} = {value}"));
+    let settings = variant
+        .settings
+        .iter()
+        .map(|(parameter, value)| format!(", {parameter} = {value}"));
     format!("{}{}", variant.scenario.name, settings.collect::<String>())
 }
 

@@ -1,6 +1,8 @@
 //! Results for people.
 
-use takt_scenario::{Application, ApplicationId, Flow, FlowSource, Measure, Receiver, Scenario, Variant};
+use takt_scenario::{
+    Application, ApplicationId, Flow, FlowSource, Measure, Receiver, Scenario, Variant,
+};
 use takt_sim::{DropRates, Extremes, Options, Results, Summary, Time};
 
 use super::{heading, model_name};
@@ -39,7 +41,12 @@ fn measured(scenario: &Scenario, measure: Measure) -> bool {
     scenario.measure.contains(&measure)
 }
 
-fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId, application: &Application) {
+fn of_application(
+    scenario: &Scenario,
+    results: &Results,
+    id: ApplicationId,
+    application: &Application,
+) {
     let Some(statistics) = results.applications.get(id.0) else {
         return;
     };
@@ -70,7 +77,10 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId, app
         }
     }
     if measured(scenario, Measure::Drops) {
-        output::line(format!("  drops  {}", drops(scenario, results, id, is_loopback)));
+        output::line(format!(
+            "  drops  {}",
+            drops(scenario, results, id, is_loopback)
+        ));
     }
     if measured(scenario, Measure::Counters) {
         let counters = &statistics.counters;
@@ -108,7 +118,9 @@ fn head(name: &str) {
 }
 
 fn summary(what: &str, summary: &Summary) {
-    row(what, &summary.extremes, |percent| summary.percentile(percent));
+    row(what, &summary.extremes, |percent| {
+        summary.percentile(percent)
+    });
 }
 
 fn extremes(what: &str, extremes: &Extremes) {
