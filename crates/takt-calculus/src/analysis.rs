@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
-use crate::{Rational, pmoo};
+use crate::{Rational, pmoo, polynomial};
 
 /// How Total Flow Analysis bounds what leaves a server. Both hold; neither is always the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,10 @@ impl Network {
     /// Total Flow Analysis: at each server a delay for all flows together, and a flow's bound is the sum over its path. FIFO servers. With
     /// `shaped`, what comes over a link is no more than the link's shaping curve (TFA++).
     pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
+        self.total_flow_arrivals(output, shaped).0
+    }
+
+    fn total_flow_arrivals(&self, output: Output, shaped: bool) -> (TotalFlow, Arrivals) {
         let mut arrivals = Arrivals::of(self);
         let mut server_delays = vec![Extended::ZERO; self.servers.len()];
         let mut backlogs = server_delays.clone();
@@ -55,11 +59,12 @@ impl Network {
             delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
         });
         let flow_delays = flow_delays.collect();
-        TotalFlow {
+        let bounds = TotalFlow {
             server_delays,
             backlogs,
             flow_delays,
-        }
+        };
+        (bounds, arrivals)
     }
 
     /// Separate Flow Analysis: of each flow, the delay in all servers of its path as one, of which each is what the other flows leave.
@@ -89,6 +94,19 @@ impl Network {
                     flow.arrival.horizontal_deviation(&service)
                 })
             })
+            .collect()
+    }
+
+    /// The polynomial-size linear programme: of each flow, the delay on its path and what comes to it, as dates that servers, arrivals and their
+    /// order leave possible; delays of [`Self::total_flow`] are among the constraints. FIFO servers. With `shaped`, what comes over a link is no more than
+    /// the link's shaping curve. Every result is proven by exact multipliers; it is infinite where none were found.
+    ///
+    /// # Errors
+    /// None of which the curves of a network are the cause.
+    pub fn polynomial_linear_program(&self, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+        let (total, arrivals) = self.total_flow_arrivals(Output::Delay, shaped);
+        (0..self.flows.len())
+            .map(|flow| polynomial::delay(self, &arrivals, &total.server_delays, shaped, flow))
             .collect()
     }
 

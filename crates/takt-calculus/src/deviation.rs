@@ -42,6 +42,40 @@ impl Curve {
         deviation
     }
 
+    /// The longest delay until the last bit of whole frames of at least `shortest` bits, which arrive by this curve and are not interrupted once they
+    /// are begun, on a link of `link_rate`: a frame begins when `service` exceeds what came before it, and then takes the link's time for
+    /// its length, not the service's. Never more than the horizontal deviation of a service that is not faster than the link.
+    pub(crate) fn frame_delay(
+        &self,
+        shortest: &Rational,
+        service: &Self,
+        link_rate: &Rational,
+    ) -> Extended {
+        if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
+            && own > rate
+        {
+            return Extended::Infinity;
+        }
+        let before = |level: &Extended| level.plus(&-shortest).max(Extended::ZERO);
+        let mut times: Vec<Rational> = self
+            .pieces
+            .iter()
+            .map(|piece| piece.start.clone())
+            .collect();
+        let levels = service.levels().into_iter();
+        times.extend(levels.filter_map(|level| self.first_at_least(&level.plus(shortest))));
+        let mut deviation = Extended::ZERO;
+        for time in times {
+            for level in [self.value(&time), self.right(&time).0] {
+                let Some(begun) = service.first_above(&before(&level)) else {
+                    return Extended::Infinity;
+                };
+                deviation = deviation.max(Extended::Finite(begun - &time));
+            }
+        }
+        deviation.plus(&(shortest / link_rate))
+    }
+
     /// `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of what arrives by this curve in a server of service curve
     /// `service`. Where the service is infinite, nothing waits.
     pub fn vertical_deviation(&self, service: &Self) -> Extended {
@@ -95,7 +129,7 @@ impl Curve {
     }
 
     /// `inf { t : f(t) > level }`: the upper pseudo-inverse. Nothing is above infinity: that is first reached.
-    fn first_above(&self, level: &Extended) -> Option<Rational> {
+    pub(crate) fn first_above(&self, level: &Extended) -> Option<Rational> {
         if *level == Extended::Infinity {
             return self.first_at_least(level);
         }

@@ -16,8 +16,11 @@ mod curve;
 mod deviation;
 mod envelope;
 mod frame_bits;
+mod linear_program;
 mod network;
 mod pmoo;
+mod polynomial;
+mod port;
 mod round_trip;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
@@ -28,5 +31,11 @@ pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
 pub use frame_bits::FrameBits;
 pub use network::{Flow, Network, NetworkError, Server};
+pub use port::{
+    Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
+    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
+    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
+    TransmissionSelection, Unbounded,
+};
 pub use round_trip::{Line, LineError, Model, RoundTrip};
 pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};

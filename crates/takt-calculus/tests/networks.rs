@@ -73,4 +73,87 @@ proptest! {
             prop_assert!(finite(&network.pay_multiplexing_only_once().unwrap()));
         }
     }
+
+    /// The delays of Total Flow Analysis are among the programme's constraints, so that their sum is never less. A flow alone can be as late
+    /// as the horizontal deviation says (Le Boudec and Thiran, Network Calculus, Theorem 1.4.4), so that no bound is less than that.
+    #[test]
+    fn the_linear_programme_is_between(servers in servers(), flows in prop::collection::vec(flow(), 1..4)) {
+        let network = Network::new(servers.clone(), flows.clone()).unwrap();
+        for shaped in [false, true] {
+            let total = network.total_flow(Output::Delay, shaped).flow_delays;
+            for (found, total) in network.polynomial_linear_program(shaped).unwrap().iter().zip(&total) {
+                prop_assert!(found <= total || *total == Extended::Infinity);
+                prop_assert!(found.finite().is_some() || *total == Extended::Infinity);
+            }
+        }
+        let alone = flows[0].clone();
+        let row = alone.path.iter().map(|server| servers[*server].service.clone());
+        let expected = alone.arrival.horizontal_deviation(&row.reduce(|row, service| row.convolution(&service)).unwrap());
+        let network = Network::new(servers, vec![alone]).unwrap();
+        prop_assert!(network.polynomial_linear_program(false).unwrap()[0] >= expected);
+    }
+
+    /// On servers in a row, where the tree of a flow is the same whoever else is there.
+    #[test]
+    fn the_linear_programme_never_falls_when_a_flow_is_added(servers in servers(), parts in prop::collection::vec((0..SERVERS, 1..=SERVERS, 0i64..20, 0i64..2), 2..5)) {
+        let flows: Vec<Flow> = parts.iter().map(|(first, length, burst, rate)| Flow {
+            path: (*first..(first + length).min(SERVERS)).collect(),
+            arrival: Curve::leaky_bucket((*burst).into(), (*rate).into()).unwrap(),
+        }).collect();
+        let fewer = Network::new(servers.clone(), flows[1..].to_vec()).unwrap();
+        let more = Network::new(servers, flows).unwrap();
+        let [fewer, more] = [fewer, more].map(|network| network.polynomial_linear_program(false).unwrap());
+        for (fewer, more) in fewer.iter().zip(&more[1..]) {
+            prop_assert!(fewer <= more);
+        }
+    }
+
+    /// Packets of one bit through FIFO servers that are as lazy and then as hasty as their curves allow.
+    #[test]
+    fn no_packet_is_later_than_the_linear_programme_says(
+        parameters in prop::collection::vec((2i64..8, 1i64..5, 1i64..4), SERVERS),
+        flows in prop::collection::vec((prop::sample::subsequence((0..SERVERS).collect::<Vec<_>>(), 1..=SERVERS), 1i64..12, 0i64..12), 1..5),
+        lazy in prop::collection::vec(0i64..=2, 64),
+    ) {
+        let servers: Vec<Server> = parameters.iter().map(|(rate, latency, haste)| Server {
+            service: Curve::rate_latency((*rate).into(), Rational::from(*latency) + Rational::ONE / Rational::from(*rate)).unwrap(),
+            shaping: Some(Curve::leaky_bucket(Rational::ONE, (rate * haste).into()).unwrap()),
+        }).collect();
+        let rate = Rational::ONE / Rational::from(8);
+        let network = Network::new(servers, flows.iter().map(|(path, burst, _)| Flow {
+            path: path.clone(),
+            arrival: Curve::leaky_bucket((*burst).into(), rate.clone()).unwrap(),
+        }).collect()).unwrap();
+        // Of each packet: its flow, when it was sent, and when it is where it is now.
+        let mut packets: Vec<(usize, Rational, Rational)> = Vec::new();
+        for (flow, (_, burst, phase)) in flows.iter().enumerate() {
+            for number in 0..burst + 4 {
+                let time = Rational::from(*phase) + (Rational::from(number + 1 - burst) / &rate).max(Rational::ZERO);
+                packets.push((flow, time.clone(), time));
+            }
+        }
+        let mut lazy = lazy.iter().cycle();
+        for (server, (rate, latency, haste)) in parameters.iter().enumerate() {
+            packets.sort_by(|one, other| one.2.cmp(&other.2));
+            let mut free = Rational::from(-1);
+            let mut takes = Rational::ZERO;
+            for (_, _, time) in packets.iter_mut().filter(|packet| flows[packet.0].0.contains(&server)) {
+                if *time > free {
+                    // Nothing waits: the server may sleep, and then be fast or slow.
+                    let sleep = Rational::from(*latency * lazy.next().unwrap()) / Rational::from(2);
+                    free = &*time + sleep;
+                    let fast = *lazy.next().unwrap() == 0;
+                    takes = Rational::ONE / Rational::from(if fast { rate * haste } else { *rate });
+                }
+                free += &takes;
+                time.clone_from(&free);
+            }
+        }
+        for shaped in [false, true] {
+            let bounds = network.polynomial_linear_program(shaped).unwrap();
+            for (flow, sent, left) in &packets {
+                prop_assert!(Extended::Finite(left - sent) <= bounds[*flow]);
+            }
+        }
+    }
 }

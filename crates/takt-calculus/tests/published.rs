@@ -22,6 +22,11 @@ fn thousandths(delays: &[Extended]) -> Vec<i64> {
 
 /// The demonstration of Saihu (Tsai, Charara, Plassart, Le Boudec), in µs and bits.
 fn saihu() -> Network {
+    saihu_with(|small, large| small.minimum(large))
+}
+
+/// The same, where flow 0 sends by what is made of its two buckets.
+fn saihu_with(buckets: impl FnOnce(&Curve, &Curve) -> Curve) -> Network {
     let line = |rate: i64, latency: i64| Curve::rate_latency(rate.into(), latency.into()).unwrap();
     let bucket = |burst: i64, rate: Rational| Curve::leaky_bucket(burst.into(), rate).unwrap();
     let link = bucket(0, 100.into());
@@ -31,7 +36,7 @@ fn saihu() -> Network {
     };
     let two = line(4, 10).maximum(&line(50, 1000));
     let small = bucket(80, ratio(1, 100));
-    let both = small.minimum(&bucket(16_000, ratio(5, 10_000)));
+    let both = buckets(&small, &bucket(16_000, ratio(5, 10_000)));
     let flow = |path: &[usize], arrival: &Curve| Flow {
         path: path.to_vec(),
         arrival: arrival.clone(),
@@ -68,6 +73,34 @@ fn saihu_pay_multiplexing_only_once() {
         thousandths(&saihu().pay_multiplexing_only_once().unwrap()),
         [80_201, 60_125, 50_201]
     );
+}
+
+/// Saihu's demonstration publishes 80.050, 79.270 and 49.280 for its linear programmes: these take a part of the tree for each flow, and of
+/// a flow's own buckets one. Here the whole tree and all buckets count.
+#[test]
+fn saihu_polynomial_linear_program() {
+    let found = thousandths(&saihu().polynomial_linear_program(true).unwrap());
+    assert_eq!(found, [80_050, 60_000, 49_276]);
+    let published = [80_050, 79_270, 49_280];
+    assert!(
+        found
+            .iter()
+            .zip(published)
+            .all(|(found, published)| *found <= published)
+    );
+}
+
+/// For LUDB it publishes 80.050, 60.050 and 50.004. The last comes out exactly if flow 0 sends by the smaller burst at the smaller rate, 80 bit and 0.5
+/// kbit/s. That is not what its buckets say together: by those it is 50.075, where links do not shape.
+#[test]
+fn saihu_least_upper_delay_bound() {
+    let found = thousandths(&saihu().polynomial_linear_program(false).unwrap());
+    assert_eq!(found, [80_050, 60_000, 50_075]);
+    let smallest = Curve::leaky_bucket(80.into(), ratio(5, 10_000)).unwrap();
+    let found = saihu_with(|_, _| smallest)
+        .polynomial_linear_program(false)
+        .unwrap();
+    assert_eq!(thousandths(&found), [80_050, 60_000, 50_004]);
 }
 
 /// Networks of NetCal DNC's tests: one kind of server, flows of r = 5, b = 25.

@@ -52,11 +52,7 @@ fn every_template_is_written_and_checked() {
         arguments.extend(options);
         let _ = sandbox.run(&arguments).expect_success();
         let checked = sandbox.run(&["scenario", "check", path]).expect_success();
-        assert!(
-            checked.stdout.contains("1 application"),
-            "{}",
-            checked.stdout
-        );
+        assert!(checked.contains("1 application"), "{}", checked.stdout);
         // What is there is not overwritten.
         let _ = sandbox.run(&arguments).expect_failure();
     }
@@ -80,7 +76,7 @@ fn shipped_scenarios_are_checked_and_the_schema_is_printed() {
             .contains("8 nodes, 7 links, 1 application, 0 flows of cross traffic, 56 variants")
     );
     let schema = sandbox.run(&["scenario", "schema"]).expect_success();
-    let schema: Value = serde_json::from_str(&schema.stdout).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
     assert!(schema["properties"]["topology"].is_object());
 }
 
@@ -93,7 +89,7 @@ fn all_mistakes_are_shown_where_they_are() {
                 cycle = \"1 ms\"\npayload = \"1600 B\"\n";
     std::fs::write(&path, text).unwrap();
     let finished = sandbox.run(&["scenario", "check", path.to_str().unwrap()]);
-    let said = plain(&finished.expect_failure().stderr);
+    let said = plain(&finished.expect_failure());
     for part in [
         "line 6, column 13",
         "did you mean `host1`?",

@@ -1,0 +1,352 @@
+//! FIFO servers that form a tree, as a linear programme of polynomial size (Bouillard, Trade-off between accuracy and tractability of Network Calculus
+//! in FIFO networks, Performance Evaluation 2022). Variables are dates, and what of each flow has come by then.
+//!
+//! The tree ends in the last server of a flow. Of what its last bit meets, going back: the date when it left a server, that when it came there,
+//! and one since when the server has kept its service curve; for each of these dates that a server knows, the one before it knows when what left
+//! then had come. So a server at depth `d` has `d + 2` dates, and the service, the arrival curves, the order, the shaping and known
+//! delays are linear in them.
+
+use std::collections::BTreeMap;
+
+use crate::Rational;
+use crate::curve::{CurveError, Extended};
+use crate::linear_program::{LinearProgram, Terms};
+use crate::network::{Arrivals, Network};
+
+/// More constraints than this are not tried; the tree is then the flow's path alone, or not tried at all.
+const CONSTRAINTS: usize = 6_000;
+/// At most so many servers beside the path.
+const SERVERS: usize = 24;
+
+/// Which servers a programme is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The path, and what comes to it.
+    Tree,
+    /// The path of the flow.
+    Path,
+}
+
+/// A part of a flow's way within the tree.
+struct Segment {
+    flow: usize,
+    /// The position in the flow's path where it begins, and how many servers it has.
+    position: usize,
+    length: usize,
+    /// What had left the tree's part of the flow, at the dates behind its last server.
+    departed: Vec<usize>,
+    /// What had come to each of its servers at that server's last date.
+    begun: Vec<usize>,
+}
+
+struct Tree<'a> {
+    network: &'a Network,
+    /// Of each server in it: the next one, if it is not the last, and how far it is from that.
+    servers: BTreeMap<usize, (Option<usize>, usize)>,
+    segments: Vec<Segment>,
+    program: LinearProgram,
+    /// When the last bit leaves.
+    end: usize,
+    /// Of each server, its dates, the latest first.
+    dates: BTreeMap<usize, Vec<usize>>,
+    bits: f64,
+}
+
+/// The longest delay of a flow in the first `length` servers of its path, if the flows arrive so, and servers delay by at most `delays`.
+pub(crate) fn delay(
+    network: &Network,
+    arrivals: &Arrivals,
+    delays: &[Extended],
+    shaped: bool,
+    flow: usize,
+) -> Result<Extended, CurveError> {
+    let path = &network.flows[flow].path;
+    let mut least = Extended::Infinity;
+    for extent in [Extent::Tree, Extent::Path] {
+        let mut tree = Tree::new(network, path, extent);
+        tree.constrain(arrivals, delays, shaped)?;
+        if tree.program.constraints() > CONSTRAINTS {
+            continue;
+        }
+        let come = tree.dates[&path[0]][0];
+        tree.program
+            .maximize(vec![(tree.end, Rational::ONE), (come, -Rational::ONE)]);
+        if let Some(bound) = tree.program.upper_bound() {
+            least = Extended::Finite(bound);
+            break;
+        }
+    }
+    Ok(least)
+}
+
+impl<'a> Tree<'a> {
+    fn new(network: &'a Network, path: &[usize], extent: Extent) -> Self {
+        let mut servers = BTreeMap::new();
+        for (back, server) in path.iter().rev().enumerate() {
+            let next = back.checked_sub(1).map(|next| path[path.len() - 1 - next]);
+            servers.insert(*server, (next, back));
+        }
+        let mut waiting: Vec<usize> = path.iter().rev().copied().collect();
+        let mut done = 0;
+        while extent == Extent::Tree && done < waiting.len() {
+            let server = waiting[done];
+            done += 1;
+            let depth = servers[&server].1;
+            for passing in &network.passing[server] {
+                let Some(before) = passing.position.checked_sub(1) else {
+                    continue;
+                };
+                let before = network.flows[passing.flow].path[before];
+                if !servers.contains_key(&before) && servers.len() < path.len() + SERVERS {
+                    servers.insert(before, (Some(server), depth + 1));
+                    waiting.push(before);
+                }
+            }
+        }
+        let (seconds, bits) = scales(network);
+        let mut program = LinearProgram::new();
+        let end = program.variable(seconds);
+        let dates = servers.iter().map(|(server, (_, depth))| {
+            let dates = (0..depth + 2).map(|_| program.variable(seconds)).collect();
+            (*server, dates)
+        });
+        let dates = dates.collect();
+        let mut tree = Self {
+            network,
+            servers,
+            segments: Vec::new(),
+            program,
+            end,
+            dates,
+            bits,
+        };
+        tree.find_segments();
+        tree
+    }
+
+    /// The server behind another in the tree.
+    fn next(&self, server: usize) -> Option<usize> {
+        self.servers.get(&server).and_then(|(next, _)| *next)
+    }
+
+    /// The dates when what came to a server at its dates had left it, the latest first.
+    fn left(&self, server: usize) -> Vec<usize> {
+        match self.next(server) {
+            Some(next) => self.dates[&next].clone(),
+            None => vec![self.end],
+        }
+    }
+
+    fn find_segments(&mut self) {
+        let mut found: Vec<(usize, usize, usize)> = Vec::new();
+        for (flow, path) in self.network.flows.iter().map(|flow| &flow.path).enumerate() {
+            let mut open = false;
+            for (position, server) in path.iter().enumerate() {
+                if !self.servers.contains_key(server) {
+                    open = false;
+                    continue;
+                }
+                match found.last_mut().filter(|_| open) {
+                    Some(last) => last.2 += 1,
+                    None => found.push((flow, position, 1)),
+                }
+                open = path.get(position + 1).copied() == self.next(*server)
+                    && self.next(*server).is_some();
+            }
+        }
+        for (flow, position, length) in found {
+            let servers = &self.network.flows[flow].path[position..position + length];
+            let last = servers[length - 1];
+            let left = self.left(last);
+            let departed = left.iter().map(|_| self.program.variable(self.bits));
+            let departed = departed.collect();
+            let begun = servers.iter().map(|_| self.program.variable(self.bits));
+            let begun = begun.collect();
+            self.segments.push(Segment {
+                flow,
+                position,
+                length,
+                departed,
+                begun,
+            });
+        }
+    }
+
+    fn constrain(
+        &mut self,
+        arrivals: &Arrivals,
+        delays: &[Extended],
+        shaped: bool,
+    ) -> Result<(), CurveError> {
+        self.order(delays);
+        for index in 0..self.segments.len() {
+            self.arrival(index, arrivals)?;
+        }
+        for server in self.servers.keys().copied().collect::<Vec<_>>() {
+            self.service(server)?;
+            if shaped {
+                self.shaping(server)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Dates in their order, and no further apart than a server delays.
+    fn order(&mut self, delays: &[Extended]) {
+        let one = || Rational::ONE;
+        for (server, dates) in &self.dates {
+            for pair in dates.windows(2) {
+                self.program
+                    .at_most(vec![(pair[1], one()), (pair[0], -one())], Rational::ZERO);
+            }
+            let left = match self.servers[server].0 {
+                Some(next) => self.dates[&next].clone(),
+                None => vec![self.end],
+            };
+            for (come, left) in dates.iter().zip(left) {
+                self.program
+                    .at_most(vec![(*come, one()), (left, -one())], Rational::ZERO);
+                if let Some(delay) = delays[*server].finite() {
+                    self.program
+                        .at_most(vec![(left, one()), (*come, -one())], delay.clone());
+                }
+            }
+        }
+    }
+
+    /// What of a segment had come to its server number `index` at that server's dates.
+    fn come(&self, segment: &Segment, index: usize) -> Vec<usize> {
+        let server = self.network.flows[segment.flow].path[segment.position + index];
+        let depth = self.servers[&server].1;
+        // What came at all dates but the last had left the segment at the dates behind it with the same numbers; but dates that servers
+        // behind this one do not have in common are those servers' last ones.
+        let end = segment.length - 1;
+        let shared = segment.departed.len();
+        let mut come: Vec<usize> = segment.departed.clone();
+        for later in (index..=end).rev() {
+            come.push(segment.begun[later]);
+        }
+        debug_assert_eq!(come.len(), shared + end - index + 1);
+        debug_assert_eq!(come.len(), depth + 2);
+        come
+    }
+
+    fn arrival(&mut self, index: usize, arrivals: &Arrivals) -> Result<(), CurveError> {
+        let segment = &self.segments[index];
+        let first = self.network.flows[segment.flow].path[segment.position];
+        let come = self.come(segment, 0);
+        let dates = self.dates[&first].clone();
+        let buckets = arrivals.0[segment.flow][segment.position].leaky_buckets()?;
+        for pair in come.windows(2) {
+            self.program.at_most(
+                vec![(pair[1], Rational::ONE), (pair[0], -Rational::ONE)],
+                Rational::ZERO,
+            );
+        }
+        for (burst, rate) in buckets {
+            self.limit(&[come.clone()], &dates, &burst, &rate);
+        }
+        Ok(())
+    }
+
+    /// Between any two of the dates no more than a bucket lets through.
+    fn limit(&mut self, flows: &[Vec<usize>], dates: &[usize], burst: &Rational, rate: &Rational) {
+        for late in 0..dates.len() {
+            for early in late + 1..dates.len() {
+                let mut terms: Terms = vec![(dates[late], -rate), (dates[early], rate.clone())];
+                for come in flows {
+                    terms.extend([(come[late], Rational::ONE), (come[early], -Rational::ONE)]);
+                }
+                self.program.at_most(terms, burst.clone());
+            }
+        }
+    }
+
+    /// Of each segment that passes a server, as which of its servers.
+    fn passing(&self, server: usize) -> Vec<(usize, usize)> {
+        let mut passing = Vec::new();
+        for (index, segment) in self.segments.iter().enumerate() {
+            let path = &self.network.flows[segment.flow].path;
+            let own = &path[segment.position..segment.position + segment.length];
+            passing.extend(
+                own.iter()
+                    .position(|own| *own == server)
+                    .map(|own| (index, own)),
+            );
+        }
+        passing
+    }
+
+    /// Since its last date a server has served what its curve promises.
+    fn service(&mut self, server: usize) -> Result<(), CurveError> {
+        let dates = &self.dates[&server];
+        let since = dates[dates.len() - 1];
+        let left = self.left(server);
+        let until = left[left.len() - 1];
+        let mut served: Terms = Vec::new();
+        for (index, own) in self.passing(server) {
+            let come = self.come(&self.segments[index], own);
+            let [.., left, since] = come.as_slice() else {
+                continue;
+            };
+            served.extend([(*left, -Rational::ONE), (*since, Rational::ONE)]);
+        }
+        for (rate, latency) in self.network.servers[server].service.rate_latencies()? {
+            let mut terms = served.clone();
+            terms.extend([(until, rate.clone()), (since, -&rate)]);
+            self.program.at_most(terms, rate * latency);
+        }
+        Ok(())
+    }
+
+    /// What came over one link together was limited there.
+    fn shaping(&mut self, server: usize) -> Result<(), CurveError> {
+        let mut links: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+        for (index, own) in self.passing(server) {
+            let segment = &self.segments[index];
+            let path = &self.network.flows[segment.flow].path;
+            if let Some(before) = (segment.position + own).checked_sub(1) {
+                let come = self.come(segment, own);
+                links.entry(path[before]).or_default().push(come);
+            }
+        }
+        let dates = self.dates[&server].clone();
+        for (from, flows) in links {
+            let Some(shaping) = &self.network.servers[from].shaping else {
+                continue;
+            };
+            for (burst, rate) in shaping.leaky_buckets()? {
+                self.limit(&flows, &dates, &burst, &rate);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long things take and how many bits are on their way, roughly.
+fn scales(network: &Network) -> (f64, f64) {
+    let mut seconds = 0.0f64;
+    let mut bits = 0.0f64;
+    for flow in &network.flows {
+        if let Some(burst) = flow.arrival.right(&Rational::ZERO).0.finite() {
+            bits = bits.max(burst.to_f64().value());
+        }
+    }
+    for server in &network.servers {
+        if let Some(rate) = server
+            .service
+            .long_term_rate()
+            .filter(|rate| !rate.is_zero())
+        {
+            seconds = seconds.max(bits / rate.to_f64().value());
+        }
+    }
+    let positive = |value: f64| {
+        if value > 0.0 && value.is_finite() {
+            value
+        } else {
+            1.0
+        }
+    };
+    (positive(seconds), positive(bits))
+}

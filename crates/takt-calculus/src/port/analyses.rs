@@ -1,0 +1,395 @@
+//! Which analyses there are, where each holds, and their least answer.
+
+use std::collections::BTreeMap;
+
+use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
+use super::total_flow::{FixedPoint, PortBounds};
+use super::{Step, TransmissionSelection};
+use crate::Rational;
+use crate::curve::{Curve, Extended};
+use crate::network::{Arrivals, Flow, Network, Passing, Server};
+use crate::polynomial;
+
+/// An analysis of streams through ports. Each bound holds where the analysis applies, so that the least is the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Analysis {
+    /// Total Flow Analysis: the sum of the queues' delays. Holds for all queues here, on circles and where frames overtake each other in
+    /// what is between queues.
+    TotalFlow,
+    /// The same, where what comes over a link is no more than the link lets through (TFA++).
+    TotalFlowShaped,
+    /// Separate Flow Analysis: what the other streams leave at each queue, in one, with the arrivals of [`Analysis::TotalFlowShaped`]. A stream's own
+    /// frames must keep their order between queues.
+    SeparateFlow,
+    /// Pay Multiplexing Only Once, for any order in strict servers: applies to one queue only, since frames are put together between
+    /// queues, and a strict server with that behind it is not strict.
+    PayMultiplexingOnlyOnce,
+    /// The polynomial-size linear programme of the queues on and before a stream's path, which must be FIFO. Frames of a class must keep their
+    /// order from one port to the next.
+    PolynomialLinearProgram,
+}
+
+impl Analysis {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::TotalFlow,
+        Self::TotalFlowShaped,
+        Self::SeparateFlow,
+        Self::PayMultiplexingOnlyOnce,
+        Self::PolynomialLinearProgram,
+    ];
+
+    /// What it is called in the literature.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TotalFlow => "TFA",
+            Self::TotalFlowShaped => "TFA++",
+            Self::SeparateFlow => "SFA",
+            Self::PayMultiplexingOnlyOnce => "PMOO",
+            Self::PolynomialLinearProgram => "PLP",
+        }
+    }
+}
+
+/// Why an analysis says nothing of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotApplicable {
+    /// More than one queue.
+    #[error("a strict server behind which frames are put together is not strict")]
+    NotStrict,
+    /// A queue that is not FIFO.
+    #[error("{0} may send frames of different flows in any order")]
+    NotFifo(QueueId),
+    /// The stream comes to a queue again.
+    #[error("the stream meets {0} more than once")]
+    Again(QueueId),
+    /// There is no bound that could be proven: Total Flow Analysis has none for a queue that matters, or the programme is too large.
+    #[error("no bound was found")]
+    NotFound,
+}
+
+/// What an analysis says of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The analysis.
+    pub analysis: Analysis,
+    /// The longest time from the first step's beginning to the last one's end, in seconds.
+    pub delay: Result<Extended, NotApplicable>,
+}
+
+/// What analyses say of a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortAnalyses {
+    /// Total Flow Analysis with shaping: of each queue delay, backlog and utilisation.
+    pub total_flow: PortBounds,
+    /// Of each stream, what each analysis says.
+    pub answers: Vec<Vec<Answer>>,
+}
+
+impl PortAnalyses {
+    /// The least bound of a stream, and which analysis found it first.
+    pub fn least(&self, stream: usize) -> Option<(Analysis, &Extended)> {
+        let answers = self.answers.get(stream)?.iter();
+        answers
+            .filter_map(|answer| Some((answer.analysis, answer.delay.as_ref().ok()?)))
+            .min_by(|one, other| one.1.cmp(other.1))
+    }
+
+    /// The least bound of a stream less the least time that it needs: by how much two frames' delays can differ.
+    pub fn jitter(&self, stream: usize) -> Option<Extended> {
+        let best_case = &self.total_flow.streams.get(stream)?.best_case;
+        Some(self.least(stream)?.1.plus(&-best_case))
+    }
+}
+
+impl PortNetwork {
+    /// What these analyses say of each stream.
+    ///
+    /// # Errors
+    /// None of which a network that could be made is the cause.
+    pub fn analyse(
+        &self,
+        analyses: &[Analysis],
+        fixed_point: &FixedPoint,
+    ) -> Result<PortAnalyses, PortNetworkError> {
+        let total_flow = self.total_flow(true, fixed_point)?;
+        let plain = if analyses.contains(&Analysis::TotalFlow) {
+            Some(self.total_flow(false, fixed_point)?)
+        } else {
+            None
+        };
+        let mut answers = Vec::with_capacity(self.streams.len());
+        for stream in 0..self.streams.len() {
+            let mut of_stream = Vec::with_capacity(analyses.len());
+            for analysis in analyses {
+                let delay = match analysis {
+                    Analysis::TotalFlow => {
+                        let bounds = plain.as_ref().unwrap_or(&total_flow);
+                        Ok(bounds.streams[stream].delay.clone())
+                    }
+                    Analysis::TotalFlowShaped => Ok(total_flow.streams[stream].delay.clone()),
+                    Analysis::SeparateFlow => self.separate_flow(stream, &total_flow)?,
+                    Analysis::PayMultiplexingOnlyOnce => self.any_order(stream, &total_flow)?,
+                    Analysis::PolynomialLinearProgram => self.polynomial(stream, &total_flow)?,
+                };
+                of_stream.push(Answer {
+                    analysis: *analysis,
+                    delay,
+                });
+            }
+            answers.push(of_stream);
+        }
+        Ok(PortAnalyses {
+            total_flow,
+            answers,
+        })
+    }
+
+    /// The queues of a stream's path, with what is before each.
+    fn visits_of(&self, stream: usize) -> Vec<(QueueId, &Visit)> {
+        let queues = self.streams[stream]
+            .path
+            .iter()
+            .filter_map(|step| match step {
+                Step::Queue(queue) => Some(*queue),
+                Step::Delay { .. } => None,
+            });
+        let visits = queues.enumerate().filter_map(|(position, queue)| {
+            let mut visits = self.visits(queue).iter();
+            let own = |visit: &&Visit| visit.stream == stream && visit.position == position;
+            Some((queue, visits.find(own)?))
+        });
+        visits.collect()
+    }
+
+    fn is_fifo(&self, queue: QueueId) -> bool {
+        self.ports[queue.port].classes()[queue.class].selection
+            != TransmissionSelection::FlowQueueing
+    }
+
+    /// What the delays on a stream's path take behind its last queue, at most.
+    fn behind_queues(&self, stream: usize) -> Rational {
+        let steps = self.streams[stream].path.iter().rev();
+        steps
+            .map_while(|step| match step {
+                Step::Delay { most, .. } => Some(most),
+                Step::Queue(_) => None,
+            })
+            .fold(Rational::ZERO, |sum, most| sum + most)
+    }
+
+    /// What the others leave at a queue for one visit.
+    fn residual(
+        &self,
+        queue: QueueId,
+        visit: &Visit,
+        bounds: &PortBounds,
+    ) -> Result<Curve, PortNetworkError> {
+        let others = self.arrival(
+            queue,
+            &bounds.delays(),
+            true,
+            Some((visit.stream, visit.position)),
+        )?;
+        let service = &bounds.queues[queue.port][queue.class].service;
+        if !self.is_fifo(queue) {
+            return Ok(service.strict.residual(&others, &Rational::ZERO));
+        }
+        Ok(match others.horizontal_deviation(&service.minimum) {
+            Extended::Finite(delay) => service.minimum.residual(&others, &delay),
+            _ => Curve::zero(),
+        })
+    }
+
+    fn separate_flow(
+        &self,
+        stream: usize,
+        bounds: &PortBounds,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let own = &self.streams[stream];
+        let mut row: Option<Curve> = None;
+        let mut always = self.behind_queues(stream);
+        let mut link_rate = None;
+        for (queue, visit) in self.visits_of(stream) {
+            let residual = self.residual(queue, visit, bounds)?;
+            always += &visit.least;
+            // What varies before the queue, and that a frame comes as a whole, when its last bit does.
+            let mut late = &visit.most - &visit.least;
+            if let Some(rate) = link_rate {
+                late += &own.longest / rate;
+            }
+            let late = Curve::burst_delay(late).map_err(super::PortError::from)?;
+            let service = residual.convolution(&late);
+            row = Some(match row {
+                Some(row) => row.convolution(&service),
+                None => service,
+            });
+            link_rate = Some(self.ports[queue.port].link_rate());
+        }
+        let (Some(row), Some(link_rate)) = (row, link_rate) else {
+            return Ok(Err(NotApplicable::NotFound));
+        };
+        let delay = own.arrival.frame_delay(&own.shortest, &row, link_rate);
+        Ok(Ok(delay.plus(&always)))
+    }
+
+    /// At one queue: whatever the order, what the others leave of a strict server.
+    fn any_order(
+        &self,
+        stream: usize,
+        bounds: &PortBounds,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let visits = self.visits_of(stream);
+        let [(queue, visit)] = visits.as_slice() else {
+            return Ok(Err(NotApplicable::NotStrict));
+        };
+        let others = self.arrival(
+            *queue,
+            &bounds.delays(),
+            true,
+            Some((visit.stream, visit.position)),
+        )?;
+        let service = &bounds.queues[queue.port][queue.class].service.strict;
+        let residual = service.residual(&others, &Rational::ZERO);
+        let own = self.arrival_of(visit, &bounds.delays());
+        // Others may come in between, but not into a frame: the residual bounds all of it.
+        let delay = own.horizontal_deviation(&residual);
+        Ok(Ok(delay.plus(&(&visit.most + self.behind_queues(stream)))))
+    }
+
+    /// The linear programme of a stream's queues and those before them. Each server is a queue and what is behind it until the next, where
+    /// frames are complete: a FIFO system as well.
+    fn polynomial(
+        &self,
+        stream: usize,
+        bounds: &PortBounds,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let visits = self.visits_of(stream);
+        for (index, (queue, _)) in visits.iter().enumerate() {
+            if !self.is_fifo(*queue) {
+                return Ok(Err(NotApplicable::NotFifo(*queue)));
+            }
+            if visits[..index].iter().any(|(before, _)| before == queue) {
+                return Ok(Err(NotApplicable::Again(*queue)));
+            }
+        }
+        let always = visits
+            .iter()
+            .fold(self.behind_queues(stream), |sum, (_, visit)| {
+                sum + &visit.least
+            });
+        let Some((_, first)) = visits.first() else {
+            return Ok(Err(NotApplicable::NotFound));
+        };
+        let before = &first.most - &first.least;
+        let Some((network, arrivals, delays)) = self.fluid(stream, &visits, bounds)? else {
+            return Ok(Err(NotApplicable::NotFound));
+        };
+        let delay = polynomial::delay(&network, &arrivals, &delays, true, 0)
+            .map_err(super::PortError::from)?;
+        Ok(match delay {
+            Extended::Finite(delay) => Ok(Extended::Finite(delay + always + before)),
+            _ => Err(NotApplicable::NotFound),
+        })
+    }
+
+    /// Servers and flows as the linear programme knows them; the stream is flow 0.
+    fn fluid(
+        &self,
+        stream: usize,
+        visits: &[(QueueId, &Visit)],
+        bounds: &PortBounds,
+    ) -> Result<Option<(Network, Arrivals, Vec<Extended>)>, PortNetworkError> {
+        // What is between two queues is what it is for most: the stream itself first, then who comes first. Others are cut there.
+        let mut between: BTreeMap<(QueueId, QueueId), (&Rational, &Rational)> = BTreeMap::new();
+        let all = (0..self.streams.len()).filter(|other| *other != stream);
+        let ways: Vec<Vec<(QueueId, &Visit)>> = std::iter::once(visits.to_vec())
+            .chain(all.map(|other| self.visits_of(other)))
+            .collect();
+        for (queue, visit) in ways.iter().flatten() {
+            if let Some(from) = visit.from {
+                between
+                    .entry((from, *queue))
+                    .or_insert((&visit.least, &visit.most));
+            }
+        }
+        let last = visits.last().map(|(queue, _)| *queue);
+        let mut servers = Vec::new();
+        let mut delays = Vec::new();
+        let mut index = BTreeMap::new();
+        for (port, classes) in bounds.queues.iter().enumerate() {
+            for (class, queue_bounds) in classes.iter().enumerate() {
+                let queue = QueueId { port, class };
+                let spread = between
+                    .iter()
+                    .filter(|((from, _), _)| *from == queue)
+                    .map(|(_, (least, most))| *most - *least)
+                    .max()
+                    .unwrap_or(Rational::ZERO);
+                let longest = &self.ports[port].classes()[class].longest;
+                let whole = longest / self.ports[port].link_rate() + &spread;
+                let late = if last == Some(queue) {
+                    Rational::ZERO
+                } else {
+                    whole.clone()
+                };
+                let spread = if last == Some(queue) {
+                    Rational::ZERO
+                } else {
+                    spread
+                };
+                let late = Curve::burst_delay(late).map_err(super::PortError::from)?;
+                index.insert(queue, servers.len());
+                servers.push(Server {
+                    service: queue_bounds.service.minimum.convolution(&late),
+                    shaping: Some(queue_bounds.service.shaping.advanced(&whole)),
+                });
+                delays.push(queue_bounds.delay.plus(&spread));
+            }
+        }
+        let known = bounds.delays();
+        let mut flows = Vec::new();
+        let mut arrivals = Vec::new();
+        for way in &ways {
+            let mut open = false;
+            for (queue, visit) in way {
+                let same = visit.from.is_some_and(|from| {
+                    between.get(&(from, *queue)) == Some(&(&visit.least, &visit.most))
+                });
+                if !self.is_fifo(*queue) {
+                    open = false;
+                    continue;
+                }
+                let arrival = self.arrival_of(visit, &known);
+                if arrival.long_term_rate().is_none() && visit.stream == stream {
+                    return Ok(None);
+                }
+                if !open || !same {
+                    flows.push(Flow {
+                        path: Vec::new(),
+                        arrival: arrival.clone(),
+                    });
+                    arrivals.push(Vec::new());
+                }
+                open = true;
+                if let (Some(flow), Some(curves)) = (flows.last_mut(), arrivals.last_mut()) {
+                    flow.path.push(index[queue]);
+                    curves.push(arrival);
+                }
+            }
+        }
+        let mut passing = vec![Vec::new(); servers.len()];
+        for (flow, path) in flows.iter().map(|flow| &flow.path).enumerate() {
+            for (position, server) in path.iter().enumerate() {
+                passing[*server].push(Passing { flow, position });
+            }
+        }
+        let network = Network {
+            servers,
+            flows,
+            order: Vec::new(),
+            passing,
+        };
+        Ok(Some((network, Arrivals(arrivals), delays)))
+    }
+}

@@ -1,0 +1,71 @@
+//! The Credit-Based Shaper of any class: the highest, or below others that have one (IEEE 802.1Q, 8.6.8.2; Azua and Boyer, RTNS 2014;
+//! Daigmorte, Boyer and Zhao, Modelling in network calculus a TSN architecture mixing Time-Triggered, Credit Based Shaper and Best-Effort queues, 2018).
+
+use super::{EgressPort, PortError, TransmissionSelection};
+use crate::Rational;
+use crate::curve::Curve;
+
+/// Between which limits the credit of a class stays, in bits.
+pub(super) struct Credit {
+    idle_slope: Rational,
+    high: Rational,
+    /// Negative.
+    low: Rational,
+}
+
+impl EgressPort {
+    /// The limits of a class's credit, if it has a Credit-Based Shaper. `docs/bounds.md` derives them.
+    pub(super) fn credit(&self, class: usize) -> Option<Credit> {
+        let (own, idle_slope) = shaper(self, class)?;
+        let mut higher_slopes = Rational::ZERO;
+        let mut higher_lows = Rational::ZERO;
+        for index in 0..class {
+            let (higher, slope) = shaper(self, index)?;
+            higher_slopes += slope;
+            higher_lows += self.cost(higher, slope);
+        }
+        // Either a lower frame is in the way, or the own one before let the higher classes gain credit.
+        let before = self
+            .longest_below(class)
+            .max(own * &higher_slopes / &self.link_rate);
+        let waiting = (before + higher_lows) / (&self.link_rate - higher_slopes);
+        Some(Credit {
+            idle_slope: idle_slope.clone(),
+            high: idle_slope * waiting,
+            low: -self.cost(own, idle_slope),
+        })
+    }
+
+    /// What sending a frame costs in credit.
+    fn cost(&self, frame: &Rational, idle_slope: &Rational) -> Rational {
+        frame * (Rational::ONE - idle_slope / &self.link_rate)
+    }
+}
+
+fn shaper(port: &EgressPort, class: usize) -> Option<(&Rational, &Rational)> {
+    let class = port.classes.get(class)?;
+    match &class.selection {
+        TransmissionSelection::CreditBased { idle_slope } => Some((&class.longest, idle_slope)),
+        _ => None,
+    }
+}
+
+impl Credit {
+    pub(super) fn minimum_service(&self) -> Result<Curve, PortError> {
+        let latency = &self.high / &self.idle_slope;
+        Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
+    }
+
+    /// An interval in which frames wait may begin with the lowest credit.
+    pub(super) fn strict_service(&self) -> Result<Curve, PortError> {
+        let latency = (&self.high - &self.low) / &self.idle_slope;
+        Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
+    }
+
+    pub(super) fn shaping(&self) -> Result<Curve, PortError> {
+        Ok(Curve::leaky_bucket(
+            &self.high - &self.low,
+            self.idle_slope.clone(),
+        )?)
+    }
+}

@@ -1,0 +1,289 @@
+//! An egress port with its traffic classes: what each class is served at least and at most (IEEE 802.1Q, 8.6.8).
+//!
+//! All sizes are bits on the wire and all rates bit/s. Service is counted bit by bit as it leaves on the link; frames arrive whole. Why that
+//! matters, and what each curve assumes, is in `docs/bounds.md`.
+
+mod analyses;
+mod credit;
+mod gates;
+mod network;
+mod total_flow;
+
+pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};
+pub use gates::{GateControlEntry, GateControlList, GateError};
+pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
+pub use total_flow::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
+
+use crate::Rational;
+use crate::curve::{Curve, CurveError};
+
+/// How a class decides that its first frame may be sent (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TransmissionSelection {
+    /// A FIFO queue, served when no higher class has a frame to send.
+    StrictPriority,
+    /// The Credit-Based Shaper. Classes with it must be the highest ones of their port.
+    CreditBased {
+        /// idleSlope in bit/s on the wire.
+        idle_slope: Rational,
+    },
+    /// ETF: frames are held until `txtime − delta` and sent in the order of their txtime, with strict priority from then on. They count as
+    /// arriving when they are released: what a stream waits before is [`EgressPort::hold`].
+    EarliestTxTime {
+        /// By how much frames are released before their txtime, in seconds. 0 if the device offloads launch times.
+        delta: Rational,
+    },
+    /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. What it drops has no delay.
+    FlowQueueing,
+}
+
+/// A traffic class of a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrafficClass {
+    /// How it is served.
+    pub selection: TransmissionSelection,
+    /// Its longest frame, in bits on the wire. 0 if the class is never used.
+    pub longest: Rational,
+    /// Its shortest frame, in bits on the wire.
+    pub shortest: Rational,
+}
+
+/// Why there is no such port.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    /// A link without a rate.
+    #[error("the link's rate of {0} bit/s is not positive")]
+    LinkRate(Rational),
+    /// A frame size that is negative, or a shortest frame that is longer than the longest.
+    #[error("class {class}: frames of {shortest} to {longest} bit")]
+    FrameSize {
+        /// The class's index.
+        class: usize,
+        /// Its shortest frame.
+        shortest: Rational,
+        /// Its longest frame.
+        longest: Rational,
+    },
+    /// An idleSlope that is not positive, or the idleSlopes up to this class are not less than the link's rate.
+    #[error(
+        "class {class}: the idleSlopes up to it, {idle_slopes} bit/s, are not between 0 and the link's {link_rate} bit/s"
+    )]
+    IdleSlope {
+        /// The class's index.
+        class: usize,
+        /// The sum of the idleSlopes of this and all higher classes.
+        idle_slopes: Rational,
+        /// The rate of the link.
+        link_rate: Rational,
+    },
+    /// A Credit-Based Shaper below a class without one: its credit has no bound that is the port's alone.
+    #[error("class {class}: a Credit-Based Shaper below a class that has none")]
+    ShaperBelow {
+        /// The class's index.
+        class: usize,
+    },
+    /// A Credit-Based Shaper behind gates: credit that stands still while a gate is closed is not modelled.
+    #[error("class {class}: a Credit-Based Shaper behind gates is not modelled")]
+    ShaperBehindGates {
+        /// The class's index.
+        class: usize,
+    },
+    /// A frame is given to ETF after it should have been sent: it is dropped.
+    #[error("a lead of {lead} s is less than ETF's delta of {delta} s: frames are dropped")]
+    Late {
+        /// What is between handing a frame over and its txtime, in seconds.
+        lead: Rational,
+        /// The delta of the class, in seconds.
+        delta: Rational,
+    },
+    /// The gates cannot serve the classes.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// A negative size.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+/// What a class sends through a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassTraffic {
+    /// The frames that arrive at its queue.
+    pub arrival: Curve,
+    /// The bits that leave on the link.
+    pub departure: Curve,
+}
+
+/// What a class is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassService {
+    /// The minimum service: a service curve.
+    pub minimum: Curve,
+    /// What is served in any interval in which the class always has a frame: a strict service curve. Never above the minimum service.
+    pub strict: Curve,
+    /// What leaves in any interval at most, whatever arrives.
+    pub shaping: Curve,
+}
+
+/// A port and the link behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EgressPort {
+    link_rate: Rational,
+    /// The highest first.
+    classes: Vec<TrafficClass>,
+    gates: Option<GateControlList>,
+}
+
+impl EgressPort {
+    /// A port of these classes, the highest first.
+    ///
+    /// # Errors
+    /// A rate, size or idleSlope that cannot be, or a Credit-Based Shaper below a class without one.
+    pub fn new(link_rate: Rational, classes: Vec<TrafficClass>) -> Result<Self, PortError> {
+        if link_rate <= Rational::ZERO {
+            return Err(PortError::LinkRate(link_rate));
+        }
+        let mut idle_slopes = Rational::ZERO;
+        let mut unshaped = false;
+        for (index, class) in classes.iter().enumerate() {
+            if class.shortest < Rational::ZERO || class.shortest > class.longest {
+                return Err(PortError::FrameSize {
+                    class: index,
+                    shortest: class.shortest.clone(),
+                    longest: class.longest.clone(),
+                });
+            }
+            let TransmissionSelection::CreditBased { idle_slope } = &class.selection else {
+                unshaped = true;
+                continue;
+            };
+            if unshaped {
+                return Err(PortError::ShaperBelow { class: index });
+            }
+            idle_slopes += idle_slope;
+            if *idle_slope <= Rational::ZERO || idle_slopes >= link_rate {
+                return Err(PortError::IdleSlope {
+                    class: index,
+                    idle_slopes,
+                    link_rate,
+                });
+            }
+        }
+        Ok(Self {
+            link_rate,
+            classes,
+            gates: None,
+        })
+    }
+
+    /// The port with a gate control list (TAPRIO).
+    ///
+    /// # Errors
+    /// A class that is used has no window as long as its longest frame, or has a Credit-Based Shaper.
+    pub fn with_gates(mut self, gates: GateControlList) -> Result<Self, PortError> {
+        for (index, class) in self.classes.iter().enumerate() {
+            if matches!(class.selection, TransmissionSelection::CreditBased { .. }) {
+                return Err(PortError::ShaperBehindGates { class: index });
+            }
+            gates.check(index, &(&class.longest / &self.link_rate))?;
+        }
+        self.gates = Some(gates);
+        Ok(self)
+    }
+
+    /// The rate of the link, in bit/s.
+    pub fn link_rate(&self) -> &Rational {
+        &self.link_rate
+    }
+
+    /// The classes, the highest first.
+    pub fn classes(&self) -> &[TrafficClass] {
+        &self.classes
+    }
+
+    /// How long ETF holds a frame of a class that it is given `lead` before its txtime. 0 for other classes.
+    ///
+    /// # Errors
+    /// The lead is less than ETF's delta.
+    pub fn hold(&self, class: usize, lead: &Rational) -> Result<Rational, PortError> {
+        match self.classes.get(class).map(|class| &class.selection) {
+            Some(TransmissionSelection::EarliestTxTime { delta }) if lead < delta => {
+                Err(PortError::Late {
+                    lead: lead.clone(),
+                    delta: delta.clone(),
+                })
+            }
+            Some(TransmissionSelection::EarliestTxTime { delta }) => Ok(lead - delta),
+            _ => Ok(Rational::ZERO),
+        }
+    }
+
+    /// The longest frame of any class below one.
+    fn longest_below(&self, class: usize) -> Rational {
+        let below = self.classes.iter().skip(class + 1);
+        below
+            .map(|class| class.longest.clone())
+            .max()
+            .unwrap_or(Rational::ZERO)
+    }
+
+    /// What a class is served, where the higher classes send this: one for each of them, the highest first.
+    ///
+    /// # Errors
+    /// None of which a port that could be made is the cause.
+    pub fn service(
+        &self,
+        class: usize,
+        higher: &[ClassTraffic],
+    ) -> Result<ClassService, PortError> {
+        let shaping = self.shaping(class)?;
+        if let Some(gates) = &self.gates {
+            let strict = gates.service(self, class, higher)?;
+            return Ok(ClassService {
+                minimum: strict.clone(),
+                strict,
+                shaping,
+            });
+        }
+        if let Some(credit) = self.credit(class) {
+            return Ok(ClassService {
+                minimum: credit.minimum_service()?,
+                strict: credit.strict_service()?,
+                shaping,
+            });
+        }
+        // From when nothing of this class or a higher one without shaper waited, the link was never idle and sent at most the rest of one
+        // lower frame. Shaped classes may have waited then, so that what leaves them counts; of the others, what arrived since.
+        let link = Curve::rate_latency(self.link_rate.clone(), Rational::ZERO)?;
+        let blocking = Curve::leaky_bucket(self.longest_below(class), Rational::ZERO)?;
+        let (mut since, mut always) = (blocking.clone(), blocking);
+        for (index, traffic) in higher.iter().enumerate().take(class) {
+            let shaped = self.credit(index).is_some();
+            since = since.sum(if shaped {
+                &traffic.departure
+            } else {
+                &traffic.arrival
+            });
+            always = always.sum(&traffic.departure);
+        }
+        Ok(ClassService {
+            minimum: link.residual(&since, &Rational::ZERO),
+            strict: link.residual(&always, &Rational::ZERO),
+            shaping,
+        })
+    }
+
+    /// What leaves a class in any interval at most, whatever arrives, bit by bit.
+    ///
+    /// # Errors
+    /// None of which a port that could be made is the cause.
+    pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
+        let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
+        if let Some(gates) = &self.gates {
+            return Ok(link.minimum(&gates.shaping(class, &self.link_rate)));
+        }
+        match self.credit(class) {
+            Some(credit) => Ok(link.minimum(&credit.shaping()?)),
+            None => Ok(link),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Ports and the streams that pass them: what a network of bridges and hosts looks like to the calculus.
+
+use super::{EgressPort, PortError};
+use crate::Rational;
+use crate::curve::{Curve, Extended};
+
+/// The queue of a class at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueId {
+    /// The port's index.
+    pub port: usize,
+    /// The class's index at the port; 0 is the highest.
+    pub class: usize,
+}
+
+impl std::fmt::Display for QueueId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "port {}, class {}", self.port, self.class)
+    }
+}
+
+/// What a frame meets on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A queue, and the link behind it until the last bit is sent.
+    Queue(QueueId),
+    /// Anything that takes between `least` and `most` seconds of every frame: a cable, a bridge from one port to the next, an application
+    /// that takes all that has come.
+    Delay {
+        /// The least that it takes.
+        least: Rational,
+        /// The most that it takes.
+        most: Rational,
+    },
+}
+
+/// What one talker sends (IEEE 802.1Q calls it a stream).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    /// The frames that come to the first step, in bits over seconds.
+    pub arrival: Curve,
+    /// The longest frame, in bits on the wire.
+    pub longest: Rational,
+    /// The shortest frame, in bits on the wire.
+    pub shortest: Rational,
+    /// The way, in order.
+    pub path: Vec<Step>,
+}
+
+/// Why there is no such network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortNetworkError {
+    /// A stream that meets no queue.
+    #[error("stream {stream} meets no queue")]
+    NoQueue {
+        /// The stream's index.
+        stream: usize,
+    },
+    /// A queue that is not there.
+    #[error("stream {stream} meets {queue}, which does not exist")]
+    UnknownQueue {
+        /// The stream's index.
+        stream: usize,
+        /// The queue.
+        queue: QueueId,
+    },
+    /// A delay below zero, or of more at least than at most.
+    #[error("stream {stream}: a delay from {least} to {most} s")]
+    Delay {
+        /// The stream's index.
+        stream: usize,
+        /// The least, in seconds.
+        least: Rational,
+        /// The most, in seconds.
+        most: Rational,
+    },
+    /// A stream has longer or shorter frames than a class on its path is said to have, or its arrival curve is below its longest frame.
+    #[error("stream {stream}: its frames are not those that {queue} or its arrival curve allows")]
+    Frames {
+        /// The stream's index.
+        stream: usize,
+        /// The queue.
+        queue: QueueId,
+    },
+    /// A port could not say what it serves.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// A stream at a queue, and how it came there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub(crate) stream: usize,
+    /// Which queue of its path this is, counted from 0.
+    pub(crate) position: usize,
+    /// The queue before.
+    pub(crate) from: Option<QueueId>,
+    /// What is between.
+    pub(crate) least: Rational,
+    pub(crate) most: Rational,
+}
+
+/// Ports, and streams that pass their queues. Streams may depend on each other in a circle.
+#[derive(Debug, Clone)]
+pub struct PortNetwork {
+    pub(crate) ports: Vec<EgressPort>,
+    pub(crate) streams: Vec<Stream>,
+    /// Of each port and class.
+    pub(crate) visits: Vec<Vec<Vec<Visit>>>,
+    /// All queues, each behind those that it depends on as far as that is possible; from the index on, they depend on each other.
+    pub(crate) order: Vec<QueueId>,
+    pub(crate) cyclic_from: usize,
+}
+
+impl PortNetwork {
+    /// A network of these ports and streams.
+    ///
+    /// # Errors
+    /// A stream without a queue, with an unknown queue, with an impossible delay, or with frames that its classes are not made for.
+    pub fn new(ports: Vec<EgressPort>, streams: Vec<Stream>) -> Result<Self, PortNetworkError> {
+        let mut visits: Vec<Vec<Vec<Visit>>> = ports
+            .iter()
+            .map(|port| vec![Vec::new(); port.classes().len()])
+            .collect();
+        for (index, stream) in streams.iter().enumerate() {
+            let mut visit = Visit {
+                stream: index,
+                position: 0,
+                from: None,
+                least: Rational::ZERO,
+                most: Rational::ZERO,
+            };
+            for step in &stream.path {
+                match step {
+                    Step::Delay { least, most } => {
+                        if *least < Rational::ZERO || least > most {
+                            return Err(PortNetworkError::Delay {
+                                stream: index,
+                                least: least.clone(),
+                                most: most.clone(),
+                            });
+                        }
+                        visit.least += least;
+                        visit.most += most;
+                    }
+                    Step::Queue(queue) => {
+                        check(&ports, stream, index, *queue)?;
+                        visits[queue.port][queue.class].push(visit.clone());
+                        visit.position += 1;
+                        visit.from = Some(*queue);
+                        visit.least = Rational::ZERO;
+                        visit.most = Rational::ZERO;
+                    }
+                }
+            }
+            if visit.from.is_none() {
+                return Err(PortNetworkError::NoQueue { stream: index });
+            }
+        }
+        let (order, cyclic_from) = order(&visits);
+        Ok(Self {
+            ports,
+            streams,
+            visits,
+            order,
+            cyclic_from,
+        })
+    }
+
+    /// The ports.
+    pub fn ports(&self) -> &[EgressPort] {
+        &self.ports
+    }
+
+    /// The streams.
+    pub fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// Whether queues depend on each other in a circle.
+    pub fn is_cyclic(&self) -> bool {
+        self.cyclic_from < self.order.len()
+    }
+
+    pub(crate) fn visits(&self, queue: QueueId) -> &[Visit] {
+        &self.visits[queue.port][queue.class]
+    }
+
+    /// The least time in which a stream's frame passes a queue: its shortest on the link.
+    pub(crate) fn least_delay(&self, stream: usize, queue: QueueId) -> Rational {
+        &self.streams[stream].shortest / self.ports[queue.port].link_rate()
+    }
+
+    /// The least time that a stream's frame needs for its way, in seconds.
+    pub fn best_case(&self, stream: usize) -> Rational {
+        let steps = self.streams[stream].path.iter();
+        steps.fold(Rational::ZERO, |sum, step| {
+            sum + match step {
+                Step::Queue(queue) => self.least_delay(stream, *queue),
+                Step::Delay { least, .. } => least.clone(),
+            }
+        })
+    }
+}
+
+fn check(
+    ports: &[EgressPort],
+    stream: &Stream,
+    index: usize,
+    queue: QueueId,
+) -> Result<(), PortNetworkError> {
+    let class = ports
+        .get(queue.port)
+        .and_then(|port| port.classes().get(queue.class))
+        .ok_or(PortNetworkError::UnknownQueue {
+            stream: index,
+            queue,
+        })?;
+    let whole = stream.arrival.right(&Rational::ZERO).0 >= Extended::Finite(stream.longest.clone());
+    let fits = stream.longest <= class.longest
+        && stream.shortest >= class.shortest
+        && stream.shortest <= stream.longest;
+    if whole && fits {
+        Ok(())
+    } else {
+        Err(PortNetworkError::Frames {
+            stream: index,
+            queue,
+        })
+    }
+}
+
+/// The queues in the order of their dependencies, and from which index on there is none. What a class is served depends on all higher
+/// classes of its port.
+fn order(visits: &[Vec<Vec<Visit>>]) -> (Vec<QueueId>, usize) {
+    let queues = || {
+        visits.iter().enumerate().flat_map(|(port, classes)| {
+            (0..classes.len()).map(move |class| QueueId { port, class })
+        })
+    };
+    let mut behind: Vec<Vec<Vec<QueueId>>> = visits
+        .iter()
+        .map(|classes| vec![Vec::new(); classes.len()])
+        .collect();
+    let mut before: Vec<Vec<usize>> = visits
+        .iter()
+        .map(|classes| vec![0; classes.len()])
+        .collect();
+    for queue in queues() {
+        let mut sources: Vec<QueueId> = visits[queue.port][queue.class]
+            .iter()
+            .filter_map(|visit| visit.from)
+            .chain(queue.class.checked_sub(1).map(|class| QueueId {
+                port: queue.port,
+                class,
+            }))
+            .collect();
+        sources.sort_unstable();
+        sources.dedup();
+        for source in sources {
+            behind[source.port][source.class].push(queue);
+            before[queue.port][queue.class] += 1;
+        }
+    }
+    let mut order: Vec<QueueId> = queues()
+        .filter(|queue| before[queue.port][queue.class] == 0)
+        .collect();
+    let mut done = 0;
+    while let Some(queue) = order.get(done).copied() {
+        done += 1;
+        for next in &behind[queue.port][queue.class] {
+            before[next.port][next.class] -= 1;
+            if before[next.port][next.class] == 0 {
+                order.push(*next);
+            }
+        }
+    }
+    let cyclic_from = order.len();
+    order.extend(queues().filter(|queue| before[queue.port][queue.class] > 0));
+    (order, cyclic_from)
+}

@@ -1,0 +1,359 @@
+//! Networks of ports: lines and rings of them with frames sent one by one, and what is said when a bound is infinite.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod port_simulator;
+
+use port_simulator::{Seen, Simulator};
+use proptest::prelude::*;
+use takt_calculus::{
+    Analysis, Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList,
+    GateError, NotApplicable, PortError, PortNetwork, PortNetworkError, QueueId, Rational, Step,
+    Stream, TrafficClass, TransmissionSelection, Unbounded,
+};
+
+fn ratio(numerator: i64, denominator: u32) -> Rational {
+    Rational::from_parts(numerator.into(), denominator.into())
+}
+
+fn queue(port: usize, class: usize) -> Step {
+    Step::Queue(QueueId { port, class })
+}
+
+fn bridge() -> Step {
+    Step::Delay {
+        least: 2.into(),
+        most: 14.into(),
+    }
+}
+
+/// Rate 1; a Credit-Based Shaper above best effort, or FIFO without anything else.
+fn port(shaped: bool) -> EgressPort {
+    let class = |selection| TrafficClass {
+        selection,
+        longest: 60.into(),
+        shortest: 20.into(),
+    };
+    let mut classes = vec![class(TransmissionSelection::StrictPriority)];
+    if shaped {
+        let idle_slope = ratio(1, 2);
+        classes.insert(0, class(TransmissionSelection::CreditBased { idle_slope }));
+    }
+    EgressPort::new(Rational::ONE, classes).unwrap()
+}
+
+/// A frame of some size in each period.
+fn periodic(size: i64, period: i64, path: Vec<Step>) -> Stream {
+    Stream {
+        arrival: Curve::staircase(size.into(), period.into(), 4).unwrap(),
+        longest: size.into(),
+        shortest: size.into(),
+        path,
+    }
+}
+
+/// Streams `(first port, hops, size, class)` around a ring, or along a line, of so many ports.
+fn network(ports: usize, shaped: bool, streams: &[(usize, usize, i64, usize)]) -> PortNetwork {
+    let streams = streams.iter().map(|(first, hops, size, class)| {
+        let class = if shaped { *class } else { 0 };
+        let queues = (0..*hops).map(|hop| queue((first + hop) % ports, class));
+        let path = queues.flat_map(|queue| [queue, bridge()]).collect();
+        periodic(*size, 400, path)
+    });
+    PortNetwork::new(vec![port(shaped); ports], streams.collect()).unwrap()
+}
+
+fn simulate(network: &PortNetwork, sizes: &[i64], phases: &[u32], mut state: u32) -> Seen {
+    let mut choose = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % 5
+    };
+    let paths = network
+        .streams()
+        .iter()
+        .map(|stream| stream.path.as_slice());
+    let mut simulator = Simulator::new(network.ports(), &[], paths.collect(), &mut choose);
+    for (stream, (size, phase)) in sizes.iter().zip(phases).enumerate() {
+        for number in 0..6u32 {
+            let time = Rational::from(400 * number) + ratio((*phase).into(), 4);
+            simulator.send(stream, time, (*size).into());
+        }
+    }
+    simulator.run();
+    std::mem::take(&mut simulator.seen)
+}
+
+const PORTS: usize = 4;
+
+fn streams() -> impl Strategy<Value = Vec<(usize, usize, i64, usize)>> {
+    prop::collection::vec((0..PORTS, 1..PORTS, 20i64..=60, 0usize..2), 2..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn no_frame_on_a_ring_is_later_than_its_bound(streams in streams(), shaped: bool, phases in prop::collection::vec(0u32..1600, 8), seed: u32, crowded: bool) {
+        let network = network(PORTS, shaped, &streams);
+        let sizes: Vec<i64> = streams.iter().map(|stream| stream.2).collect();
+        // All at once is worse than most.
+        let phases: Vec<u32> = phases.iter().map(|phase| if crowded { phase % 8 } else { *phase }).collect();
+        let seen = simulate(&network, &sizes, &phases, seed);
+        for line_shaping in [false, true] {
+            let bounds = network.total_flow(line_shaping, &FixedPoint::default()).unwrap();
+            for (stream, (longest, least)) in &seen.delays {
+                let bound = &bounds.streams[*stream];
+                prop_assert!(Extended::Finite(longest.clone()) <= bound.delay);
+                prop_assert!(*least >= bound.best_case);
+            }
+            for ((port, class), delay) in &seen.queue_delays {
+                let bound = &bounds.queues[*port][*class];
+                prop_assert!(Extended::Finite(delay.clone()) <= bound.delay);
+                prop_assert!(Extended::Finite(seen.backlogs[&(*port, *class)].clone()) <= bound.backlog);
+            }
+        }
+    }
+
+    /// What every analysis says holds; so does the least.
+    #[test]
+    fn no_frame_is_later_than_any_analysis_says(mut streams in streams(), shaped: bool, line: bool, phases in prop::collection::vec(0u32..1600, 8), seed: u32, crowded: bool) {
+        if line {
+            for (first, hops, ..) in &mut streams {
+                *hops = (*hops).min(PORTS - *first);
+            }
+        }
+        let network = network(PORTS, shaped, &streams);
+        prop_assert!(!line || !network.is_cyclic());
+        let sizes: Vec<i64> = streams.iter().map(|stream| stream.2).collect();
+        let phases: Vec<u32> = phases.iter().map(|phase| if crowded { phase % 8 } else { *phase }).collect();
+        let seen = simulate(&network, &sizes, &phases, seed);
+        let analyses = network.analyse(&Analysis::ALL, &FixedPoint::default()).unwrap();
+        for (stream, (longest, least)) in &seen.delays {
+            for answer in &analyses.answers[*stream] {
+                match &answer.delay {
+                    Ok(delay) => prop_assert!(Extended::Finite(longest.clone()) <= *delay, "{answer:?} {longest}"),
+                    Err(NotApplicable::NotFound) => {
+                        let bounds = &analyses.total_flow;
+                        prop_assert!(bounds.queues.iter().flatten().any(|queue| queue.delay == Extended::Infinity));
+                    }
+                    Err(reason) => prop_assert_eq!(reason, &NotApplicable::NotStrict),
+                }
+            }
+            prop_assert!(Extended::Finite(longest - least) <= analyses.jitter(*stream).unwrap());
+            let (_, bound) = analyses.least(*stream).unwrap();
+            prop_assert!(*bound <= analyses.total_flow.streams[*stream].delay);
+        }
+    }
+
+    #[test]
+    fn no_bound_falls_when_a_stream_is_added(streams in streams(), shaped: bool) {
+        let more = network(PORTS, shaped, &streams);
+        let fewer = network(PORTS, shaped, &streams[1..]);
+        // The grid is coarser after more rounds: with the same one, a least fixed point of more is not below.
+        let exact = FixedPoint { grid: ratio(1, 16), rounds: 7 };
+        let [more, fewer] = [more, fewer].map(|network| network.total_flow(false, &exact).unwrap());
+        for (more, fewer) in more.streams[1..].iter().zip(&fewer.streams) {
+            prop_assert!(fewer.delay <= more.delay);
+            prop_assert!(fewer.jitter <= more.jitter);
+        }
+        for (more, fewer) in more.queues.iter().flatten().zip(fewer.queues.iter().flatten()) {
+            prop_assert!(fewer.delay <= more.delay);
+            prop_assert!(fewer.backlog <= more.backlog);
+        }
+    }
+}
+
+#[test]
+fn shaping_by_the_link_is_never_worse() {
+    let streams = [
+        (0, 3, 60, 0),
+        (0, 2, 60, 0),
+        (1, 3, 40, 0),
+        (2, 3, 20, 0),
+        (3, 3, 60, 0),
+    ];
+    let network = network(PORTS, false, &streams);
+    assert!(network.is_cyclic());
+    let [plain, shaped] =
+        [false, true].map(|shaped| network.total_flow(shaped, &FixedPoint::default()).unwrap());
+    for (plain, shaped) in plain.streams.iter().zip(&shaped.streams) {
+        assert!(shaped.delay <= plain.delay);
+        assert_ne!(shaped.delay, Extended::Infinity);
+    }
+}
+
+#[test]
+fn a_circle_that_grows_for_ever_is_said_to() {
+    // 90 % of each port: more than the analysis can bound on this ring, though nothing is overloaded.
+    let streams: Vec<_> = (0..PORTS)
+        .flat_map(|first| [(first, 4, 60, 0), (first, 4, 30, 0)])
+        .collect();
+    let bounds = network(PORTS, false, &streams)
+        .total_flow(false, &FixedPoint::default())
+        .unwrap();
+    for queue in bounds.queues.iter().flatten() {
+        assert_eq!(queue.utilisation, Extended::Finite(ratio(9, 10)));
+        assert!(matches!(
+            queue.unbounded,
+            Some(Unbounded::NoFixedPoint { rounds: 256.., .. })
+        ));
+    }
+    assert!(
+        bounds
+            .streams
+            .iter()
+            .all(|stream| stream.delay == Extended::Infinity && stream.unbounded.is_some())
+    );
+}
+
+#[test]
+fn an_overload_is_named() {
+    let heavy = |path| periodic(60, 100, path);
+    let network = PortNetwork::new(
+        vec![port(true), port(true)],
+        vec![
+            heavy(vec![queue(0, 0), queue(1, 1)]),
+            periodic(20, 400, vec![queue(1, 1)]),
+        ],
+    )
+    .unwrap();
+    let bounds = network.total_flow(false, &FixedPoint::default()).unwrap();
+    let overload = Unbounded::Overload {
+        queue: QueueId { port: 0, class: 0 },
+        arrival_rate: Extended::Finite(ratio(3, 5)),
+        service_rate: Extended::Finite(ratio(1, 2)),
+    };
+    assert_eq!(bounds.streams[0].unbounded, Some(overload.clone()));
+    assert_eq!(
+        bounds.queues[0][0].utilisation,
+        Extended::Finite(ratio(6, 5))
+    );
+    // What comes behind it, too; and whoever shares a queue with that.
+    assert_eq!(bounds.streams[1].unbounded, Some(overload));
+    assert_eq!(bounds.streams[1].delay, Extended::Infinity);
+    // The link lets no more through than the shaper: then what is behind is bounded.
+    let bounds = network.total_flow(true, &FixedPoint::default()).unwrap();
+    assert_ne!(bounds.streams[1].delay, Extended::Infinity);
+    assert_eq!(bounds.streams[0].delay, Extended::Infinity);
+}
+
+#[test]
+fn flow_queueing_is_bounded_by_the_time_until_nothing_waits() {
+    let class = TrafficClass {
+        selection: TransmissionSelection::FlowQueueing,
+        longest: 60.into(),
+        shortest: 20.into(),
+    };
+    let port = EgressPort::new(Rational::ONE, vec![class]).unwrap();
+    let streams = [60, 40, 20].map(|size| periodic(size, 400, vec![queue(0, 0)]));
+    let bounds = PortNetwork::new(vec![port], streams.to_vec())
+        .unwrap()
+        .total_flow(false, &FixedPoint::default())
+        .unwrap();
+    assert_eq!(bounds.queues[0][0].delay, Extended::Finite(120.into()));
+}
+
+#[test]
+fn etf_takes_the_jitter_away() {
+    let class = TrafficClass {
+        selection: TransmissionSelection::EarliestTxTime { delta: 500.into() },
+        longest: 60.into(),
+        shortest: 60.into(),
+    };
+    let port = EgressPort::new(Rational::ONE, vec![class]).unwrap();
+    assert_eq!(port.hold(0, &700.into()), Ok(200.into()));
+    assert!(matches!(
+        port.hold(0, &400.into()),
+        Err(PortError::Late { .. })
+    ));
+    let hold = port.hold(0, &700.into()).unwrap();
+    let held = Step::Delay {
+        least: hold.clone(),
+        most: hold,
+    };
+    let stream = periodic(60, 400, vec![held, queue(0, 0)]);
+    let bounds = PortNetwork::new(vec![port], vec![stream])
+        .unwrap()
+        .total_flow(false, &FixedPoint::default())
+        .unwrap();
+    assert_eq!(bounds.streams[0].delay, Extended::Finite(260.into()));
+    assert_eq!(bounds.streams[0].jitter, Extended::ZERO);
+}
+
+#[test]
+fn mistakes() {
+    let port = port(false);
+    let error = |stream| PortNetwork::new(vec![port.clone()], vec![stream]).unwrap_err();
+    let of = |path| periodic(60, 400, path);
+    assert_eq!(
+        error(of(vec![bridge()])),
+        PortNetworkError::NoQueue { stream: 0 }
+    );
+    let unknown = QueueId { port: 0, class: 3 };
+    assert_eq!(
+        error(of(vec![queue(0, 3)])),
+        PortNetworkError::UnknownQueue {
+            stream: 0,
+            queue: unknown
+        }
+    );
+    let backwards = Step::Delay {
+        least: 3.into(),
+        most: 2.into(),
+    };
+    assert!(matches!(
+        error(of(vec![backwards])),
+        PortNetworkError::Delay { .. }
+    ));
+    assert!(matches!(
+        error(periodic(61, 400, vec![queue(0, 0)])),
+        PortNetworkError::Frames { .. }
+    ));
+
+    let fifo = port.classes()[0].clone();
+    let shaper = |slope| TrafficClass {
+        selection: TransmissionSelection::CreditBased { idle_slope: slope },
+        ..fifo.clone()
+    };
+    let classes = |classes| EgressPort::new(Rational::ONE, classes).unwrap_err();
+    assert_eq!(
+        classes(vec![fifo.clone(), shaper(ratio(1, 2))]),
+        PortError::ShaperBelow { class: 1 }
+    );
+    assert!(matches!(
+        classes(vec![shaper(ratio(1, 2)), shaper(ratio(1, 2))]),
+        PortError::IdleSlope { class: 1, .. }
+    ));
+    assert!(matches!(
+        EgressPort::new(Rational::ZERO, Vec::new()),
+        Err(PortError::LinkRate(_))
+    ));
+
+    let entry = |gates, interval: i64| GateControlEntry {
+        gates,
+        interval: interval.into(),
+    };
+    let list = |cycle: i64, entries| GateControlList::new(Rational::ZERO, cycle.into(), entries);
+    assert!(matches!(
+        list(100, vec![entry(1, 60)]),
+        Err(GateError::Cycle { .. })
+    ));
+    assert!(matches!(
+        list(60, vec![entry(1, 60), entry(1, 0)]),
+        Err(GateError::Interval(_))
+    ));
+    let short = list(100, vec![entry(1, 59), entry(0, 41)]).unwrap();
+    assert_eq!(
+        port.clone().with_gates(short.clone()).unwrap_err(),
+        PortError::Gate(GateError::WindowTooShort {
+            class: 0,
+            window: 59.into(),
+            frame: 60.into()
+        })
+    );
+    let shaped = EgressPort::new(Rational::ONE, vec![shaper(ratio(1, 2))]).unwrap();
+    assert_eq!(
+        shaped.with_gates(short).unwrap_err(),
+        PortError::ShaperBehindGates { class: 0 }
+    );
+}

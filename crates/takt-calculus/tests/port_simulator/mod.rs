@@ -1,0 +1,273 @@
+//! Ports that send frames one by one, as IEEE 802.1Q says, with exact times: what bounds are tried against. It knows none of the curves.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
+
+/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none.
+#[derive(Clone, Default)]
+pub(crate) struct Gates {
+    pub(crate) cycle: Rational,
+    pub(crate) windows: Vec<Vec<(Rational, Rational)>>,
+}
+
+/// A frame on its way.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) stream: usize,
+    pub(crate) size: Rational,
+    pub(crate) born: Rational,
+    /// When it came to the queue where it is.
+    arrived: Rational,
+    step: usize,
+}
+
+enum Event {
+    Arrive(Frame),
+    Done(usize),
+    Wake(usize),
+}
+
+struct Port<'a> {
+    port: &'a EgressPort,
+    gates: Gates,
+    queues: Vec<VecDeque<Frame>>,
+    credits: Vec<Rational>,
+    updated: Rational,
+    sending: Option<usize>,
+}
+
+/// What was seen.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Of each stream, from birth to the end of its way: the most and the least.
+    pub(crate) delays: BTreeMap<usize, (Rational, Rational)>,
+    /// Of each queue `(port, class)`, the longest time there.
+    pub(crate) queue_delays: BTreeMap<(usize, usize), Rational>,
+    /// Of each queue, the most bits there, right behind an arrival.
+    pub(crate) backlogs: BTreeMap<(usize, usize), Rational>,
+    /// Of each queue, what was sent: from when, how many bits.
+    pub(crate) sent: BTreeMap<(usize, usize), Vec<(Rational, Rational)>>,
+}
+
+pub(crate) struct Simulator<'a> {
+    ports: Vec<Port<'a>>,
+    paths: Vec<&'a [Step]>,
+    events: BTreeMap<(Rational, usize), Event>,
+    number: usize,
+    /// Between two queues, or for one stream alone: when the last frame came out of a delay.
+    ordered: BTreeMap<([Option<QueueId>; 2], Option<usize>), Rational>,
+    choose: &'a mut dyn FnMut() -> u32,
+    pub(crate) seen: Seen,
+}
+
+impl<'a> Simulator<'a> {
+    /// `choose` gives 0 to 4: how much of what a delay varies is taken.
+    pub(crate) fn new(
+        ports: &'a [EgressPort],
+        gates: &[Gates],
+        paths: Vec<&'a [Step]>,
+        choose: &'a mut dyn FnMut() -> u32,
+    ) -> Self {
+        let ports = ports.iter().enumerate().map(|(index, port)| Port {
+            port,
+            gates: gates.get(index).cloned().unwrap_or_default(),
+            queues: vec![VecDeque::new(); port.classes().len()],
+            credits: vec![Rational::ZERO; port.classes().len()],
+            updated: Rational::ZERO,
+            sending: None,
+        });
+        Self {
+            ports: ports.collect(),
+            paths,
+            events: BTreeMap::new(),
+            number: 0,
+            ordered: BTreeMap::new(),
+            choose,
+            seen: Seen::default(),
+        }
+    }
+
+    fn at(&mut self, time: Rational, event: Event) {
+        self.number += 1;
+        self.events.insert((time, self.number), event);
+    }
+
+    /// A frame that a talker sends.
+    pub(crate) fn send(&mut self, stream: usize, time: Rational, size: Rational) {
+        let frame = Frame {
+            stream,
+            size,
+            born: time.clone(),
+            arrived: time.clone(),
+            step: 0,
+        };
+        self.at(time, Event::Arrive(frame));
+    }
+
+    pub(crate) fn run(&mut self) {
+        while let Some(((now, _), event)) = self.events.pop_first() {
+            let port = match event {
+                Event::Arrive(frame) => self.arrive(&now, frame),
+                Event::Wake(port) => Some(port),
+                Event::Done(port) => {
+                    self.ports[port].update(&now);
+                    let class = self.ports[port].sending.take().unwrap();
+                    let mut frame = self.ports[port].queues[class].pop_front().unwrap();
+                    let delay = &now - &frame.arrived;
+                    let longest = self.seen.queue_delays.entry((port, class)).or_default();
+                    *longest = delay.max(longest.clone());
+                    frame.step += 1;
+                    self.at(now.clone(), Event::Arrive(frame));
+                    Some(port)
+                }
+            };
+            if let Some(port) = port {
+                self.ports[port].update(&now);
+                self.try_send(port, &now);
+            }
+        }
+    }
+
+    fn arrive(&mut self, now: &Rational, mut frame: Frame) -> Option<usize> {
+        match self.paths[frame.stream].get(frame.step) {
+            None => {
+                let delay = now - &frame.born;
+                let seen = self
+                    .seen
+                    .delays
+                    .entry(frame.stream)
+                    .or_insert((delay.clone(), delay.clone()));
+                *seen = (delay.clone().max(seen.0.clone()), delay.min(seen.1.clone()));
+                None
+            }
+            Some(Step::Delay { least, most }) => {
+                let part = (most - least) * Rational::from((self.choose)()) / Rational::from(4);
+                // Frames between the same two queues keep their order.
+                let queue = |step: Option<&Step>| match step {
+                    Some(Step::Queue(queue)) => Some(*queue),
+                    _ => None,
+                };
+                let path = self.paths[frame.stream];
+                let ends =
+                    [frame.step.wrapping_sub(1), frame.step + 1].map(|step| queue(path.get(step)));
+                let alone = ends.contains(&None).then_some(frame.stream);
+                let last = self.ordered.entry((ends, alone)).or_default();
+                *last = (now + least + part).max(last.clone());
+                let time = last.clone();
+                frame.step += 1;
+                self.at(time, Event::Arrive(frame));
+                None
+            }
+            Some(Step::Queue(queue)) => {
+                let port = &mut self.ports[queue.port];
+                port.update(now);
+                frame.arrived = now.clone();
+                port.queues[queue.class].push_back(frame);
+                let sent = match (port.sending == Some(queue.class), &port.sending) {
+                    (true, _) => {
+                        let begun = &self.seen.sent[&(queue.port, queue.class)];
+                        (now - &begun.last().unwrap().0) * port.port.link_rate()
+                    }
+                    _ => Rational::ZERO,
+                };
+                let waiting = port.queues[queue.class]
+                    .iter()
+                    .fold(Rational::ZERO, |sum, frame| sum + &frame.size);
+                let most = self
+                    .seen
+                    .backlogs
+                    .entry((queue.port, queue.class))
+                    .or_default();
+                *most = (waiting - sent).max(most.clone());
+                Some(queue.port)
+            }
+        }
+    }
+
+    fn try_send(&mut self, index: usize, now: &Rational) {
+        let port = &mut self.ports[index];
+        if port.sending.is_some() {
+            return;
+        }
+        let mut wake: Option<Rational> = None;
+        for class in 0..port.queues.len() {
+            let Some(frame) = port.queues[class].front() else {
+                continue;
+            };
+            let takes = &frame.size / port.port.link_rate();
+            let ready = port.ready(class, &takes, now);
+            if ready == *now {
+                port.sending = Some(class);
+                let size = frame.size.clone();
+                let sent = self.seen.sent.entry((index, class)).or_default();
+                sent.push((now.clone(), size));
+                self.at(now + takes, Event::Done(index));
+                return;
+            }
+            wake = Some(wake.map_or(ready.clone(), |wake| wake.min(ready)));
+        }
+        if let Some(wake) = wake {
+            self.at(wake, Event::Wake(index));
+        }
+    }
+}
+
+impl Port<'_> {
+    fn idle_slope(&self, class: usize) -> Option<&Rational> {
+        match &self.port.classes()[class].selection {
+            TransmissionSelection::CreditBased { idle_slope } => Some(idle_slope),
+            _ => None,
+        }
+    }
+
+    /// Credits at a time; nothing happened since they were last known.
+    fn update(&mut self, now: &Rational) {
+        let passed = now - &self.updated;
+        for class in 0..self.queues.len() {
+            let Some(slope) = self.idle_slope(class).cloned() else {
+                continue;
+            };
+            let credit = &mut self.credits[class];
+            if self.sending == Some(class) {
+                *credit = &*credit - (self.port.link_rate() - slope) * &passed;
+            } else if !self.queues[class].is_empty() {
+                *credit = &*credit + slope * &passed;
+            } else {
+                *credit =
+                    (credit.clone().min(Rational::ZERO) + slope * &passed).min(Rational::ZERO);
+            }
+        }
+        self.updated = now.clone();
+    }
+
+    /// From when on, as far as can be said now, a frame that takes so long may be sent.
+    fn ready(&self, class: usize, takes: &Rational, now: &Rational) -> Rational {
+        if let Some(slope) = self.idle_slope(class)
+            && self.credits[class] < Rational::ZERO
+        {
+            return now - &self.credits[class] / slope;
+        }
+        let Some(windows) = self
+            .gates
+            .windows
+            .get(class)
+            .filter(|windows| !windows.is_empty())
+        else {
+            return now.clone();
+        };
+        let cycle = Rational::from((now / &self.gates.cycle).floor()) * &self.gates.cycle;
+        let candidates = [-1i32, 0, 1, 2].into_iter().flat_map(|number| {
+            let cycle = &cycle + &self.gates.cycle * Rational::from(number);
+            windows
+                .iter()
+                .map(move |(start, end)| (&cycle + start, &cycle + end))
+        });
+        candidates
+            .map(|(start, end)| (start.max(now.clone()), end))
+            .filter(|(start, end)| start + takes <= *end)
+            .map(|(start, _)| start)
+            .min()
+            .unwrap()
+    }
+}

@@ -1,0 +1,433 @@
+//! Frames that pass ports one by one, with traffic chosen at will: none is later than its bound, every curve holds, and the bounds are near what an
+//! adversary finds.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod port_simulator;
+
+use port_simulator::{Gates, Seen, Simulator};
+use proptest::prelude::*;
+use takt_calculus::{
+    Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList, PortBounds,
+    PortNetwork, QueueId, Rational, Step, Stream, TrafficClass, TransmissionSelection,
+};
+
+fn ratio(numerator: i64, denominator: u32) -> Rational {
+    Rational::from_parts(numerator.into(), denominator.into())
+}
+
+fn class(selection: TransmissionSelection, shortest: i64, longest: i64) -> TrafficClass {
+    TrafficClass {
+        selection,
+        longest: longest.into(),
+        shortest: shortest.into(),
+    }
+}
+
+fn credit_based(idle_slope: Rational) -> TransmissionSelection {
+    TransmissionSelection::CreditBased { idle_slope }
+}
+
+fn queue(port: usize, class: usize) -> Step {
+    Step::Queue(QueueId { port, class })
+}
+
+/// A stream of a token bucket, and how its talker behaves.
+#[derive(Clone, Debug)]
+struct Talker {
+    burst: Rational,
+    rate: Rational,
+    sizes: Vec<i64>,
+    /// What it waits longer than it has to, before each frame.
+    pauses: Vec<Rational>,
+}
+
+impl Talker {
+    fn stream(&self, path: Vec<Step>) -> Stream {
+        Stream {
+            arrival: Curve::leaky_bucket(self.burst.clone(), self.rate.clone()).unwrap(),
+            longest: (*self.sizes.iter().max().unwrap()).into(),
+            shortest: (*self.sizes.iter().min().unwrap()).into(),
+            path,
+        }
+    }
+
+    /// When it sends what: never more than its bucket has.
+    fn frames(&self) -> Vec<(Rational, Rational)> {
+        let (mut tokens, mut time) = (self.burst.clone(), Rational::ZERO);
+        let mut frames = Vec::new();
+        for (size, pause) in self.sizes.iter().zip(&self.pauses) {
+            let size = Rational::from(*size);
+            let wait = if tokens < size {
+                (&size - &tokens) / &self.rate
+            } else {
+                Rational::ZERO
+            };
+            let wait = wait + pause;
+            tokens = (tokens + &self.rate * &wait).min(self.burst.clone()) - &size;
+            time += wait;
+            frames.push((time.clone(), size));
+        }
+        frames
+    }
+}
+
+fn simulate(network: &PortNetwork, gates: &[Gates], talkers: &[Talker], choice: u32) -> Seen {
+    let mut state = choice;
+    let mut choose = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if choice == 0 { 4 } else { (state >> 16) % 5 }
+    };
+    let paths = network
+        .streams()
+        .iter()
+        .map(|stream| stream.path.as_slice());
+    let mut simulator = Simulator::new(network.ports(), gates, paths.collect(), &mut choose);
+    for (stream, talker) in talkers.iter().enumerate() {
+        for (time, size) in talker.frames() {
+            simulator.send(stream, time, size);
+        }
+    }
+    simulator.run();
+    std::mem::take(&mut simulator.seen)
+}
+
+/// Whether all that was seen is within the bounds.
+fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), TestCaseError> {
+    for (stream, (longest, least)) in &seen.delays {
+        let bound = &bounds.streams[*stream];
+        prop_assert!(
+            Extended::Finite(longest.clone()) <= bound.delay,
+            "stream {stream}: {longest} > {:?}",
+            bound.delay
+        );
+        prop_assert!(*least >= bound.best_case);
+        prop_assert!(Extended::Finite(longest - least) <= bound.jitter);
+    }
+    for ((port, class), delay) in &seen.queue_delays {
+        let bound = &bounds.queues[*port][*class];
+        prop_assert!(
+            Extended::Finite(delay.clone()) <= bound.delay,
+            "port {port} class {class}: {delay} > {:?}",
+            bound.delay
+        );
+        prop_assert!(
+            Extended::Finite(seen.backlogs[&(*port, *class)].clone()) <= bound.backlog,
+            "backlog of port {port} class {class}"
+        );
+    }
+    for ((port, class), sent) in &seen.sent {
+        let shaping = &bounds.queues[*port][*class].service.shaping;
+        let rate = network.ports()[*port].link_rate();
+        for (first, (start, _)) in sent.iter().enumerate() {
+            let mut bits = Rational::ZERO;
+            for (begin, size) in &sent[first..] {
+                bits += size;
+                let interval = begin + size / rate - start;
+                prop_assert!(
+                    Extended::Finite(bits.clone()) <= shaping.value(&interval),
+                    "port {port} class {class} sends too much"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn talker(
+    least: i64,
+    most: i64,
+    burst: i64,
+    rate: Rational,
+    frames: usize,
+) -> impl Strategy<Value = Talker> {
+    let sizes = prop::collection::vec(least..=most, frames);
+    let pause = prop_oneof![4 => Just(0i64), 1 => 1i64..200];
+    (sizes, prop::collection::vec(pause, frames)).prop_map(move |(sizes, pauses)| Talker {
+        burst: burst.into(),
+        rate: rate.clone(),
+        sizes,
+        // Not on the grid of the others: who comes first when several come at once is the adversary's choice.
+        pauses: pauses
+            .into_iter()
+            .map(|pause| ratio(pause * 8 + least % 7, 8))
+            .collect(),
+    })
+}
+
+/// A port of rate 1 with these classes, and one talker for each.
+fn one_port(port: EgressPort, talkers: &[Talker]) -> PortNetwork {
+    let streams = talkers
+        .iter()
+        .enumerate()
+        .map(|(class, talker)| talker.stream(vec![queue(0, class)]));
+    PortNetwork::new(vec![port], streams.collect()).unwrap()
+}
+
+fn bounds(network: &PortNetwork) -> PortBounds {
+    network.total_flow(true, &FixedPoint::default()).unwrap()
+}
+
+/// The least of bound / longest delay seen of a class, over many searches.
+fn tightness(network: &PortNetwork, gates: &[Gates], talkers: &[Vec<Talker>], class: usize) -> f64 {
+    let bound = bounds(network).queues[0][class].delay.clone();
+    let worst = talkers
+        .iter()
+        .map(|talkers| simulate(network, gates, talkers, 0).queue_delays[&(0, class)].clone());
+    let Extended::Finite(bound) = bound else {
+        panic!("no bound")
+    };
+    (bound / worst.max().unwrap()).to_f64().value()
+}
+
+fn strict_priority() -> EgressPort {
+    let fifo = TransmissionSelection::StrictPriority;
+    EgressPort::new(
+        Rational::ONE,
+        vec![
+            class(fifo.clone(), 10, 40),
+            class(fifo.clone(), 10, 60),
+            class(fifo, 10, 120),
+        ],
+    )
+    .unwrap()
+}
+
+fn shaped_classes() -> EgressPort {
+    let classes = vec![
+        class(credit_based(ratio(1, 3)), 10, 40),
+        class(credit_based(ratio(1, 4)), 10, 60),
+        class(TransmissionSelection::StrictPriority, 10, 120),
+        class(TransmissionSelection::StrictPriority, 10, 120),
+    ];
+    EgressPort::new(Rational::ONE, classes).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn strict_priority_holds(high in talker(10, 40, 90, ratio(1, 4), 30), middle in talker(10, 60, 100, ratio(1, 5), 30), low in talker(10, 120, 130, ratio(1, 5), 30)) {
+        let talkers = [high, middle, low];
+        let network = one_port(strict_priority(), &talkers);
+        check(&bounds(&network), &network, &simulate(&network, &[], &talkers, 1))?;
+    }
+
+    #[test]
+    fn credit_based_classes_hold(
+        a in talker(10, 40, 80, ratio(1, 3), 40),
+        b in talker(10, 60, 120, ratio(1, 4), 40),
+        c in talker(10, 120, 130, ratio(1, 8), 30),
+        best_effort in talker(10, 120, 240, ratio(1, 8), 30),
+        without_lower: bool,
+    ) {
+        if without_lower {
+            let classes = shaped_classes().classes()[..2].to_vec();
+            let talkers = [a, b];
+            let network = one_port(EgressPort::new(Rational::ONE, classes).unwrap(), &talkers);
+            check(&bounds(&network), &network, &simulate(&network, &[], &talkers, 1))?;
+        } else {
+            let talkers = [a, b, c, best_effort];
+            let network = one_port(shaped_classes(), &talkers);
+            check(&bounds(&network), &network, &simulate(&network, &[], &talkers, 1))?;
+        }
+    }
+}
+
+/// A gate control list of classes' masks and intervals, and the same for the simulator.
+fn gates(classes: usize, entries: &[(u64, i64)]) -> (GateControlList, Gates) {
+    let cycle: i64 = entries.iter().map(|(_, interval)| interval).sum();
+    let list = entries.iter().map(|(gates, interval)| GateControlEntry {
+        gates: *gates,
+        interval: (*interval).into(),
+    });
+    let list = GateControlList::new(Rational::ZERO, cycle.into(), list.collect()).unwrap();
+    let windows = (0..classes).map(|class| {
+        let (mut time, mut windows) = (0i64, Vec::<(i64, i64)>::new());
+        // Twice, so that the window around the cycle's end is there as a whole.
+        for (gates, interval) in entries.iter().chain(entries) {
+            if gates >> class & 1 == 1 {
+                match windows.last_mut() {
+                    Some((_, end)) if *end == time => *end += interval,
+                    _ => windows.push((time, time + interval)),
+                }
+            }
+            time += interval;
+        }
+        let always = windows == [(0, 2 * cycle)];
+        let windows = windows.into_iter().filter(|_| !always);
+        windows
+            .map(|(start, end)| (start.into(), end.into()))
+            .collect()
+    });
+    let windows = windows.collect();
+    (
+        list,
+        Gates {
+            cycle: cycle.into(),
+            windows,
+        },
+    )
+}
+
+fn gated(masks: &[(u64, i64)]) -> (EgressPort, Gates) {
+    let fifo = TransmissionSelection::StrictPriority;
+    let classes = vec![
+        class(fifo.clone(), 10, 40),
+        class(fifo.clone(), 10, 60),
+        class(fifo, 10, 60),
+    ];
+    let (list, gates) = gates(3, masks);
+    (
+        EgressPort::new(Rational::ONE, classes)
+            .unwrap()
+            .with_gates(list)
+            .unwrap(),
+        gates,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn gates_hold(
+        masks in prop::collection::vec((1u64..8, 60i64..200), 2..5),
+        one_size: bool,
+        high in talker(10, 40, 80, ratio(1, 12), 20),
+        middle in talker(10, 60, 120, ratio(1, 16), 20),
+        low in talker(10, 60, 120, ratio(1, 16), 20),
+    ) {
+        prop_assume!((0..3).all(|class| masks.iter().any(|(mask, _)| mask >> class & 1 == 1)));
+        let (mut port, gates) = gated(&masks);
+        let mut talkers = [high, middle, low];
+        if one_size {
+            let classes = port.classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() });
+            let (list, _) = self::gates(3, &masks);
+            port = EgressPort::new(Rational::ONE, classes.collect()).unwrap().with_gates(list).unwrap();
+            for (talker, size) in talkers.iter_mut().zip([40, 60, 60]) {
+                talker.sizes.fill(size);
+            }
+        }
+        let network = one_port(port, &talkers);
+        check(&bounds(&network), &network, &simulate(&network, &[gates], &talkers, 1))?;
+    }
+}
+
+#[test]
+fn bounds_of_exclusive_windows_are_attained_or_near() {
+    for (masks, frames, most) in [
+        (vec![(1u64, 80i64), (2, 150), (4, 70)], 3i64, 1.02),
+        (vec![(1, 95), (2, 150), (4, 70), (1, 45)], 2, 1.02),
+        (vec![(1, 100), (6, 200)], 3, 1.7),
+    ] {
+        let sizes = [40i64, 60, 60];
+        let (port, gates) = gated(&masks);
+        let classes = port.classes().iter().map(|class| TrafficClass {
+            shortest: class.longest.clone(),
+            ..class.clone()
+        });
+        let (list, _) = self::gates(3, &masks);
+        let port = EgressPort::new(Rational::ONE, classes.collect())
+            .unwrap()
+            .with_gates(list)
+            .unwrap();
+        let searched: Vec<Vec<Talker>> = (0..200)
+            .map(|phase| {
+                let of_class = |size: &i64| Talker {
+                    burst: (frames * size).into(),
+                    rate: ratio(1, 400),
+                    sizes: vec![*size; 3],
+                    pauses: std::iter::once(ratio(8 * phase + 1, 4))
+                        .chain(std::iter::repeat_n(Rational::ZERO, 2))
+                        .collect(),
+                };
+                sizes.iter().map(of_class).collect()
+            })
+            .collect();
+        let network = one_port(port, &searched[0]);
+        for class in 0..2 {
+            let found = tightness(&network, std::slice::from_ref(&gates), &searched, class);
+            assert!(
+                (1.0..most).contains(&found),
+                "{masks:?} class {class}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bounds_of_shaped_classes_are_near_the_worst() {
+    let greedy = |size: i64, burst: i64, rate, start: i64| Talker {
+        burst: burst.into(),
+        rate,
+        sizes: vec![size; 30],
+        pauses: std::iter::once(ratio(start, 8))
+            .chain(std::iter::repeat_n(Rational::ZERO, 29))
+            .collect(),
+    };
+    let mut state = 1u32;
+    let mut start = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        i64::from(state >> 22)
+    };
+    let mut searched: Vec<_> = (0..60)
+        .map(|_| {
+            vec![
+                greedy(40, 80, ratio(1, 3), start()),
+                greedy(60, 120, ratio(1, 4), start()),
+                greedy(120, 120, ratio(1, 8), start()),
+                greedy(120, 240, ratio(1, 8), start()),
+            ]
+        })
+        .collect();
+    // A frame of the lowest class is in the way of all that come right behind it, the higher the later.
+    searched.push(vec![
+        greedy(40, 80, ratio(1, 3), 3),
+        greedy(60, 120, ratio(1, 4), 2),
+        greedy(120, 120, ratio(1, 8), 1),
+        greedy(120, 240, ratio(1, 8), 0),
+    ]);
+    let classes = shaped_classes()
+        .classes()
+        .iter()
+        .map(|class| TrafficClass {
+            shortest: class.longest.clone(),
+            ..class.clone()
+        })
+        .collect();
+    let network = one_port(
+        EgressPort::new(Rational::ONE, classes).unwrap(),
+        &searched[0],
+    );
+    for (class, most) in [1.01, 1.35, 2.1].into_iter().enumerate() {
+        let found = tightness(&network, &[], &searched, class);
+        eprintln!("class {class}: {found}");
+        assert!((1.0..most).contains(&found), "class {class}: {found}");
+    }
+}
+
+#[test]
+fn bounds_of_priorities_are_near_the_worst() {
+    let talkers = |late: i64| {
+        let greedy = |size: i64, burst: i64, rate, start: Rational| Talker {
+            burst: burst.into(),
+            rate,
+            sizes: vec![size; 30],
+            pauses: std::iter::once(start)
+                .chain(std::iter::repeat_n(Rational::ZERO, 29))
+                .collect(),
+        };
+        vec![
+            greedy(30, 90, ratio(1, 4), ratio(1 + late, 100)),
+            greedy(50, 100, ratio(1, 5), ratio(1, 100)),
+            greedy(120, 120, ratio(1, 5), Rational::ZERO),
+        ]
+    };
+    let searched: Vec<_> = (0..20).map(|late| talkers(50 * late)).collect();
+    let network = one_port(strict_priority(), &searched[0]);
+    for class in 0..2 {
+        let found = tightness(&network, &[], &searched, class);
+        assert!((1.0..1.35).contains(&found), "class {class}: {found}");
+    }
+}
