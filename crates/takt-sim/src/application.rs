@@ -13,6 +13,7 @@ use crate::{Clock, Random, Time};
 pub(crate) struct Cycles {
     cycle: Time,
     user: Time,
+    publisher: Time,
     /// From a cycle's begin until what was published in it is sent.
     sending: Time,
     /// How long before that frames are given to the kernel, with that time.
@@ -51,6 +52,7 @@ impl Cycles {
         Self {
             cycle,
             user: application.cycle.part(application.phases.user).into(),
+            publisher: application.cycle.part(application.phases.publisher).into(),
             sending: application.sending_time().into(),
             txtime: application.txtime.map(Time::from),
             shift,
@@ -76,9 +78,14 @@ impl Cycles {
         self.clock.global(local) + self.latency.draw(&mut self.random)
     }
 
-    /// When messages that the user thread took last are given to the kernel.
-    pub(crate) fn answer(&mut self) -> Departure {
-        self.departure(self.next - 1)
+    /// When messages that the user thread took now are given to the kernel. If it is so late that the publisher thread has run already, that
+    /// is a cycle later.
+    pub(crate) fn answer(&mut self, now: Time) -> Departure {
+        let mut cycle = self.next - 1;
+        while self.clock.global(self.cycle.times(cycle) + self.publisher + self.shift) < now {
+            cycle += 1;
+        }
+        self.departure(cycle)
     }
 
     fn departure(&mut self, cycle: i64) -> Departure {

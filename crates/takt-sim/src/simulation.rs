@@ -285,7 +285,7 @@ impl Simulation {
         let (Some(loopback), Some(flow)) = (&mut application.loopback, application.answer) else {
             return;
         };
-        let departure = loopback.answer();
+        let departure = loopback.answer(self.now);
         let next = loopback.user_thread();
         let lead = self.ways[flow as usize].lead;
         let due = departure.txtime.map_or(departure.at, |txtime| {

@@ -235,3 +235,17 @@ fn the_same_seed_is_the_same_run() {
             == 300
     );
 }
+
+#[test]
+fn a_user_thread_behind_the_publisher_thread_costs_a_cycle() {
+    // 0.3 cycles are 75 µs, 0.6 cycles 150: with 76 µs of latency the publisher thread has run.
+    for (latency, expected) in [(74, 250_000 + 74_000), (76, 500_000 + 76_000)] {
+        let text = line(1, "loopback = \"n1\"\noffset = \"0 us\"", "");
+        let text = text.replace(
+            "name = \"n1\"",
+            &format!("name = \"n1\"\nwake_up_latency = \"{latency} us\""),
+        );
+        let most = round_trip(&run(&text, |_| {})).1;
+        assert_eq!(most, expected + SENDING, "{latency}");
+    }
+}
