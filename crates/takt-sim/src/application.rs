@@ -82,7 +82,11 @@ impl Cycles {
     /// is a cycle later.
     pub(crate) fn answer(&mut self, now: Time) -> Departure {
         let mut cycle = self.next - 1;
-        while self.clock.global(self.cycle.times(cycle) + self.publisher + self.shift) < now {
+        while self
+            .clock
+            .global(self.cycle.times(cycle) + self.publisher + self.shift)
+            < now
+        {
             cycle += 1;
         }
         self.departure(cycle)

@@ -14,6 +14,7 @@ mod mistakes;
 mod presence;
 mod pubsub_config;
 mod scenario;
+mod simulate;
 
 use std::time::{Duration, Instant};
 
