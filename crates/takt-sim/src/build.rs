@@ -67,14 +67,10 @@ fn latency(scenario: &Scenario, node: NodeId) -> Latency {
 
 pub(crate) fn ports(scenario: &Scenario, options: &Options) -> Vec<Port> {
     let ports = (0..scenario.ports.len()).map(PortId);
-    let lower = lower_priority(scenario);
-    ports
-        .zip(lower)
-        .map(|(id, lower)| port(scenario, options, id, lower))
-        .collect()
+    ports.map(|id| port(scenario, options, id)).collect()
 }
 
-fn port(scenario: &Scenario, options: &Options, id: PortId, lower: Vec<u32>) -> Port {
+fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
     let port = &scenario.ports[id.0];
     let link = &scenario.links[port.link.0];
     let rate = LineRate::new(link.rate.0);
@@ -95,35 +91,17 @@ fn port(scenario: &Scenario, options: &Options, id: PortId, lower: Vec<u32>) -> 
         .as_ref()
         .and_then(|adversary| adversary.interference.get(id.0));
     // What gates keep away is not in the way.
-    if let (Some(choice), Scheduler::Mqprio) = (choice, &port.discipline.scheduler) {
+    if let (Some(choice), LowerPriority::AtMost(frame), Scheduler::Mqprio) = (
+        choice,
+        scenario.bounds.lower_priority,
+        &port.discipline.scheduler,
+    ) {
         built.interference = Some(Interference {
-            longest: lower
-                .into_iter()
-                .map(|bytes| rate.duration(bytes))
-                .collect(),
+            longest: rate.duration(frame.physical()),
             chooser: Chooser::new(choice),
         });
     }
     built
-}
-
-/// Of each class of each port, the longest frame of lower priority that can be in the way, in bytes on the wire.
-fn lower_priority(scenario: &Scenario) -> Vec<Vec<u32>> {
-    let least = match scenario.bounds.lower_priority {
-        LowerPriority::Declared => 0,
-        LowerPriority::AtMost(frame) => frame.physical(),
-    };
-    let of_port = |port: &takt_scenario::Port| vec![least; port.discipline.classes.len()];
-    let mut longest: Vec<Vec<u32>> = scenario.ports.iter().map(of_port).collect();
-    for flow in scenario.flows() {
-        for port in &flow.ports {
-            let class = scenario.ports[port.0].discipline.class_of(flow.pcp);
-            for above in longest[port.0].iter_mut().take(class) {
-                *above = (*above).max(flow.frame.physical());
-            }
-        }
-    }
-    longest
 }
 
 fn discipline(written: &takt_scenario::Discipline, rate: LineRate, model: Model) -> Discipline {

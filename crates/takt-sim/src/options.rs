@@ -33,7 +33,7 @@ pub struct Adversary {
     pub loopbacks: Vec<Time>,
     /// When each cross traffic begins.
     pub cross_traffic: Vec<Time>,
-    /// At each port, how much of the longest frame of lower priority is in the way.
+    /// At each port without gates, how much of the frame that `lower_priority` allows is in the way.
     pub interference: Vec<Choice>,
     /// Behind each port, how much of the time that its bridge may need it does.
     pub forwarding: Vec<Choice>,

@@ -9,8 +9,8 @@ use crate::{Clock, LineRate, Time};
 /// Frames of lower priority that an adversary puts in the way.
 #[derive(Debug)]
 pub(crate) struct Interference {
-    /// How long the longest takes that can be in the way of each class; 0 if none can.
-    pub(crate) longest: Vec<Time>,
+    /// How long the longest takes. It is below all classes.
+    pub(crate) longest: Time,
     pub(crate) chooser: Chooser,
 }
 
@@ -125,12 +125,10 @@ impl Port {
         let local = self.clock.local(now);
         if let Some(interference) = &mut self.interference
             && now > self.busy_until
-            && let Release::Packet(_, class) = self.discipline.select(local, drops)
+            && let Release::Packet(..) = self.discipline.select(local, drops)
         {
             // The link was free a moment ago, and something else had that moment.
-            let longest = interference.longest.get(usize::from(class));
-            let longest = longest.copied().unwrap_or_default();
-            let blocked = interference.chooser.part(longest);
+            let blocked = interference.chooser.part(interference.longest);
             if blocked > Time::ZERO {
                 self.busy_until = now + blocked;
                 return (None, Time::MAX);
