@@ -49,13 +49,8 @@ pub enum BenchError {
         reason: String,
     },
     /// A picture could not be drawn.
-    #[error("cannot draw {}: {reason}", path.display())]
-    Plot {
-        /// Its file.
-        path: std::path::PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error(transparent)]
+    Plot(#[from] crate::picture::PictureError),
     /// The server in this process refused a request.
     #[error("{service} was answered with {status}")]
     Service {

@@ -22,6 +22,7 @@ mod output;
 mod pace;
 mod pair;
 mod payload;
+pub mod picture;
 mod process;
 mod progress;
 mod round_trip;

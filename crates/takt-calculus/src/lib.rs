@@ -5,6 +5,7 @@
 //! * [`Frame`], of `takt-scenario`: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
+//! * [`scenario_bounds`]: the bounds of a scenario, by name.
 //! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
 
 mod analysis;
@@ -22,6 +23,7 @@ mod pmoo;
 mod polynomial;
 mod port;
 mod round_trip;
+mod scenario;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
 pub use dashu_ratio::RBig as Rational;
@@ -38,4 +40,7 @@ pub use port::{
     TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
+pub use scenario::{
+    FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
+};
 pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};

@@ -553,13 +553,13 @@ pub(crate) const BOUNDS: Shape = Shape {
         ),
         may(
             "lower_priority",
-            Kind::OneOf(&[Kind::Choice(&["declared"]), Kind::Size]),
-            "The longest frame of lower priority, in bytes on the wire, that every port can be busy with; \"declared\", the default: only those of this file's flows.",
+            Kind::Size,
+            "The longest frame, in bytes on the wire, that comes from somewhere else, below all classes, and that every port without gates can be busy with; by default there is none.",
         ),
     ],
 };
 
-const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "ludb", "plp"]);
+const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp"]);
 
 pub(crate) const SIMULATION: Shape = Shape {
     name: "a simulation",

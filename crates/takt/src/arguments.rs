@@ -1,5 +1,6 @@
 //! What can be typed after `takt`.
 
+mod bounds;
 mod publish;
 mod pubsub;
 mod scenario;
@@ -14,6 +15,7 @@ use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::SecurityGroupOptions;
 
+pub use bounds::BoundsArguments;
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
@@ -131,6 +133,12 @@ pub enum Command {
     /// Scenarios: networks, queueing disciplines and applications, described in one file.
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Prove how long messages of a scenario can take at most, by network calculus.
+    #[command(after_help = "Examples:\n  \
+        takt bounds scenarios/line.toml\n  \
+        takt bounds line.toml --model sound --analysis all\n  \
+        takt bounds line.toml --json --plot bounds.svg")]
+    Bounds(BoundsArguments),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

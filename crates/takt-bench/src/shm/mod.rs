@@ -8,7 +8,6 @@
 //! The paper's tables have two subjects; these have more, so they have a line for each instead of columns. A subject is
 //! one line in `subjects.rs`.
 
-mod picture;
 mod plot;
 mod ratios;
 mod rounds;
@@ -19,7 +18,6 @@ mod table;
 
 use std::sync::atomic::AtomicBool;
 
-pub use picture::Picture;
 pub use ratios::Ratio;
 pub use row::{Row, Series};
 pub use sizes::Sizes;
@@ -55,7 +53,7 @@ pub struct Options {
     pub idle: usize,
     /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.
     #[arg(long, value_name = "FILE")]
-    pub plot: Option<Picture>,
+    pub plot: Option<crate::picture::Picture>,
     /// Print JSON, one object a row and a ratio.
     #[arg(long)]
     pub json: bool,
@@ -118,7 +116,10 @@ pub fn run(
             .collect();
         let samples: Vec<_> = measurements.iter().map(Measurement::samples).collect();
         let curves = plot::curves(&rows, &samples);
-        picture.draw(&placements, &curves)?;
+        picture.draw(&plot::Charts {
+            placements: &placements,
+            curves: &curves,
+        })?;
         output.note(&format!("{} shows it.", picture.path().display()));
     }
     Ok(())

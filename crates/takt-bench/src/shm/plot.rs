@@ -1,40 +1,26 @@
 //! The charts: latency over the size of the value, and how latencies are distributed, a curve for each subject.
 
-use plotters::coord::Shift;
 use plotters::prelude::{
-    ChartBuilder, Circle, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoLogRange,
-    LineSeries, PathElement, RGBColor, ShapeStyle, TRANSPARENT, Text, WHITE,
+    ChartBuilder, Circle, DrawingBackend, IntoLogRange, LineSeries, PathElement, ShapeStyle,
+    TRANSPARENT, Text, WHITE,
 };
 use plotters::style::IntoFont;
 
 use super::row::Row;
 use super::sizes;
 use crate::measure::Samples;
+use crate::picture::{Area, COLOURS, Drawing, FONT, Outcome};
 
-/// What the font is registered as.
-pub(super) const FONT: &str = "sans-serif";
+/// Width, in pixels.
+const WIDTH: u32 = 1500;
+/// Height of each placement's charts, in pixels.
+const HEIGHT: u32 = 520;
 
 /// Width of the legend, in pixels.
 const LEGEND: u32 = 330;
 
 /// Enough for a line at every 1, 2, 3 … 10 of a logarithmic axis; `number` says which of them are labelled.
 const LABELS: usize = 30;
-
-/// Colours that are told apart on white, dark ones first.
-const COLOURS: [RGBColor; 12] = [
-    RGBColor(31, 119, 180),
-    RGBColor(214, 39, 40),
-    RGBColor(44, 160, 44),
-    RGBColor(148, 103, 189),
-    RGBColor(255, 127, 14),
-    RGBColor(23, 190, 207),
-    RGBColor(140, 86, 75),
-    RGBColor(227, 119, 194),
-    RGBColor(127, 127, 127),
-    RGBColor(188, 189, 34),
-    RGBColor(0, 0, 0),
-    RGBColor(0, 90, 50),
-];
 
 /// The Reads of one subject at one placement.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,37 +62,43 @@ pub(super) fn curves(rows: &[Row], samples: &[Samples]) -> Vec<Curve> {
     curves
 }
 
-type Area<B> = DrawingArea<B, Shift>;
-type Outcome<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+/// A row of charts for each placement.
+pub(super) struct Charts<'a> {
+    pub(super) placements: &'a [&'a str],
+    pub(super) curves: &'a [Curve],
+}
 
-/// Draws a row for each placement: the two charts and the legend.
-pub(super) fn draw<B: DrawingBackend>(
-    area: &Area<B>,
-    placements: &[&str],
-    curves: &[Curve],
-) -> Outcome<B> {
-    area.fill(&WHITE)?;
-    let styled = styled(curves);
-    let rows = area.split_evenly((placements.len().max(1), 1));
-    for (row, placement) in rows.iter().zip(placements) {
-        let curves: Vec<Styled<'_>> = styled
-            .iter()
-            .filter(|(curve, _)| curve.placement == *placement)
-            .copied()
-            .collect();
-        let (width, _) = row.dim_in_pixel();
-        let (charts, legend) = row.split_horizontally(width.saturating_sub(LEGEND));
-        if let [over_size, distribution] = charts.split_evenly((1, 2)).as_slice() {
-            let cores = match *placement {
-                "same" => "one core",
-                _ => "different cores",
-            };
-            draw_over_size(over_size, cores, &curves)?;
-            draw_distribution(distribution, cores, &curves)?;
-        }
-        draw_legend(&legend, &curves)?;
+impl Drawing for Charts<'_> {
+    fn size(&self) -> (u32, u32) {
+        let rows = u32::try_from(self.placements.len()).unwrap_or(1).max(1);
+        (WIDTH, HEIGHT * rows)
     }
-    area.present()
+
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Outcome<B> {
+        let (placements, curves) = (self.placements, self.curves);
+        area.fill(&WHITE)?;
+        let styled = styled(curves);
+        let rows = area.split_evenly((placements.len().max(1), 1));
+        for (row, placement) in rows.iter().zip(placements) {
+            let curves: Vec<Styled<'_>> = styled
+                .iter()
+                .filter(|(curve, _)| curve.placement == *placement)
+                .copied()
+                .collect();
+            let (width, _) = row.dim_in_pixel();
+            let (charts, legend) = row.split_horizontally(width.saturating_sub(LEGEND));
+            if let [over_size, distribution] = charts.split_evenly((1, 2)).as_slice() {
+                let cores = match *placement {
+                    "same" => "one core",
+                    _ => "different cores",
+                };
+                draw_over_size(over_size, cores, &curves)?;
+                draw_distribution(distribution, cores, &curves)?;
+            }
+            draw_legend(&legend, &curves)?;
+        }
+        area.present()
+    }
 }
 
 fn draw_over_size<B: DrawingBackend>(
@@ -279,6 +271,51 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture::Picture;
+
+    #[test]
+    fn what_is_drawn_can_be_read_again() {
+        let curves: Vec<Curve> = (1..4)
+            .map(|number| Curve {
+                label: format!("subject {number}"),
+                placement: "diff".to_owned(),
+                medians: vec![(4.0, f64::from(number)), (4096.0, f64::from(number) * 2.0)],
+                distribution: vec![(f64::from(number), 0.5), (f64::from(number) * 3.0, 1.0)],
+            })
+            .collect();
+        let directory =
+            std::env::temp_dir().join(format!("takt-bench-plot-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = |name: &str| directory.join(name).to_string_lossy().into_owned();
+        let (svg, png) = (file("a.svg"), file("a.png"));
+        for path in [&svg, &png] {
+            let charts = Charts {
+                placements: &["diff"],
+                curves: &curves,
+            };
+            path.parse::<Picture>().unwrap().draw(&charts).unwrap();
+        }
+        let text = std::fs::read_to_string(&svg).unwrap();
+        for said in ["subject 3", "different cores", "4096 B", "</svg>"] {
+            assert!(text.contains(said), "{said}");
+        }
+        let decoder =
+            png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&png).unwrap()));
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((info.width, info.height), (WIDTH, HEIGHT));
+        // Lines and text, on white.
+        let white = pixels.iter().filter(|&&value| value == 255).count();
+        assert!(white > pixels.len() / 2 && white < pixels.len() - 10_000);
+        std::fs::remove_dir_all(&directory).unwrap();
+        let nowhere: Picture = "/nowhere/a.png".parse().unwrap();
+        let charts = Charts {
+            placements: &["diff"],
+            curves: &curves,
+        };
+        assert!(nowhere.draw(&charts).is_err());
+    }
 
     #[test]
     fn a_subject_has_one_colour() {

@@ -34,20 +34,17 @@ pub enum Analysis {
     Sfa,
     /// Pay Multiplexing Only Once.
     Pmoo,
-    /// Least Upper Delay Bound, of FIFO servers in tandem.
-    Ludb,
     /// The polynomial-size linear programme, of FIFO servers.
     Plp,
 }
 
 impl Analysis {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 5] = [
         Self::Tfa,
         Self::TfaPlusPlus,
         Self::Sfa,
         Self::Pmoo,
-        Self::Ludb,
         Self::Plp,
     ];
 
@@ -58,7 +55,6 @@ impl Analysis {
             Self::TfaPlusPlus => "tfa++",
             Self::Sfa => "sfa",
             Self::Pmoo => "pmoo",
-            Self::Ludb => "ludb",
             Self::Plp => "plp",
         }
     }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod bounds;
 mod browse;
 mod call;
 mod clean;
@@ -39,6 +40,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Bench(command) => bench::run(&command),
         Command::PubSub(command) => pubsub::run(&command),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Bounds(arguments) => bounds::run(&arguments),
         Command::Scenario(command) => scenario::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }

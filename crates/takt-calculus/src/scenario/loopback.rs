@@ -1,0 +1,62 @@
+//! What applications do to messages: the Publisher's and the loopback's threads.
+
+use takt_scenario::{Application, Node, Share};
+
+use super::seconds;
+use crate::Rational;
+
+/// The least and the most that something takes, in seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) least: Rational,
+    pub(super) most: Rational,
+}
+
+fn part(share: Share) -> Rational {
+    Rational::from_parts(share.billionths().into(), 1_000_000_000u32.into())
+}
+
+/// How much later than it should a message leaves the Publisher. Nothing if the kernel is given the time.
+pub(super) fn publisher(application: &Application, node: &Node) -> Range {
+    if application.txtime.is_some() {
+        return Range {
+            least: Rational::ZERO,
+            most: Rational::ZERO,
+        };
+    }
+    Range {
+        least: seconds(node.wake_up_latency.least()),
+        most: seconds(node.wake_up_latency.most()),
+    }
+}
+
+/// How long the loopback has a message. One that comes right behind the user thread waits for the next, a cycle later; what that thread took is
+/// sent at the end of its cycle plus the offset, or when the publisher thread makes the message.
+///
+/// Threads may be late. If the user thread may then come behind the publisher thread, messages are published a cycle later.
+pub(super) fn loopback(application: &Application, node: &Node) -> Range {
+    let cycle = seconds(application.cycle);
+    let latency = seconds(node.wake_up_latency.most());
+    let user = &cycle * part(application.phases.user);
+    let publisher = &cycle * part(application.phases.publisher);
+    let sent = if application.immediate {
+        publisher.clone()
+    } else {
+        &cycle + seconds(application.offset)
+    };
+    let sending = if application.txtime.is_some() {
+        Rational::ZERO
+    } else {
+        latency.clone()
+    };
+    // Publisher threads that come before what the user thread took.
+    let mut missed = Rational::ZERO;
+    while &publisher + &missed < &user + &latency {
+        missed += &cycle;
+    }
+    let least = &sent - &user - &latency;
+    Range {
+        least: least.max(Rational::ZERO),
+        most: &cycle - user + sent + missed + sending,
+    }
+}

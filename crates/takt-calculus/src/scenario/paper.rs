@@ -1,0 +1,171 @@
+//! The paper's model of a scenario: a Credit-Based Shaper at each port, one application in its class, Total Flow Analysis.
+
+use takt_scenario::{
+    Analysis, Distribution, Duration, Flow, FlowSource, PortId, Queue, Scenario, Scheduler,
+};
+
+use super::loopback::{Range, loopback};
+use super::reason::{Infinite, names};
+use super::{
+    FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, bits_per_second, class_at, seconds,
+    way_back,
+};
+use crate::curve::{Curve, CurveError, Extended};
+use crate::{CreditBasedShaper, FrameBits, Rational};
+
+const ASSUMPTIONS: &[&str] = &[
+    "arrivals are counted in L2 frames, idleSlopes in bits on the wire: each port has room that is not there",
+    "no frame of lower priority is ever in the way",
+    "bits are forwarded as they come, not frames when they are complete",
+    "messages leave the loopback as from a new Publisher: what its delay varies is left out",
+    "no other flow is in the class; what else the scenario has is left out",
+    "links, bridges and threads take no time",
+];
+
+/// Bounds of applications; cross traffic is not in the paper's model.
+pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoundsError> {
+    let mut result = ScenarioBounds {
+        flows: Vec::new(),
+        queues: Vec::new(),
+        assumptions: ASSUMPTIONS.to_vec(),
+    };
+    for flow in scenario.flows() {
+        if let FlowSource::Publish(id) = flow.source {
+            let application = &scenario.applications[id.0];
+            let node = &scenario.nodes[application.receiver.node().0];
+            let mut ideal = node.clone();
+            ideal.wake_up_latency = Distribution::Constant(Duration::ZERO);
+            let held = loopback(application, &ideal);
+            let bound = one(scenario, flow, &held, &mut result.queues)?;
+            result.flows.push(bound);
+        }
+    }
+    Ok(result)
+}
+
+fn one(
+    scenario: &Scenario,
+    flow: &Flow,
+    held: &Range,
+    queues: &mut Vec<QueueBound>,
+) -> Result<FlowBound, ScenarioBoundsError> {
+    let back = way_back(scenario, flow.source);
+    let ways = [Some(flow), back];
+    let mut delay = Extended::ZERO;
+    let mut least = Rational::ZERO;
+    let mut passed = Vec::new();
+    let mut infinite = None;
+    if back.is_some() {
+        delay = Extended::Finite(held.most.clone());
+        least += &held.least;
+    }
+    'ways: for way in ways.into_iter().flatten() {
+        let mut arrival: Option<Curve> = None;
+        for port in &way.ports {
+            let link = bits_per_second(scenario.links[scenario.ports[port.0].link.0].rate);
+            let shaper = shaper(scenario, way, *port, &link)?;
+            let arrives = match arrival.take() {
+                Some(arrival) => arrival,
+                None => published(way, &link)?,
+            };
+            let bounds = shaper.port(arrives)?;
+            arrival = Some(shaper.output(&bounds.arrival)?);
+            least += way.frame.l2_bits() / &link;
+            let class = class_at(scenario, way, *port);
+            let (port_name, class_name) = names(scenario, *port, class);
+            let is_infinite = bounds.delay == Extended::Infinity;
+            let reason = is_infinite.then(|| {
+                let rate = |curve: &Curve| {
+                    curve
+                        .long_term_rate()
+                        .map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()))
+                };
+                Infinite::overload(
+                    port_name.clone(),
+                    class_name.clone(),
+                    &rate(&bounds.arrival),
+                    &rate(&bounds.service),
+                )
+            });
+            delay = delay.sum(&bounds.delay);
+            passed.push(queues.len());
+            queues.push(QueueBound {
+                port: *port,
+                class,
+                port_name,
+                class_name,
+                arrival: bounds.arrival,
+                service: bounds.service,
+                delay: bounds.delay,
+                backlog: bounds.backlog,
+                utilisation: bounds.utilisation,
+                infinite: reason.clone(),
+            });
+            if reason.is_some() {
+                infinite = reason;
+                break 'ways;
+            }
+        }
+    }
+    Ok(FlowBound {
+        name: scenario.flow_name(flow.source),
+        source: flow.source,
+        round_trip: back.is_some(),
+        answers: vec![(Analysis::Tfa, Ok(delay.clone()))],
+        jitter: delay.plus(&-least),
+        delay,
+        infinite,
+        queues: passed,
+    })
+}
+
+/// What the Publisher sends, bit by bit: the next message comes when this one has left the link.
+fn published(flow: &Flow, link: &Rational) -> Result<Curve, CurveError> {
+    let rate = flow.frame.l2_bits() / seconds(flow.interval);
+    let burst = flow.frame.l2_bits() * (Rational::ONE - &rate / link);
+    let link = Curve::leaky_bucket(Rational::ZERO, link.clone())?;
+    Ok(Curve::leaky_bucket(burst, rate)?.minimum(&link))
+}
+
+fn shaper(
+    scenario: &Scenario,
+    flow: &Flow,
+    port: PortId,
+    link: &Rational,
+) -> Result<CreditBasedShaper, ScenarioBoundsError> {
+    let class = class_at(scenario, flow, port);
+    let discipline = &scenario.ports[port.0].discipline;
+    let not_modelled = |what: &str| {
+        let (port, class) = names(scenario, port, class);
+        ScenarioBoundsError::NotModelled {
+            place: format!("{port}, class {class}"),
+            what: what.to_owned(),
+        }
+    };
+    let Some(Queue::Cbs { idle_slope, .. }) =
+        discipline.classes.get(class).map(|class| &class.queue)
+    else {
+        return Err(not_modelled(
+            "the paper's model has Credit-Based Shapers only; `model = \"sound\"` has all disciplines",
+        ));
+    };
+    if discipline.scheduler != Scheduler::Mqprio || class != 0 {
+        return Err(not_modelled(
+            "the paper's model has the highest class below mqprio only",
+        ));
+    }
+    let others = scenario
+        .flows()
+        .iter()
+        .filter(|other| other.ports.contains(&port) && class_at(scenario, other, port) == class);
+    if others.count() > 1 {
+        return Err(not_modelled("the paper's model has one flow in a class"));
+    }
+    let (message, none) = (flow.frame.l2_bits(), Rational::ZERO);
+    Ok(CreditBasedShaper::new(
+        bits_per_second(*idle_slope),
+        link.clone(),
+        message,
+        none,
+    )?)
+}

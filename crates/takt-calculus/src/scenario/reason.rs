@@ -1,0 +1,111 @@
+//! Why a bound is infinite, in words.
+
+use takt_scenario::Scenario;
+
+use crate::Rational;
+use crate::curve::Extended;
+
+/// Why a bound is infinite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Infinite {
+    /// The port that is the reason.
+    pub port: String,
+    /// The class there.
+    pub class: String,
+    /// What arrives divided by what is served, if that is the reason.
+    pub utilisation: Option<Extended>,
+    /// In words: what is too much, and by how much.
+    pub reason: String,
+}
+
+impl Infinite {
+    /// More arrives than is served; rates in bit/s.
+    pub(super) fn overload(
+        port: String,
+        class: String,
+        arrival: &Extended,
+        service: &Extended,
+    ) -> Self {
+        let (utilisation, reason) = match (arrival, service) {
+            (Extended::Finite(arrival), Extended::Finite(service)) if !service.is_zero() => {
+                let utilisation = arrival / service;
+                let more = (&utilisation - Rational::ONE) * Rational::from(100);
+                let reason = format!(
+                    "{} arrive in the long run, {} are served: {} % too much",
+                    rate(arrival),
+                    rate(service),
+                    decimal(&more, 2)
+                );
+                (Extended::Finite(utilisation), reason)
+            }
+            (Extended::Finite(arrival), _) => {
+                let reason = format!(
+                    "{} arrive in the long run, and nothing is left for them",
+                    rate(arrival)
+                );
+                (Extended::Infinity, reason)
+            }
+            _ => (Extended::Infinity, "nothing bounds what arrives".to_owned()),
+        };
+        Self {
+            port,
+            class,
+            utilisation: Some(utilisation),
+            reason,
+        }
+    }
+}
+
+impl std::fmt::Display for Infinite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, class {}: {}", self.port, self.class, self.reason)
+    }
+}
+
+/// A rate in Mbit/s, truncated.
+fn rate(rate: &Rational) -> String {
+    let mega = rate / Rational::from(1_000_000);
+    format!("{} Mbit/s", decimal(&mega, 6))
+}
+
+/// A number with at most so many digits behind the point, truncated towards zero; zeros at the end are left out.
+pub(super) fn decimal(number: &Rational, digits: u32) -> String {
+    let scale = Rational::from(10u64.pow(digits));
+    let scaled = (number * scale).trunc().to_string();
+    let (sign, scaled) = match scaled.strip_prefix('-') {
+        Some(rest) => ("-", rest.to_owned()),
+        None => ("", scaled),
+    };
+    let width = digits as usize + 1;
+    let padded = format!("{scaled:0>width$}");
+    let (whole, fraction) = padded.split_at(padded.len() - digits as usize);
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+/// The names of a port and a class.
+pub(super) fn names(
+    scenario: &Scenario,
+    port: takt_scenario::PortId,
+    class: usize,
+) -> (String, String) {
+    (
+        scenario.port_name(port),
+        super::class_name(scenario, port, class),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_truncated() {
+        let fraction = |up: i64, down: u32| Rational::from_parts(up.into(), down.into());
+        assert_eq!(decimal(&fraction(2, 3), 2), "0.66");
+        assert_eq!(decimal(&fraction(-2, 3), 2), "-0.66");
+        assert_eq!(decimal(&fraction(50, 1), 6), "50");
+        assert_eq!(decimal(&fraction(5, 4), 6), "1.25");
+    }
+}

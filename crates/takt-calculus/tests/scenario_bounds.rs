@@ -1,0 +1,161 @@
+//! Bounds of scenario files: the paper's tables, and what holds.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+
+use takt_calculus::{Extended, Frame, Line, Model, Rational, ScenarioBounds, scenario_bounds};
+use takt_scenario::{Analysis, BoundsModel, Scenario, ScenarioFile, Variant};
+
+fn shipped(name: &str) -> Vec<Variant> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios")
+        .join(name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let file = ScenarioFile::parse(&text, &path.to_string_lossy()).unwrap();
+    file.variants().unwrap()
+}
+
+fn bounds(scenario: &Scenario, model: BoundsModel) -> ScenarioBounds {
+    scenario_bounds(scenario, model, &[Analysis::Tfa]).unwrap()
+}
+
+fn micros(delay: &Extended) -> Option<i64> {
+    let delay = delay.finite()?.clone() * Rational::from(1_000_000);
+    Some(i64::try_from(delay.floor()).unwrap())
+}
+
+/// Table IV in µs: a row per hop count, a column per size.
+const TABLE_IV: [[i64; 8]; 7] = [
+    [954, 972, 995, 1018, 1037, 1046, 1045, 1043],
+    [1334, 1370, 1415, 1462, 1499, 1518, 1516, 1511],
+    [1714, 1767, 1836, 1906, 1961, 1989, 1987, 1979],
+    [2094, 2165, 2256, 2350, 2423, 2461, 2458, 2447],
+    [2474, 2563, 2677, 2794, 2885, 2933, 2929, 2915],
+    [2854, 2960, 3097, 3238, 3347, 3404, 3400, 3383],
+    [3234, 3358, 3518, 3682, 3809, 3876, 3871, 3851],
+];
+
+#[test]
+fn table_iv() {
+    let found: Vec<Option<i64>> = shipped("line.toml")
+        .iter()
+        .map(|variant| {
+            micros(&bounds(&variant.scenario, variant.scenario.bounds.model).flows[0].delay)
+        })
+        .collect();
+    let expected: Vec<Option<i64>> = TABLE_IV.into_iter().flatten().map(Some).collect();
+    assert_eq!(found, expected);
+}
+
+/// Fig. 6: at −5 % from 617 B on, at −3 % from 1193 B on; with one unit, always if less is reserved than is sent.
+#[test]
+fn infinite_bounds() {
+    for variant in shipped("line-provisioning.toml") {
+        let (share, size) = (
+            variant.settings[0].1.as_str(),
+            variant.scenario.flows()[0].frame.payload(),
+        );
+        let paper = bounds(&variant.scenario, BoundsModel::Paper);
+        let expected = match share {
+            "-5%" => size >= 617,
+            "-3%" => size >= 1193,
+            _ => false,
+        };
+        assert_eq!(
+            paper.flows[0].delay == Extended::Infinity,
+            expected,
+            "{share}, {size} B"
+        );
+        let sound = bounds(&variant.scenario, BoundsModel::Sound);
+        assert_eq!(
+            sound.flows[0].delay == Extended::Infinity,
+            share.starts_with('-'),
+            "{share}, {size} B"
+        );
+        if let Some(infinite) = &sound.flows[0].infinite {
+            assert_eq!(infinite.port, "host1 \u{2192} bridge1");
+            assert!(
+                infinite.reason.contains(if share == "-5%" {
+                    "5.26 % too much"
+                } else {
+                    "3.09 % too much"
+                }),
+                "{infinite}"
+            );
+        }
+    }
+}
+
+/// A line of shapers has been analysed apart; whole frames and shaping make this one not worse.
+#[test]
+fn sound_bounds_are_those_of_a_line_or_less() {
+    for variant in shipped("line.toml") {
+        let flow = &variant.scenario.flows()[0];
+        let hops = u32::try_from(flow.ports.len()).unwrap();
+        let line = Line::new(hops, flow.frame, Model::SOUND)
+            .round_trip()
+            .unwrap()
+            .delay;
+        let analyses = &Analysis::ALL;
+        let found = scenario_bounds(&variant.scenario, BoundsModel::Sound, &analyses[..2]).unwrap();
+        let least = &found.flows[0].delay;
+        let said = format!(
+            "{:?} {:?} {:?}",
+            variant.settings,
+            micros(least),
+            micros(&line)
+        );
+        assert!(*least <= line, "{said}");
+        // Out, a frame meets nobody; back, the one before may be a cycle late: loopback, one frame, a cycle and one frame.
+        if (hops, flow.frame.payload()) == (1, 59) {
+            assert_eq!(micros(least), Some(575 + 250 + 1), "{said}");
+        }
+        assert_eq!(found.flows[0].queues.len(), 2 * flow.ports.len());
+    }
+}
+
+#[test]
+fn lower_priority_frames_are_in_the_way_if_they_may_be() {
+    let text = |lower: &str| {
+        format!(
+            "version = 1\ndiscipline = \"p\"\n[topology]\nkind = \"p2p\"\n[disciplines.p]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3] }}, \
+         {{ name = \"B\" }}]\n[[applications]]\nname = \"a\"\npublisher = \"host1\"\nsubscriber = \"host2\"\ncycle = \"1 ms\"\npayload = \"59 B\"\n[bounds]\n{lower}"
+        )
+    };
+    let delay = |lower: &str| {
+        let file = ScenarioFile::parse(&text(lower), "test.toml").unwrap();
+        bounds(file.scenario(), BoundsModel::Sound).flows[0]
+            .delay
+            .clone()
+    };
+    let nanos =
+        |nanos: u32| Extended::Finite(Rational::from_parts(nanos.into(), 1_000_000_000u32.into()));
+    assert_eq!(delay(""), nanos(808));
+    assert_eq!(delay("lower_priority = \"1542 B\""), nanos(808 + 12_336));
+    let frame = Frame::new(59).unwrap();
+    assert_eq!(frame.physical() * 8, 808);
+}
+
+#[test]
+fn every_shipped_scenario_has_bounds() {
+    for (name, finite) in [
+        ("e3", true),
+        ("d", true),
+        ("line-taprio", true),
+        ("line-multiflow", true),
+    ] {
+        for variant in shipped(&format!("{name}.toml")) {
+            let bounds = bounds(&variant.scenario, BoundsModel::Sound);
+            let flow = &bounds.flows[0];
+            assert_eq!(
+                flow.delay.finite().is_some(),
+                finite,
+                "{name} {:?}: {:?}",
+                variant.settings,
+                flow.infinite
+            );
+            assert!(flow.jitter < flow.delay);
+        }
+    }
+}

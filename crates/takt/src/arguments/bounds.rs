@@ -1,0 +1,46 @@
+//! Arguments of `takt bounds`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use takt_scenario::Analysis;
+
+use super::ModelName;
+
+#[derive(Debug, Args)]
+pub struct BoundsArguments {
+    /// The scenario.
+    #[arg(value_name = "SCENARIO")]
+    pub file: PathBuf,
+    /// What is assumed; by default what the scenario says.
+    #[arg(long)]
+    pub model: Option<ModelName>,
+    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, or all; by default what the scenario says. The least of their bounds is the answer.
+    #[arg(long, value_name = "NAMES", value_parser = analyses)]
+    pub analysis: Option<Analyses>,
+    /// Draw into this file (.png or .svg): of a scenario the arrival and service curves at each hop, of sweeps the bounds over their values.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<takt_bench::picture::Picture>,
+    /// Print JSON, one object for each combination of swept values.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Analyses to carry out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analyses(pub Vec<Analysis>);
+
+fn analyses(text: &str) -> Result<Analyses, String> {
+    if text == "all" {
+        return Ok(Analyses(Analysis::ALL.to_vec()));
+    }
+    let names = Analysis::ALL.map(Analysis::name).join(", ");
+    let read = |name: &str| {
+        Analysis::of_name(name.trim())
+            .ok_or_else(|| format!("`{name}` is no analysis; there is {names}, or all"))
+    };
+    text.split(',')
+        .map(read)
+        .collect::<Result<_, _>>()
+        .map(Analyses)
+}

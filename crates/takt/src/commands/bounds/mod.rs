@@ -1,0 +1,69 @@
+//! `takt bounds`.
+
+mod json;
+mod plot;
+mod table;
+
+use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
+use takt_scenario::{BoundsModel, Scenario};
+
+use crate::arguments::{BoundsArguments, ModelName};
+use crate::explain;
+
+/// The bounds of one combination of swept values.
+pub(super) struct Row {
+    /// Swept parameters and their values here.
+    settings: Vec<(String, String)>,
+    scenario: Scenario,
+    model: BoundsModel,
+    bounds: ScenarioBounds,
+}
+
+pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
+    let (file, text) = crate::scenario_file::read(&arguments.file)?;
+    let variants = file
+        .variants()
+        .map_err(|error| explain::scenario(&text, &error))?;
+    let mut rows = Vec::with_capacity(variants.len());
+    for variant in variants {
+        let scenario = variant.scenario;
+        let model = match arguments.model {
+            Some(ModelName::Paper) => BoundsModel::Paper,
+            Some(ModelName::Sound) => BoundsModel::Sound,
+            None => scenario.bounds.model,
+        };
+        let analyses = match &arguments.analysis {
+            Some(analyses) => &analyses.0,
+            None => &scenario.bounds.analyses,
+        };
+        let bounds = scenario_bounds(&scenario, model, analyses).map_err(|error| {
+            explain::with_help(
+                format!("{}: {error}", arguments.file.display()),
+                "docs/bounds.md says what is modelled. `takt simulate` has no such limits.",
+            )
+        })?;
+        let row = Row {
+            settings: variant.settings,
+            scenario,
+            model,
+            bounds,
+        };
+        if arguments.json {
+            println!("{}", json::object(&row));
+        }
+        rows.push(row);
+    }
+    if !arguments.json {
+        table::print(&rows);
+    }
+    match &arguments.plot {
+        Some(picture) => plot::draw(picture, &rows),
+        None => Ok(()),
+    }
+}
+
+/// Whole microseconds, truncated; `None` if infinite.
+fn micros(delay: &Extended) -> Option<String> {
+    let micros = delay.finite()? * Rational::from(1_000_000);
+    Some(micros.floor().to_string())
+}

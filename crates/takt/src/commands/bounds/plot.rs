@@ -1,0 +1,254 @@
+//! Pictures of bounds: without sweeps the arrival and service curves at each hop, with sweeps the bounds over their values.
+
+use plotters::prelude::{
+    ChartBuilder, DrawingBackend, IntoFont, LineSeries, PathElement, RGBColor, SeriesLabelPosition,
+    WHITE,
+};
+use takt_bench::picture::{Area, COLOURS, Drawing, FONT, Outcome, Picture};
+use takt_calculus::{Curve, Extended, QueueBound, Rational};
+
+use super::Row;
+use crate::explain;
+
+/// Width of a chart, in pixels.
+const WIDTH: u32 = 700;
+/// Height of a chart, in pixels.
+const HEIGHT: u32 = 460;
+/// Points of a curve.
+const POINTS: u32 = 600;
+/// Of a longer path, the first hops are drawn.
+const HOPS: usize = 8;
+
+/// Draws what the rows have.
+pub(super) fn draw(picture: &Picture, rows: &[Row]) -> miette::Result<()> {
+    let charts = match rows {
+        [row] => over_hops(row),
+        rows => over_sweeps(rows),
+    };
+    picture.draw(&Charts { charts }).map_err(|error| {
+        explain::with_help(
+            error,
+            "Is there such a directory, and may it be written to?",
+        )
+    })
+}
+
+/// A line, or what is drawn of it: `None` interrupts it.
+struct Line {
+    label: String,
+    points: Vec<(f64, f64)>,
+    marks: bool,
+}
+
+struct Chart {
+    title: String,
+    x: String,
+    y: String,
+    lines: Vec<Line>,
+}
+
+struct Charts {
+    charts: Vec<Chart>,
+}
+
+/// A rational number, near enough for a picture.
+fn near(number: &Rational) -> f64 {
+    number.to_f64().value()
+}
+
+/// Arrival and service curves at the hops of the first flow.
+fn over_hops(row: &Row) -> Vec<Chart> {
+    let queues = row
+        .bounds
+        .flows
+        .first()
+        .map(|flow| flow.queues.clone())
+        .unwrap_or_default();
+    let queues = queues
+        .iter()
+        .filter_map(|queue| row.bounds.queues.get(*queue))
+        .take(HOPS);
+    queues
+        .zip(1..)
+        .map(|(queue, hop)| hop_chart(queue, hop))
+        .collect()
+}
+
+fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
+    // Long enough to see the burst, the latency and the delay.
+    let delay = queue.delay.finite().map_or(0.0, near);
+    let end = (2.5 * delay).max(50e-6);
+    let line = |label: &str, curve: &Curve| Line {
+        label: label.to_owned(),
+        points: points(curve, end),
+        marks: false,
+    };
+    let bound = micros(&queue.delay).map_or_else(
+        || "infinite".to_owned(),
+        |micros| format!("{micros:.1} \u{b5}s"),
+    );
+    Chart {
+        title: format!("Hop {hop}: {}, delay {bound}", queue.port_name),
+        x: "\u{b5}s".to_owned(),
+        y: "bit".to_owned(),
+        lines: vec![
+            line("arrivals", &queue.arrival),
+            line("service", &queue.service),
+        ],
+    }
+}
+
+fn points(curve: &Curve, end: f64) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    for index in 0..=POINTS {
+        let time = end * f64::from(index) / f64::from(POINTS);
+        let exact = Rational::try_from(time).unwrap_or(Rational::ZERO);
+        if let Some(value) = curve.value(&exact).finite() {
+            points.push((time * 1e6, near(value)));
+        }
+    }
+    points
+}
+
+fn micros(delay: &Extended) -> Option<f64> {
+    delay.finite().map(|delay| near(delay) * 1e6)
+}
+
+/// The first flow's bound over the last sweep whose values are numbers, a line for each combination of the others.
+fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
+    let number = |text: &str| {
+        let end = text
+            .find(|c: char| c.is_ascii_alphabetic() || c == '%')
+            .unwrap_or(text.len());
+        text[..end].trim().parse::<f64>().ok()
+    };
+    let sweeps = rows.first().map_or(0, |row| row.settings.len());
+    let is_numeric = |sweep: &usize| {
+        rows.iter()
+            .all(|row| number(&row.settings[*sweep].1).is_some())
+    };
+    let axes: Vec<usize> = (0..sweeps).filter(is_numeric).collect();
+    let chart = |axis: usize| {
+        let mut lines: Vec<Line> = Vec::new();
+        for row in rows {
+            let others = row
+                .settings
+                .iter()
+                .enumerate()
+                .filter(|(sweep, _)| *sweep != axis);
+            let label: Vec<String> = others
+                .map(|(_, (parameter, value))| {
+                    format!(
+                        "{} {value}",
+                        parameter.rsplit('.').next().unwrap_or(parameter)
+                    )
+                })
+                .collect();
+            let label = label.join(", ");
+            let delay = row
+                .bounds
+                .flows
+                .first()
+                .and_then(|flow| micros(&flow.delay));
+            let point = number(&row.settings[axis].1).zip(delay);
+            match lines.iter_mut().find(|line| line.label == label) {
+                Some(line) => line.points.extend(point),
+                None => lines.push(Line {
+                    label,
+                    points: point.into_iter().collect(),
+                    marks: true,
+                }),
+            }
+        }
+        let parameter = rows.first().map_or("", |row| row.settings[axis].0.as_str());
+        Chart {
+            title: format!(
+                "Bounds over {}",
+                parameter.rsplit('.').next().unwrap_or(parameter)
+            ),
+            x: parameter.to_owned(),
+            y: "\u{b5}s".to_owned(),
+            lines,
+        }
+    };
+    axes.into_iter().map(chart).collect()
+}
+
+impl Drawing for Charts {
+    fn size(&self) -> (u32, u32) {
+        let count = u32::try_from(self.charts.len()).unwrap_or(1).max(1);
+        let columns = count.min(2);
+        (WIDTH * columns, HEIGHT * count.div_ceil(columns))
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: &Area<B>) -> Outcome<B> {
+        area.fill(&WHITE)?;
+        let columns = self.charts.len().clamp(1, 2);
+        let areas = area.split_evenly((self.charts.len().div_ceil(columns).max(1), columns));
+        for (chart, area) in self.charts.iter().zip(&areas) {
+            draw_chart(chart, area)?;
+        }
+        area.present()
+    }
+}
+
+fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Outcome<B> {
+    let all = || chart.lines.iter().flat_map(|line| &line.points);
+    let reach = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::MAX, f64::MIN), |(low, high), value| {
+            (low.min(value), high.max(value))
+        })
+    };
+    let (left, right) = reach(&mut all().map(|point| point.0));
+    let (_, top) = reach(&mut all().map(|point| point.1));
+    if left >= right && top <= 0.0 {
+        return Ok(());
+    }
+    let mut context = ChartBuilder::on(area)
+        .caption(&chart.title, (FONT, 18).into_font())
+        .margin(14)
+        .x_label_area_size(44)
+        .y_label_area_size(72)
+        .build_cartesian_2d(left..right.max(left + 1e-9), 0.0..top * 1.05)?;
+    context
+        .configure_mesh()
+        .x_desc(&chart.x)
+        .y_desc(&chart.y)
+        .label_style((FONT, 13).into_font())
+        .draw()?;
+    for (line, colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
+        draw_line(&mut context, line, *colour)?;
+    }
+    context
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE)
+        .border_style(RGBColor(180, 180, 180))
+        .label_font((FONT, 12).into_font())
+        .draw()
+}
+
+type Context<'a, B> = plotters::prelude::ChartContext<
+    'a,
+    B,
+    plotters::prelude::Cartesian2d<
+        plotters::coord::types::RangedCoordf64,
+        plotters::coord::types::RangedCoordf64,
+    >,
+>;
+
+fn draw_line<B: DrawingBackend>(
+    context: &mut Context<'_, B>,
+    line: &Line,
+    colour: RGBColor,
+) -> Outcome<B> {
+    use plotters::style::Color;
+    let style = colour.stroke_width(2);
+    let size = if line.marks { 3 } else { 0 };
+    let series = LineSeries::new(line.points.iter().copied(), style).point_size(size);
+    context
+        .draw_series(series)?
+        .label(line.label.clone())
+        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], style));
+    Ok(())
+}
