@@ -1,7 +1,8 @@
 //! The worst that can be found, beside what is proven.
 
 use serde_json::{Value, json};
-use takt_scenario::{FlowSource, Receiver, Variant};
+use takt_calculus::{Extended, FlowBound, Rational, scenario_bounds};
+use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
 use super::{heading, json, model_name, table};
@@ -20,14 +21,24 @@ pub(super) fn run(
     interrupt: &Interrupt,
 ) {
     let worst = takt_sim::search(&variant.scenario, options, tries, |_| !interrupt.is_set());
-    let rows = rows(variant, &worst);
+    let scenario = &variant.scenario;
+    let bounds = scenario_bounds(scenario, BoundsModel::Sound, &scenario.bounds.analyses);
+    let (bounds, none) = match bounds {
+        Ok(bounds) => (bounds.flows, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let rows = rows(variant, &worst, &bounds);
     if as_json {
         let mut object = json::head(variant, options);
         object.insert("tries".to_owned(), worst.tries.into());
+        object.insert("no_bounds".to_owned(), none.into());
         object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
         output::line(Value::Object(object));
     } else {
         print(variant, options, &worst, &rows);
+        if let Some(reason) = none {
+            output::line(format!("no bounds: {reason}"));
+        }
     }
 }
 
@@ -40,15 +51,31 @@ struct Row {
 }
 
 /// What is proven.
-pub(super) enum Bound {
+enum Bound {
     /// In nanoseconds.
     Finite(f64),
     Infinite,
 }
 
-fn rows(variant: &Variant, worst: &Worst) -> Vec<Row> {
+impl Bound {
+    fn new(bound: &FlowBound) -> Self {
+        match &bound.delay {
+            Extended::Finite(delay) => {
+                Self::Finite((delay * Rational::from(1_000_000_000)).to_f64().value())
+            }
+            Extended::Infinity | Extended::NegativeInfinity => Self::Infinite,
+        }
+    }
+}
+
+fn rows(variant: &Variant, worst: &Worst, bounds: &[FlowBound]) -> Vec<Row> {
     let scenario = &variant.scenario;
     let found = |found: Option<&Found>| found.map(|found| (found.delay, found.attempt));
+    let bound = |source: FlowSource, round_trip: bool| {
+        let mut bounds = bounds.iter();
+        let found = bounds.find(|it| it.source == source && it.round_trip == round_trip);
+        found.map(Bound::new)
+    };
     let mut rows = Vec::new();
     for (flow, one_way) in scenario.flows().iter().zip(&worst.flows) {
         if let FlowSource::Publish(id) = flow.source
@@ -58,14 +85,14 @@ fn rows(variant: &Variant, worst: &Worst) -> Vec<Row> {
                 name: scenario.applications[id.0].name.clone(),
                 kind: "round trip",
                 found: found(worst.round_trip(id)),
-                bound: None,
+                bound: bound(flow.source, true),
             });
         }
         rows.push(Row {
             name: scenario.flow_name(flow.source),
             kind: "one way",
             found: found(one_way.as_ref()),
-            bound: None,
+            bound: bound(flow.source, false),
         });
     }
     rows
