@@ -173,13 +173,13 @@ pub struct FlowStatistics {
 }
 
 impl FlowStatistics {
-    pub(crate) fn new(hops: usize, digits: u8) -> Self {
+    pub(crate) fn new(digits: u8) -> Self {
         Self {
             sent: 0,
             received: 0,
             one_way: Delays::new(digits),
             spacing: Summary::new(digits),
-            hops: vec![Extremes::default(); hops],
+            hops: Vec::new(),
             lost: Vec::new(),
             last_arrival: None,
         }
