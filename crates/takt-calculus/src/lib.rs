@@ -6,7 +6,9 @@
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
 //! * [`scenario_bounds`]: the bounds of a scenario, by name.
-//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, and Pay Multiplexing Only Once.
+//! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the streams that
+//!   pass them, and what each [`Analysis`] says of their delays.
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
 
 mod analysis;
 #[cfg(test)]
@@ -35,9 +37,9 @@ pub use frame_bits::FrameBits;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use port::{
     Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
-    GateControlList, GateError, NotApplicable, PortAnalyses, PortBounds, PortError, PortNetwork,
-    PortNetworkError, QueueBounds, QueueId, Step, Stream, StreamBounds, TrafficClass,
-    TransmissionSelection, Unbounded,
+    GateControlList, GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError,
+    PortNetwork, PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream,
+    StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
 pub use scenario::{

@@ -244,7 +244,7 @@ impl<'a> Tree<'a> {
             );
         }
         for (burst, rate) in buckets {
-            self.limit(&[come.clone()], &dates, &burst, &rate);
+            self.limit(std::slice::from_ref(&come), &dates, &burst, &rate);
         }
         Ok(())
     }

@@ -549,7 +549,7 @@ pub(crate) const BOUNDS: Shape = Shape {
         may(
             "analyses",
             Kind::List(&ANALYSIS),
-            "The analyses; by default tfa. The least of their bounds is the answer.",
+            "The analyses; by default tfa, tfa++ and sfa. The least of their bounds is the answer.",
         ),
         may(
             "lower_priority",

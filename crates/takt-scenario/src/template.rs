@@ -101,14 +101,24 @@ impl Template {
             }
             TopologyKind::Star(hosts) => ("star", format!("hosts = {hosts}\n"), hosts),
         };
+        // Frames that a bridge forwards have no time to be sent at: it has no ETF.
+        let usual = match self.discipline {
+            DisciplineKind::Etf => DisciplineKind::Mqprio,
+            other => other,
+        };
         writeln!(
             to,
             "# docs/scenario.md says what there is besides; `takt scenario check` checks this file."
         )?;
         writeln!(
             to,
-            "version = 1\nname = \"{kind}\"\ndiscipline = \"{0}\" # at every port\n",
-            self.discipline.name()
+            "version = 1\nname = \"{kind}\"\ndiscipline = \"{}\" # at every port{}\n",
+            usual.name(),
+            if usual == self.discipline {
+                ""
+            } else {
+                " but those below"
+            }
         )?;
         writeln!(
             to,
@@ -130,7 +140,17 @@ impl Template {
             )?;
         }
         writeln!(to)?;
-        self.discipline.write(to)?;
+        usual.write(to)?;
+        if usual != self.discipline {
+            self.discipline.write(to)?;
+            for host in [1, last_host] {
+                writeln!(
+                    to,
+                    "[[ports]]\nnode = \"host{host}\"\ndiscipline = \"{}\"\n",
+                    self.discipline.name()
+                )?;
+            }
+        }
         writeln!(
             to,
             "[[applications]]\nname = \"control\"\npublisher = \"host1\""

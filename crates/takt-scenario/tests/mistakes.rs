@@ -268,3 +268,17 @@ fn sweeps() {
         "line 12, column 20: `papr` is not one of \"sound\", \"paper\" (did you mean `paper`?)"
     );
 }
+
+#[test]
+fn etf_where_frames_have_no_time() {
+    let discipline = "[disciplines.etf]\nscheduler = \"mqprio\"\nclasses = [{ name = \"A\", queue = \"etf\" }]\n";
+    let topology = HEAD.replace("version = 1", "version = 1\ndiscipline = \"etf\"");
+    let found = mistakes(&format!("{topology}{discipline}{APPLICATION}"));
+    let [one] = found.as_slice() else {
+        panic!("{found:#?}")
+    };
+    assert!(
+        one.starts_with("line 2, column 14: frames of `control` have no time to be sent at"),
+        "{one}"
+    );
+}

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod bounds;
 mod clients;
 mod demo;
 mod disk;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::bounds::{FixedPoint, PortBounds};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
-use super::total_flow::{FixedPoint, PortBounds};
 use super::{Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
@@ -187,7 +187,7 @@ impl PortNetwork {
     ) -> Result<Curve, PortNetworkError> {
         let others = self.arrival(
             queue,
-            &bounds.delays(),
+            &bounds.jitters,
             true,
             Some((visit.stream, visit.position)),
         )?;
@@ -245,13 +245,13 @@ impl PortNetwork {
         };
         let others = self.arrival(
             *queue,
-            &bounds.delays(),
+            &bounds.jitters,
             true,
             Some((visit.stream, visit.position)),
         )?;
         let service = &bounds.queues[queue.port][queue.class].service.strict;
         let residual = service.residual(&others, &Rational::ZERO);
-        let own = self.arrival_of(visit, &bounds.delays());
+        let own = self.arrival_of(visit, &bounds.jitters);
         // Others may come in between, but not into a frame: the residual bounds all of it.
         let delay = own.horizontal_deviation(&residual);
         Ok(Ok(delay.plus(&(&visit.most + self.behind_queues(stream)))))
@@ -347,7 +347,7 @@ impl PortNetwork {
                 delays.push(queue_bounds.delay.plus(&spread));
             }
         }
-        let known = bounds.delays();
+        let known = &bounds.jitters;
         let mut flows = Vec::new();
         let mut arrivals = Vec::new();
         for way in &ways {
@@ -360,7 +360,7 @@ impl PortNetwork {
                     open = false;
                     continue;
                 }
-                let arrival = self.arrival_of(visit, &known);
+                let arrival = self.arrival_of(visit, known);
                 if arrival.long_term_rate().is_none() && visit.stream == stream {
                     return Ok(None);
                 }

@@ -125,6 +125,10 @@ impl GateControlList {
         &self.cycle_time
     }
 
+    pub(super) fn txtime_delay(&self) -> &Rational {
+        &self.txtime_delay
+    }
+
     fn is_open(entry: &GateControlEntry, class: usize) -> bool {
         u32::try_from(class)
             .ok()
@@ -168,7 +172,7 @@ impl GateControlList {
     }
 
     /// Whether the gates of two classes are ever open together.
-    fn overlap(&self, one: usize, other: usize) -> bool {
+    pub(super) fn overlap(&self, one: usize, other: usize) -> bool {
         let both =
             |entry: &&GateControlEntry| Self::is_open(entry, one) && Self::is_open(entry, other);
         self.entries.iter().any(|entry| both(&entry))

@@ -4,15 +4,18 @@
 //! matters, and what each curve assumes, is in `docs/bounds.md`.
 
 mod analyses;
+mod bounds;
 mod credit;
 mod gates;
 mod network;
+mod schedule;
 mod total_flow;
 
 pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};
+pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
-pub use total_flow::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
+pub use schedule::{NotScheduled, Release, Scheduled};
 
 use crate::Rational;
 use crate::curve::{Curve, CurveError};

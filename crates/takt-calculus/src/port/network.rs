@@ -105,6 +105,10 @@ pub(crate) struct Visit {
 pub struct PortNetwork {
     pub(crate) ports: Vec<EgressPort>,
     pub(crate) streams: Vec<Stream>,
+    /// Of each stream, the queues of its path.
+    pub(crate) queues: Vec<Vec<QueueId>>,
+    /// Of each stream and queue of its path, how much the delays right before it vary.
+    pub(crate) spreads: Vec<Vec<Rational>>,
     /// Of each port and class.
     pub(crate) visits: Vec<Vec<Vec<Visit>>>,
     /// All queues, each behind those that it depends on as far as that is possible; from the index on, they depend on each other.
@@ -122,6 +126,8 @@ impl PortNetwork {
             .iter()
             .map(|port| vec![Vec::new(); port.classes().len()])
             .collect();
+        let mut queues = vec![Vec::new(); streams.len()];
+        let mut spreads = vec![Vec::new(); streams.len()];
         for (index, stream) in streams.iter().enumerate() {
             let mut visit = Visit {
                 stream: index,
@@ -146,6 +152,8 @@ impl PortNetwork {
                     Step::Queue(queue) => {
                         check(&ports, stream, index, *queue)?;
                         visits[queue.port][queue.class].push(visit.clone());
+                        queues[index].push(*queue);
+                        spreads[index].push(&visit.most - &visit.least);
                         visit.position += 1;
                         visit.from = Some(*queue);
                         visit.least = Rational::ZERO;
@@ -161,6 +169,8 @@ impl PortNetwork {
         Ok(Self {
             ports,
             streams,
+            queues,
+            spreads,
             visits,
             order,
             cyclic_from,

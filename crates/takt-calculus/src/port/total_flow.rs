@@ -4,116 +4,95 @@
 
 use std::collections::BTreeMap;
 
+use super::bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
-use super::{ClassService, ClassTraffic, TransmissionSelection};
+use super::{ClassService, ClassTraffic, Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// How a fixed point is looked for, if there are cyclic dependencies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FixedPoint {
-    /// Delays are rounded up to a multiple of this, in seconds; it doubles after every eight rounds.
-    pub grid: Rational,
-    /// After so many rounds what still grows counts as infinite.
-    pub rounds: u32,
-}
-
-impl Default for FixedPoint {
-    /// 1 ns, 256 rounds.
-    fn default() -> Self {
-        Self {
-            grid: Rational::from_parts(1.into(), 1_000_000_000u32.into()),
-            rounds: 256,
-        }
-    }
-}
-
-/// Why a bound is infinite.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unbounded {
-    /// More arrives in the long run than is served.
-    #[error(
-        "{queue}: {arrival_rate:?} bit/s arrive in the long run, {service_rate:?} bit/s are served"
-    )]
-    Overload {
-        /// The queue.
-        queue: QueueId,
-        /// What arrives.
-        arrival_rate: Extended,
-        /// What is served at least.
-        service_rate: Extended,
-    },
-    /// Delays that depend on each other in a circle have no common bound that could be found.
-    #[error(
-        "{queue}: delays depend on each other in a circle, and after {rounds} rounds still grow"
-    )]
-    NoFixedPoint {
-        /// The queue.
-        queue: QueueId,
-        /// How often the circle was passed.
-        rounds: u32,
-    },
-}
-
-/// The bounds of a queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueBounds {
-    /// What arrives there, all streams together.
-    pub arrival: Curve,
-    /// What it is served.
-    pub service: ClassService,
-    /// The longest time from a frame's arrival to its last bit on the link, in seconds.
-    pub delay: Extended,
-    /// What waits or is being sent at most, in bits.
-    pub backlog: Extended,
-    /// What arrives in the long run divided by what is served; 0 if nothing arrives.
-    pub utilisation: Extended,
-    /// Why the delay is infinite.
-    pub unbounded: Option<Unbounded>,
-}
-
-/// The bounds of a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamBounds {
-    /// The longest time from the arrival at its first step to the end of its last, in seconds.
-    pub delay: Extended,
-    /// The longest time less the least: by how much two frames' delays can differ, in seconds.
-    pub jitter: Extended,
-    /// The least time, in seconds.
-    pub best_case: Rational,
-    /// Why the delay is infinite.
-    pub unbounded: Option<Unbounded>,
-}
-
-/// The bounds of a network.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PortBounds {
-    /// Of each port and class.
-    pub queues: Vec<Vec<QueueBounds>>,
-    /// Of each stream.
-    pub streams: Vec<StreamBounds>,
-    /// How often cyclic dependencies were passed until nothing grew; 0 if there are none.
-    pub rounds: u32,
-}
-
-impl PortBounds {
-    /// The bounds of a queue.
-    pub fn queue(&self, queue: QueueId) -> Option<&QueueBounds> {
-        self.queues.get(queue.port)?.get(queue.class)
-    }
-
-    pub(crate) fn delays(&self) -> Vec<Vec<Extended>> {
-        let of_port =
-            |queues: &Vec<QueueBounds>| queues.iter().map(|queue| queue.delay.clone()).collect();
-        self.queues.iter().map(of_port).collect()
-    }
-}
-
-/// What is known of a queue during the analysis.
+/// What is known of a queue.
 struct State {
     arrival: Curve,
     service: ClassService,
+    /// What is known of its delay; it only grows.
     delay: Extended,
+}
+
+/// What is known during the analysis.
+struct Progress<'a> {
+    network: &'a PortNetwork,
+    shaped: bool,
+    /// Of each port, as many classes as were looked at.
+    states: Vec<Vec<State>>,
+    /// Of each stream and queue of its path, how much the delay to there varies.
+    jitters: Vec<Vec<Extended>>,
+}
+
+impl Progress<'_> {
+    /// Looks at a queue again. Whether its delay grew, which is then rounded up to a grid, if there is one.
+    fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
+        let network = self.network;
+        let port = &network.ports[queue.port];
+        let above = &self.states[queue.port][..queue.class];
+        let mut higher = Vec::with_capacity(queue.class);
+        for (class, state) in above.iter().enumerate() {
+            let departure = delayed(&state.arrival, &state.delay).minimum(&port.shaping(class)?);
+            let arrival = state.arrival.clone();
+            higher.push(ClassTraffic { arrival, departure });
+        }
+        let arrival = network.arrival(queue, &self.jitters, self.shaped, None)?;
+        let service = port.service(queue.class, &higher)?;
+        let delay = network.queue_delay(queue, &arrival, &service);
+        let before = self.states[queue.port].get(queue.class);
+        let known = before.map_or(Extended::ZERO, |state| state.delay.clone());
+        let grown = delay > known;
+        let delay = match (delay, grid) {
+            _ if !grown => known,
+            (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(&delay, grid)),
+            (delay, _) => delay,
+        };
+        let state = State {
+            arrival,
+            service,
+            delay,
+        };
+        match self.states[queue.port].get_mut(queue.class) {
+            Some(known) => *known = state,
+            None => self.states[queue.port].push(state),
+        }
+        self.carry_on(queue);
+        Ok(grown)
+    }
+
+    /// What the delay of a queue means for the queues that streams meet next.
+    fn carry_on(&mut self, queue: QueueId) {
+        let delay = &self.states[queue.port][queue.class].delay;
+        for visit in self.network.visits(queue) {
+            let Some(spread) = self.network.spreads[visit.stream].get(visit.position + 1) else {
+                continue;
+            };
+            let least = self.network.least_delay(visit.stream, queue);
+            let varies = delay.plus(&-least).max(Extended::ZERO).plus(spread);
+            let of_stream = &mut self.jitters[visit.stream];
+            of_stream[visit.position + 1] = of_stream[visit.position].sum(&varies);
+        }
+    }
+
+    /// All jitters, from what is known of delays.
+    fn carry_all_on(&mut self) {
+        for stream in 0..self.jitters.len() {
+            for position in 1..self.jitters[stream].len() {
+                let queue = self.network.queues[stream][position - 1];
+                let known = self.states[queue.port].get(queue.class);
+                let delay = known.map_or(Extended::ZERO, |state| state.delay.clone());
+                let least = self.network.least_delay(stream, queue);
+                let varies = delay.plus(&-least).max(Extended::ZERO);
+                let jitter = self.jitters[stream][position - 1].sum(&varies);
+                self.jitters[stream][position] =
+                    jitter.plus(&self.network.spreads[stream][position]);
+            }
+        }
+    }
 }
 
 impl PortNetwork {
@@ -130,32 +109,36 @@ impl PortNetwork {
         shaped: bool,
         fixed_point: &FixedPoint,
     ) -> Result<PortBounds, PortNetworkError> {
-        let mut delays: Vec<Vec<Extended>> = self
-            .visits
-            .iter()
-            .map(|classes| vec![Extended::ZERO; classes.len()])
-            .collect();
+        let jitters = self.spreads.iter().map(|spreads| {
+            let mut sum = Extended::ZERO;
+            let jitters = spreads.iter().map(|spread| {
+                sum = sum.plus(spread);
+                sum.clone()
+            });
+            jitters.collect()
+        });
+        let mut progress = Progress {
+            network: self,
+            shaped,
+            states: self.ports.iter().map(|_| Vec::new()).collect(),
+            jitters: jitters.collect(),
+        };
+        let mut grid = fixed_point.grid.clone();
         let (first, circle) = self.order.split_at(self.cyclic_from);
         for queue in first {
-            delays[queue.port][queue.class] = self.state(*queue, &delays, shaped)?.delay;
+            progress.pass(*queue, fixed_point.everywhere.then_some(&grid))?;
         }
         let mut endless = Vec::new();
         let mut rounds = 0;
-        let mut grid = fixed_point.grid.clone();
-        loop {
+        while !circle.is_empty() {
+            progress.carry_all_on();
             let mut grown = Vec::new();
             for queue in circle {
-                let delay = self.state(*queue, &delays, shaped)?.delay;
-                let known = &mut delays[queue.port][queue.class];
-                if delay > *known {
-                    *known = match delay {
-                        Extended::Finite(delay) => Extended::Finite(rounded_up(&delay, &grid)),
-                        infinite => infinite,
-                    };
+                if progress.pass(*queue, Some(&grid))? {
                     grown.push(*queue);
                 }
             }
-            if circle.is_empty() || grown.is_empty() {
+            if grown.is_empty() {
                 break;
             }
             rounds += 1;
@@ -164,35 +147,23 @@ impl PortNetwork {
             }
             if rounds >= fixed_point.rounds {
                 for queue in grown {
-                    delays[queue.port][queue.class] = Extended::Infinity;
+                    progress.states[queue.port][queue.class].delay = Extended::Infinity;
                     endless.push(queue);
                 }
             }
         }
-        self.bounds(&delays, shaped, &endless, rounds)
+        Ok(self.bounds(progress, &endless, rounds))
     }
 
-    fn bounds(
-        &self,
-        delays: &[Vec<Extended>],
-        shaped: bool,
-        endless: &[QueueId],
-        rounds: u32,
-    ) -> Result<PortBounds, PortNetworkError> {
+    fn bounds(&self, progress: Progress<'_>, endless: &[QueueId], rounds: u32) -> PortBounds {
         let mut queues = Vec::with_capacity(self.ports.len());
-        for (port, classes) in self.visits.iter().enumerate() {
-            let mut of_port = Vec::with_capacity(classes.len());
-            for class in 0..classes.len() {
+        for (port, states) in progress.states.into_iter().enumerate() {
+            let of_port = states.into_iter().enumerate().map(|(class, state)| {
                 let queue = QueueId { port, class };
-                let State {
-                    arrival, service, ..
-                } = self.state(queue, delays, shaped)?;
-                let backlog = arrival.vertical_deviation(&service.minimum);
                 let arrival_rate = self.arrival_rate(queue);
-                let service_rate = service
-                    .minimum
-                    .long_term_rate()
-                    .map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()));
+                let service_rate = state.service.minimum.long_term_rate();
+                let service_rate =
+                    service_rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()));
                 let utilisation = utilisation(&arrival_rate, &service_rate);
                 let unbounded = if arrival_rate > service_rate {
                     Some(Unbounded::Overload {
@@ -205,16 +176,16 @@ impl PortNetwork {
                 } else {
                     None
                 };
-                of_port.push(QueueBounds {
-                    arrival,
-                    service,
-                    delay: delays[port][class].clone(),
-                    backlog,
+                QueueBounds {
+                    backlog: state.arrival.vertical_deviation(&state.service.minimum),
+                    arrival: state.arrival,
+                    service: state.service,
+                    delay: state.delay,
                     utilisation,
                     unbounded,
-                });
-            }
-            queues.push(of_port);
+                }
+            });
+            queues.push(of_port.collect::<Vec<_>>());
         }
         // An infinite delay that is not a queue's own fault comes from one before it.
         let mut cause: Option<Unbounded> = None;
@@ -229,11 +200,12 @@ impl PortNetwork {
             queues,
             streams: Vec::new(),
             rounds,
+            jitters: progress.jitters,
         };
         bounds.streams = (0..self.streams.len())
             .map(|stream| self.stream_bounds(stream, &bounds))
             .collect();
-        Ok(bounds)
+        bounds
     }
 
     fn stream_bounds(&self, stream: usize, bounds: &PortBounds) -> StreamBounds {
@@ -241,8 +213,8 @@ impl PortNetwork {
         let mut unbounded = None;
         for step in &self.streams[stream].path {
             match step {
-                super::Step::Delay { most, .. } => delay = delay.plus(most),
-                super::Step::Queue(queue) => {
+                Step::Delay { most, .. } => delay = delay.plus(most),
+                Step::Queue(queue) => {
                     if let Some(queue) = bounds.queue(*queue) {
                         delay = delay.sum(&queue.delay);
                         if queue.delay == Extended::Infinity && unbounded.is_none() {
@@ -273,50 +245,27 @@ impl PortNetwork {
             })
     }
 
-    /// A queue as it is if the delays before it are these.
-    fn state(
-        &self,
-        queue: QueueId,
-        delays: &[Vec<Extended>],
-        shaped: bool,
-    ) -> Result<State, PortNetworkError> {
+    /// The longest delay at a queue where this arrives.
+    fn queue_delay(&self, queue: QueueId, arrival: &Curve, service: &ClassService) -> Extended {
         let port = &self.ports[queue.port];
-        let mut higher = Vec::with_capacity(queue.class);
-        for class in 0..queue.class {
-            let above = QueueId {
-                port: queue.port,
-                class,
-            };
-            let arrival = self.arrival(above, delays, shaped, None)?;
-            let late = delayed(&arrival, &delays[above.port][above.class]);
-            let departure = late.minimum(&port.shaping(class)?);
-            higher.push(ClassTraffic { arrival, departure });
-        }
-        let arrival = self.arrival(queue, delays, shaped, None)?;
-        let service = port.service(queue.class, &higher)?;
-        let delay = if self.visits(queue).is_empty() {
+        let class = &port.classes()[queue.class];
+        if self.visits(queue).is_empty() {
             Extended::ZERO
-        } else if port.classes()[queue.class].selection == TransmissionSelection::FlowQueueing {
+        } else if class.selection == TransmissionSelection::FlowQueueing {
             // Nothing is known of the order: what came first can be last in the time until nothing waits.
-            let left = service.strict.residual(&arrival, &Rational::ZERO);
+            let left = service.strict.residual(arrival, &Rational::ZERO);
             left.first_above(&Extended::ZERO)
                 .map_or(Extended::Infinity, Extended::Finite)
         } else {
-            let shortest = &port.classes()[queue.class].shortest;
-            arrival.frame_delay(shortest, &service.minimum, port.link_rate())
-        };
-        Ok(State {
-            arrival,
-            service,
-            delay,
-        })
+            arrival.frame_delay(&class.shortest, &service.minimum, port.link_rate())
+        }
     }
 
     /// What arrives at a queue, without one stream's visit, as `(stream, position)`.
     pub(crate) fn arrival(
         &self,
         queue: QueueId,
-        delays: &[Vec<Extended>],
+        jitters: &[Vec<Extended>],
         shaped: bool,
         but: Option<(usize, usize)>,
     ) -> Result<Curve, PortNetworkError> {
@@ -326,7 +275,7 @@ impl PortNetwork {
         for visit in self.visits(queue).iter().filter(counts) {
             let spread = &visit.most - &visit.least;
             let sum = ways.entry((visit.from, spread)).or_insert_with(Curve::zero);
-            *sum = sum.sum(&self.arrival_of(visit, delays));
+            *sum = sum.sum(&self.arrival_of(visit, jitters));
         }
         let mut all = Curve::zero();
         for ((from, spread), sum) in ways {
@@ -344,23 +293,9 @@ impl PortNetwork {
     }
 
     /// A stream's frames at a queue of its path: as at its first step, but for what its delay to here varies.
-    pub(crate) fn arrival_of(&self, visit: &Visit, delays: &[Vec<Extended>]) -> Curve {
-        let stream = &self.streams[visit.stream];
-        let mut jitter = Extended::ZERO;
-        let mut position = 0;
-        for step in &stream.path {
-            match step {
-                super::Step::Delay { least, most } => jitter = jitter.plus(&(most - least)),
-                super::Step::Queue(_) if position == visit.position => break,
-                super::Step::Queue(queue) => {
-                    position += 1;
-                    let least = self.least_delay(visit.stream, *queue);
-                    let varies = delays[queue.port][queue.class].plus(&-least);
-                    jitter = jitter.sum(&varies.max(Extended::ZERO));
-                }
-            }
-        }
-        delayed(&stream.arrival, &jitter)
+    pub(crate) fn arrival_of(&self, visit: &Visit, jitters: &[Vec<Extended>]) -> Curve {
+        let jitter = &jitters[visit.stream][visit.position];
+        delayed(&self.streams[visit.stream].arrival, jitter)
     }
 }
 

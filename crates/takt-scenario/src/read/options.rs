@@ -19,7 +19,7 @@ impl Reader<'_> {
             .filter_map(|item| Analysis::of_name(item.text()?))
             .collect();
         if analyses.is_empty() {
-            analyses.push(Analysis::Tfa);
+            analyses = vec![Analysis::Tfa, Analysis::TfaPlusPlus, Analysis::Sfa];
         }
         let lower_priority = table.get("lower_priority").and_then(|item| {
             let bytes = item.quantity::<Size>()?.0;

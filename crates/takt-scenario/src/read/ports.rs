@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::discipline::{Shaper, Written};
 use super::{NamedFlow, Reader};
-use crate::Frame;
 use crate::error::Problem;
 use crate::model::{Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio};
 use crate::quantity::{Credit, Duration, Rate, Share};
+use crate::{FlowSource, Frame};
 
 impl Reader<'_> {
     /// Two ports for each link. `shifts` are those of the topology's ports.
@@ -61,7 +61,7 @@ impl Reader<'_> {
                 .iter()
                 .filter(|flow| flow.flow.ports.contains(&PortId(index)))
                 .collect();
-            let discipline = self.resolve(&disciplines[chosen], rate, shift, &passing);
+            let discipline = self.resolve(&disciplines[chosen], index, rate, shift, &passing);
             ports.push(Port {
                 node,
                 to,
@@ -97,6 +97,7 @@ impl Reader<'_> {
     fn resolve(
         &mut self,
         written: &Written,
+        index_of_port: usize,
         rate: Rate,
         shift: Duration,
         passing: &[&NamedFlow],
@@ -143,6 +144,7 @@ impl Reader<'_> {
                 self.check_slope(*idle_slope, rate, shaper, &class.name);
             }
         }
+        self.check_etf(&discipline, index_of_port, passing);
         if reserved >= u128::from(rate.0) && written.shapers.iter().flatten().count() > 1 {
             self.problem(
                 "the idleSlopes of all classes together are not less than the link's rate",
@@ -165,6 +167,36 @@ impl Reader<'_> {
             }
         }
         discipline
+    }
+
+    /// Reports flows that etf drops: it takes only frames with a time of their socket's, which ends at the first port.
+    fn check_etf(&mut self, discipline: &Discipline, port: usize, passing: &[&NamedFlow]) {
+        for flow in passing {
+            let class = discipline.class_of(flow.flow.pcp);
+            let timed = flow.flow.ports.first() == Some(&PortId(port))
+                && !matches!(flow.flow.source, FlowSource::Cross(_));
+            let queue = discipline.classes.get(class).map(|class| &class.queue);
+            if !timed
+                && matches!(
+                    queue,
+                    Some(Queue::Etf {
+                        skip_sock_check: false,
+                        ..
+                    })
+                )
+            {
+                let message = format!(
+                    "frames of `{}` have no time to be sent at, so that the etf of `{}` at this port drops them: give the port another \
+                     discipline, or skip_sock_check",
+                    flow.name, discipline.name
+                );
+                let place = self
+                    .document
+                    .get("discipline")
+                    .map_or(0..0, |item| item.span.clone());
+                self.problems.push(Problem::new(message, place));
+            }
+        }
     }
 
     fn check_slope(&mut self, idle_slope: Rate, rate: Rate, shaper: &Shaper, class: &str) {

@@ -8,7 +8,7 @@ use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
 use takt_scenario::{BoundsModel, Scenario};
 
 use crate::arguments::{BoundsArguments, ModelName};
-use crate::explain;
+use crate::{explain, output};
 
 /// The bounds of one combination of swept values.
 pub(super) struct Row {
@@ -49,17 +49,17 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             bounds,
         };
         if arguments.json {
-            println!("{}", json::object(&row));
+            output::line(json::object(&row));
         }
         rows.push(row);
+    }
+    if let Some(picture) = &arguments.plot {
+        plot::draw(picture, &rows)?;
     }
     if !arguments.json {
         table::print(&rows);
     }
-    match &arguments.plot {
-        Some(picture) => plot::draw(picture, &rows),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Whole microseconds, truncated; `None` if infinite.

@@ -1,8 +1,7 @@
 //! Pictures of bounds: without sweeps the arrival and service curves at each hop, with sweeps the bounds over their values.
 
 use plotters::prelude::{
-    ChartBuilder, DrawingBackend, IntoFont, LineSeries, PathElement, RGBColor, SeriesLabelPosition,
-    WHITE,
+    BLACK, ChartBuilder, DrawingBackend, IntoFont, LineSeries, PathElement, RGBColor, Text, WHITE,
 };
 use takt_bench::picture::{Area, COLOURS, Drawing, FONT, Outcome, Picture};
 use takt_calculus::{Curve, Extended, QueueBound, Rational};
@@ -11,7 +10,9 @@ use super::Row;
 use crate::explain;
 
 /// Width of a chart, in pixels.
-const WIDTH: u32 = 700;
+const WIDTH: u32 = 760;
+/// Width of its legend, in pixels.
+const LEGEND: u32 = 190;
 /// Height of a chart, in pixels.
 const HEIGHT: u32 = 460;
 /// Points of a curve.
@@ -33,7 +34,7 @@ pub(super) fn draw(picture: &Picture, rows: &[Row]) -> miette::Result<()> {
     })
 }
 
-/// A line, or what is drawn of it: `None` interrupts it.
+/// A line, and whether its points are marked.
 struct Line {
     label: String,
     points: Vec<(f64, f64)>,
@@ -75,9 +76,17 @@ fn over_hops(row: &Row) -> Vec<Chart> {
 }
 
 fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
-    // Long enough to see the burst, the latency and the delay.
+    // Long enough to see the burst served, and the delay.
+    let burst = queue
+        .arrival
+        .value(&Rational::from_parts(1.into(), 1_000_000_000_000u64.into()));
+    let served = burst
+        .finite()
+        .zip(queue.service.long_term_rate())
+        .filter(|(_, rate)| !rate.is_zero());
+    let served = served.map_or(0.0, |(burst, rate)| near(&(burst / rate)));
     let delay = queue.delay.finite().map_or(0.0, near);
-    let end = (2.5 * delay).max(50e-6);
+    let end = (1.5 * delay.max(served)).max(1e-6);
     let line = |label: &str, curve: &Curve| Line {
         label: label.to_owned(),
         points: points(curve, end),
@@ -88,7 +97,10 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
         |micros| format!("{micros:.1} \u{b5}s"),
     );
     Chart {
-        title: format!("Hop {hop}: {}, delay {bound}", queue.port_name),
+        title: format!(
+            "Hop {hop}: {}, delay {bound}",
+            queue.port_name.replace('\u{2192}', "to")
+        ),
         x: "\u{b5}s".to_owned(),
         y: "bit".to_owned(),
         lines: vec![
@@ -204,28 +216,52 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Outcome<B> {
     if left >= right && top <= 0.0 {
         return Ok(());
     }
-    let mut context = ChartBuilder::on(area)
+    let (width, _) = area.dim_in_pixel();
+    let (area, legend) = area.split_horizontally(width.saturating_sub(LEGEND));
+    let mut context = ChartBuilder::on(&area)
         .caption(&chart.title, (FONT, 18).into_font())
         .margin(14)
         .x_label_area_size(44)
-        .y_label_area_size(72)
+        .y_label_area_size(76)
         .build_cartesian_2d(left..right.max(left + 1e-9), 0.0..top * 1.05)?;
     context
         .configure_mesh()
         .x_desc(&chart.x)
         .y_desc(&chart.y)
+        .light_line_style(WHITE)
+        .x_label_formatter(&|value| short(*value))
+        .y_label_formatter(&|value| short(*value))
         .label_style((FONT, 13).into_font())
         .draw()?;
     for (line, colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
         draw_line(&mut context, line, *colour)?;
     }
-    context
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE)
-        .border_style(RGBColor(180, 180, 180))
-        .label_font((FONT, 12).into_font())
-        .draw()
+    draw_legend(&legend, &chart.lines)
+}
+
+/// A number without what it does not need.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let trimmed = text.trim_end_matches('0').trim_end_matches('.');
+    trimmed.to_owned()
+}
+
+fn draw_legend<B: DrawingBackend>(area: &Area<B>, lines: &[Line]) -> Outcome<B> {
+    use plotters::style::Color;
+    let mut y = 40;
+    for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+        area.draw(&PathElement::new(
+            vec![(4, y), (24, y)],
+            colour.stroke_width(2),
+        ))?;
+        area.draw(&Text::new(
+            line.label.as_str(),
+            (30, y - 7),
+            (FONT, 13).into_font().color(&BLACK),
+        ))?;
+        y += 18;
+    }
+    Ok(())
 }
 
 type Context<'a, B> = plotters::prelude::ChartContext<
@@ -243,12 +279,8 @@ fn draw_line<B: DrawingBackend>(
     colour: RGBColor,
 ) -> Outcome<B> {
     use plotters::style::Color;
-    let style = colour.stroke_width(2);
     let size = if line.marks { 3 } else { 0 };
-    let series = LineSeries::new(line.points.iter().copied(), style).point_size(size);
-    context
-        .draw_series(series)?
-        .label(line.label.clone())
-        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], style));
+    let points = line.points.iter().copied();
+    context.draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(size))?;
     Ok(())
 }

@@ -4,6 +4,7 @@ use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
 use takt_scenario::BoundsModel;
 
 use super::Row;
+use crate::output;
 
 /// Without a sweep: flows, ports and assumptions. Of sweeps, a row for each combination and flow.
 pub(super) fn print(rows: &[Row]) {
@@ -21,14 +22,16 @@ pub(super) fn print(rows: &[Row]) {
                 .collect()
         })
         .unwrap_or_default();
-    println!("{}: {}", first.scenario.name, first.scenario.description);
-    println!(
-        "times in us; model {}\n",
-        match first.model {
-            BoundsModel::Sound => "sound",
-            BoundsModel::Paper => "paper (not sound: see the assumptions)",
-        }
-    );
+    let title = [
+        first.scenario.name.as_str(),
+        first.scenario.description.as_str(),
+    ];
+    output::line(title.join(": ").trim_end_matches(": "));
+    let model = match first.model {
+        BoundsModel::Sound => "sound",
+        BoundsModel::Paper => "paper (not sound: see the assumptions)",
+    };
+    output::line(format!("times in us; model {model}\n"));
     let mut heading: Vec<String> = first
         .settings
         .iter()
@@ -53,15 +56,27 @@ pub(super) fn print(rows: &[Row]) {
         }
     }
     print_aligned(&lines);
+    for (name, reason) in not_applicable(rows) {
+        output::line(format!("- {name}: {reason}"));
+    }
     if rows.len() == 1 {
-        println!();
+        output::line("");
         print_ports(&first.bounds.queues);
     }
-    println!("\nAssumed, and not checked:");
+    output::line("\nAssumed, and not checked:");
     for assumption in &first.bounds.assumptions {
-        println!("* {assumption}");
+        output::line(format!("* {assumption}"));
     }
-    println!("docs/bounds.md derives the bounds.");
+    output::line("docs/bounds.md derives the bounds.");
+}
+
+/// Why analyses say nothing of a flow, each reason once.
+fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, String)> {
+    let flows = rows.iter().flat_map(|row| &row.bounds.flows);
+    let answers = flows.flat_map(|flow| &flow.answers);
+    answers
+        .filter_map(|(analysis, answer)| Some((analysis.name(), answer.clone().err()?)))
+        .collect()
 }
 
 fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
@@ -167,6 +182,6 @@ fn print_aligned(lines: &[Vec<String>]) {
             text.push_str(&padded);
             text.push_str("  ");
         }
-        println!("{}", text.trim_end());
+        output::line(text.trim_end());
     }
 }

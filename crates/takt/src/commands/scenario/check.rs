@@ -5,7 +5,7 @@ use std::path::Path;
 use takt_scenario::ScenarioFile;
 
 use crate::arguments::CheckScenarioArguments;
-use crate::explain;
+use crate::{explain, output};
 
 pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
     for path in &arguments.files {
@@ -19,7 +19,8 @@ fn check(path: &Path) -> miette::Result<()> {
     let variants = file
         .variants()
         .map_err(|error| explain::scenario(&text, &error))?;
-    println!("{}: {}", path.display(), summary(&file, variants.len()));
+    let summary = summary(&file, variants.len());
+    output::line(format!("{}: {summary}", path.display()));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use takt_scenario::ScenarioFile;
 use takt_scenario::template::{DisciplineKind, Message, Template, TopologyKind};
 
 use crate::arguments::{ModelName, NewArguments, QdiscName, TemplateName};
-use crate::explain;
+use crate::{explain, output};
 
 pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let text = template(arguments)?.text();
@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let scenario = ScenarioFile::parse(&text, "the scenario");
     scenario.map_err(|error| explain::scenario(&text, &error))?;
     let Some(path) = &arguments.output else {
-        print!("{text}");
+        output::line(text.trim_end());
         return Ok(());
     };
     let file = OpenOptions::new().write(true).create_new(true).open(path);

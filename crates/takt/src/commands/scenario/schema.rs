@@ -1,6 +1,6 @@
 //! `takt scenario schema`.
 
 pub(super) fn run() -> miette::Result<()> {
-    println!("{:#}", takt_scenario::schema());
+    crate::output::line(format!("{:#}", takt_scenario::schema()));
     Ok(())
 }

@@ -1,0 +1,317 @@
+//! Talkers that know the gates: if it is known when in the cycle a frame comes, it is known for which window it waits. Bounds for streams whose
+//! talkers and ports share a clock, where the other analyses take each window at its worst phase.
+
+use super::gates::Window;
+use super::network::{PortNetwork, QueueId, Visit};
+use super::{EgressPort, TransmissionSelection};
+use crate::Rational;
+
+/// When frames of a stream come to its first step: `offset` after the beginning of a gate cycle that starts at time 0, up to `jitter` later, and
+/// in each cycle one at most. In seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// The earliest.
+    pub offset: Rational,
+    /// By how much it can be later.
+    pub jitter: Rational,
+}
+
+/// When a frame of a scheduled stream is through, in seconds since its `offset`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scheduled {
+    /// The latest: the delay.
+    pub delay: Rational,
+    /// The latest less the earliest.
+    pub jitter: Rational,
+}
+
+/// Why a stream's way through the windows is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotScheduled {
+    /// Queues depend on each other in a circle.
+    #[error("queues depend on each other in a circle")]
+    Circle,
+    /// A stream at this queue has no known release, or its way to here is not known.
+    #[error("{queue}: when frames of stream {stream} come is not known")]
+    Unknown {
+        /// The queue.
+        queue: QueueId,
+        /// The stream.
+        stream: usize,
+    },
+    /// Other classes may send in the windows of this one, or the class is not one that waits for nothing but windows.
+    #[error("{0}: others may send in its windows")]
+    Shared(QueueId),
+    /// The ports' cycles are not the same.
+    #[error("{0}: its gates have another cycle")]
+    Cycle(QueueId),
+    /// The windows are not enough to send all frames of a cycle before those of the next one come.
+    #[error("{0}: frames of one cycle are still there when those of the next come")]
+    Full(QueueId),
+}
+
+/// From when to when, seconds.
+type Interval = (Rational, Rational);
+
+/// What one stream brings to a queue in each cycle.
+struct Coming {
+    /// When, since the stream's own cycle began.
+    when: Interval,
+    longest: Rational,
+    shortest: Rational,
+}
+
+impl PortNetwork {
+    /// Of each stream with a [`Release`], when it is through, where all classes on its way have their windows alone, or no gates and nothing above them.
+    /// `clock_error` is by how much any clock, of ports and talkers, is off at most, in seconds.
+    ///
+    /// In each cycle, what comes is sent before anything of the next comes: that is found to hold, not assumed.
+    pub fn scheduled(
+        &self,
+        releases: &[Option<Release>],
+        clock_error: &Rational,
+    ) -> Vec<Result<Scheduled, NotScheduled>> {
+        let mut left: Vec<Vec<Result<Interval, NotScheduled>>> =
+            self.streams.iter().map(|_| Vec::new()).collect();
+        if self.is_cyclic() {
+            return left.iter().map(|_| Err(NotScheduled::Circle)).collect();
+        }
+        let gates = self.ports.iter().find_map(|port| port.gates.as_ref());
+        let cycle = gates.map(|gates| gates.cycle_time().clone());
+        for queue in &self.order {
+            let coming = self.coming(*queue, releases, clock_error, &left);
+            let sent = coming.and_then(|coming| {
+                let port = &self.ports[queue.port];
+                port.send(*queue, &coming, cycle.as_ref(), clock_error)
+            });
+            for (index, visit) in self.visits(*queue).iter().enumerate() {
+                let own = sent.clone().map(|sent| sent[index].clone());
+                left[visit.stream].push(own);
+            }
+        }
+        let streams = left.into_iter().enumerate();
+        streams
+            .map(|(stream, mut left)| {
+                let last = left.pop().unwrap_or(Err(NotScheduled::Circle));
+                let (early, late) = last?;
+                let release = releases.get(stream).and_then(Option::as_ref);
+                let offset = release.map_or(Rational::ZERO, |release| release.offset.clone());
+                let (least, most) = self.trailing(stream);
+                Ok(Scheduled {
+                    jitter: &late + &most - early - least,
+                    delay: late + most - offset,
+                })
+            })
+            .collect()
+    }
+
+    fn coming(
+        &self,
+        queue: QueueId,
+        releases: &[Option<Release>],
+        clock_error: &Rational,
+        left: &[Vec<Result<Interval, NotScheduled>>],
+    ) -> Result<Vec<Coming>, NotScheduled> {
+        let when = |visit: &Visit| -> Option<Interval> {
+            let (early, late) = match visit.position.checked_sub(1) {
+                Some(before) => left[visit.stream].get(before)?.clone().ok()?,
+                None => {
+                    let release = releases.get(visit.stream)?.as_ref()?;
+                    let late = &release.offset + &release.jitter + clock_error;
+                    (&release.offset - clock_error, late)
+                }
+            };
+            Some((early + &visit.least, late + &visit.most))
+        };
+        let visits = self.visits(queue).iter();
+        visits
+            .map(|visit| {
+                let stream = &self.streams[visit.stream];
+                Ok(Coming {
+                    when: when(visit).ok_or(NotScheduled::Unknown {
+                        queue,
+                        stream: visit.stream,
+                    })?,
+                    longest: stream.longest.clone(),
+                    shortest: stream.shortest.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// What the delays behind a stream's last queue take at least and at most.
+    fn trailing(&self, stream: usize) -> Interval {
+        let mut sum = (Rational::ZERO, Rational::ZERO);
+        for step in self.streams[stream].path.iter().rev() {
+            let super::Step::Delay { least, most } = step else {
+                break;
+            };
+            sum.0 += least;
+            sum.1 += most;
+        }
+        sum
+    }
+}
+
+impl EgressPort {
+    /// When what comes in each cycle has left.
+    fn send(
+        &self,
+        queue: QueueId,
+        coming: &[Coming],
+        cycle: Option<&Rational>,
+        clock_error: &Rational,
+    ) -> Result<Vec<Interval>, NotScheduled> {
+        let cycle = cycle.ok_or(NotScheduled::Cycle(queue))?;
+        let service = self.slots(queue, cycle)?;
+        // A cycle is taken to begin when the frames of some stream come at the earliest: with the right one, it ends before they come again.
+        for first in coming {
+            let begin = &first.when.0 - clock_error;
+            let placed: Vec<Interval> = coming
+                .iter()
+                .map(|frame| {
+                    let (early, late) = (&frame.when.0 - clock_error, &frame.when.1 + clock_error);
+                    let cycles = Rational::from(((&early - &begin) / cycle).floor()) * cycle;
+                    (early - &cycles, late - cycles)
+                })
+                .collect();
+            let end = &begin + cycle;
+            let sent = coming.iter().enumerate().map(|(index, frame)| {
+                let (early, late) = &placed[index];
+                let before = coming.iter().zip(&placed).enumerate();
+                let frames =
+                    before.filter(|(other, (_, (early, _)))| *other == index || early <= late);
+                let frames: Vec<&Rational> = frames.map(|(_, (other, _))| &other.longest).collect();
+                let finished = service
+                    .finish(late, &frames)
+                    .filter(|finished| *finished <= end)?;
+                let earliest = service.first(early, &frame.shortest)?;
+                // Back to the stream's own cycle, and to the true time.
+                let cycles = &frame.when.0 - clock_error - early;
+                Some((
+                    earliest + &cycles - clock_error,
+                    finished + cycles + clock_error,
+                ))
+            });
+            if let Some(sent) = sent.collect::<Option<Vec<Interval>>>() {
+                return Ok(sent);
+            }
+        }
+        if coming.is_empty() {
+            return Ok(Vec::new());
+        }
+        Err(NotScheduled::Full(queue))
+    }
+
+    fn slots(&self, queue: QueueId, cycle: &Rational) -> Result<Slots<'_>, NotScheduled> {
+        let class = &self.classes[queue.class];
+        let known = matches!(
+            class.selection,
+            TransmissionSelection::StrictPriority | TransmissionSelection::EarliestTxTime { .. }
+        );
+        if !known {
+            return Err(NotScheduled::Shared(queue));
+        }
+        let used = |other: &usize| *other != queue.class && !self.classes[*other].longest.is_zero();
+        let others = (0..self.classes.len()).filter(used);
+        let mut slots = Slots {
+            rate: &self.link_rate,
+            cycle: cycle.clone(),
+            base: Rational::ZERO,
+            late: Rational::ZERO,
+            windows: None,
+        };
+        let Some(gates) = &self.gates else {
+            if others.clone().any(|other| other < queue.class) {
+                return Err(NotScheduled::Shared(queue));
+            }
+            slots.late = self.longest_below(queue.class) / &self.link_rate;
+            return Ok(slots);
+        };
+        if gates.cycle_time() != cycle {
+            return Err(NotScheduled::Cycle(queue));
+        }
+        if others
+            .clone()
+            .any(|other| gates.overlap(queue.class, other))
+        {
+            return Err(NotScheduled::Shared(queue));
+        }
+        slots.base = gates.base_time().clone();
+        slots.late = gates.txtime_delay().clone();
+        slots.windows = gates.windows(queue.class);
+        Ok(slots)
+    }
+}
+
+/// When a class may send.
+struct Slots<'a> {
+    rate: &'a Rational,
+    cycle: Rational,
+    base: Rational,
+    /// What passes before anything is sent: one lower frame, or what `txtime-assist` adds.
+    late: Rational,
+    /// Always, if there are none.
+    windows: Option<Vec<Window>>,
+}
+
+impl Slots<'_> {
+    /// The windows that end behind a time, for two cycles, or what is left of them: from, to.
+    fn from(&self, time: &Rational) -> Option<Vec<Interval>> {
+        let windows = self.windows.as_ref()?;
+        let begin = Rational::from(((time - &self.base) / &self.cycle).floor() - 1) * &self.cycle;
+        let begin = begin + &self.base;
+        let cycles = (0..4u32).map(|number| &begin + &self.cycle * Rational::from(number));
+        let all = cycles.flat_map(|cycle| {
+            windows.iter().map(move |window| {
+                let start = &cycle + &window.start;
+                let end = &start + &window.length;
+                (start, end)
+            })
+        });
+        let left = all.filter(|(_, end)| end > time);
+        Some(
+            left.map(|(start, end)| (start.max(time.clone()), end))
+                .collect(),
+        )
+    }
+
+    /// When frames that all are there at a time are sent, in whatever order. If some were sent before, that is not later.
+    fn finish(&self, time: &Rational, frames: &[&Rational]) -> Option<Rational> {
+        let time = time + &self.late;
+        let takes: Vec<Rational> = frames.iter().map(|frame| *frame / self.rate).collect();
+        let longest = takes.iter().max()?.clone();
+        let exact = takes.iter().all(|frame| *frame == longest);
+        let mut remaining = takes.iter().fold(Rational::ZERO, |sum, frame| sum + frame);
+        let Some(windows) = self.from(&time) else {
+            return Some(time + remaining);
+        };
+        for (start, end) in windows {
+            let open = end - &start;
+            if remaining <= open {
+                return Some(start + remaining);
+            }
+            // What does not fit any more leaves the end unused: less than the longest frame.
+            let used = if exact {
+                &longest * Rational::from((&open / &longest).floor())
+            } else {
+                (open - &longest).max(Rational::ZERO)
+            };
+            remaining -= used;
+        }
+        None
+    }
+
+    /// When a frame can be sent at the earliest. `txtime-assist` and others only make it later.
+    fn first(&self, time: &Rational, frame: &Rational) -> Option<Rational> {
+        let takes = frame / self.rate;
+        let Some(windows) = self.from(time) else {
+            return Some(time + takes);
+        };
+        windows
+            .into_iter()
+            .map(|(start, end)| (start + &takes, end))
+            .find(|(finished, end)| finished <= end)
+            .map(|(finished, _)| finished)
+    }
+}

@@ -1,0 +1,216 @@
+//! Talkers that know the gates, with frames sent one by one: none is later than what is found for its windows, and that is far less than for windows
+//! at their worst phase.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod port_simulator;
+
+use port_simulator::{Gates, Seen, Simulator};
+use proptest::prelude::*;
+use takt_calculus::{
+    Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList, NotScheduled,
+    PortNetwork, QueueId, Rational, Release, Scheduled, Step, Stream, TrafficClass,
+    TransmissionSelection,
+};
+
+const CYCLE: i64 = 1000;
+const PORTS: usize = 3;
+
+/// Ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`.
+fn ports(open: i64, again: i64, shift: i64) -> (Vec<EgressPort>, Vec<Gates>) {
+    let entries = [
+        (1, open),
+        (2, 200),
+        (1, again),
+        (2, CYCLE - 200 - open - again),
+    ];
+    let list = entries.map(|(gates, interval)| GateControlEntry {
+        gates,
+        interval: interval.into(),
+    });
+    let ports = (0..PORTS as i64).map(|number| {
+        let list = GateControlList::new(Rational::ZERO, CYCLE.into(), list.to_vec()).unwrap();
+        let class = TrafficClass {
+            selection: TransmissionSelection::StrictPriority,
+            longest: 60.into(),
+            shortest: 20.into(),
+        };
+        let port = EgressPort::new(Rational::ONE, vec![class.clone(), class]).unwrap();
+        let gated = port
+            .with_gates(list.shifted(&port_shift(number, shift).into()))
+            .unwrap();
+        let base = port_shift(number, shift);
+        let window = |start: i64, end: i64| ((base + start).into(), (base + end).into());
+        let windows = vec![
+            vec![window(0, open), window(open + 200, open + 200 + again)],
+            vec![window(open, open + 200), window(open + 200 + again, CYCLE)],
+        ];
+        (
+            gated,
+            Gates {
+                cycle: CYCLE.into(),
+                windows,
+            },
+        )
+    });
+    ports.unzip()
+}
+
+fn port_shift(port: i64, shift: i64) -> i64 {
+    (port * shift) % CYCLE
+}
+
+/// `(first port, hops, size)`.
+fn stream((first, hops, size): (usize, usize, i64), class: usize) -> Stream {
+    let queues =
+        (first..(first + hops).min(PORTS)).map(|port| Step::Queue(QueueId { port, class }));
+    let bridge = || Step::Delay {
+        least: 3.into(),
+        most: 9.into(),
+    };
+    Stream {
+        arrival: Curve::leaky_bucket(
+            (2 * size).into(),
+            Rational::from(size) / Rational::from(CYCLE),
+        )
+        .unwrap(),
+        longest: size.into(),
+        shortest: size.into(),
+        path: queues.flat_map(|queue| [queue, bridge()]).collect(),
+    }
+}
+
+fn simulate(
+    network: &PortNetwork,
+    gates: &[Gates],
+    releases: &[Release],
+    error: i64,
+    mut state: u32,
+) -> Seen {
+    let all = state.is_multiple_of(3);
+    let mut choose = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if all { 4 } else { (state >> 16) % 5 }
+    };
+    let mut jitters = Vec::new();
+    for _ in 0..5 * releases.len() {
+        jitters.push(Rational::from(choose()) / Rational::from(4));
+    }
+    // Each port's clock is off by its own part of the error.
+    let gates = gates.iter().map(|gates| {
+        let off =
+            Rational::from(error) * (Rational::from(choose()) / Rational::from(2) - Rational::ONE);
+        let shifted = |windows: &Vec<(Rational, Rational)>| {
+            windows
+                .iter()
+                .map(|(start, end)| (start + &off, end + &off))
+                .collect()
+        };
+        Gates {
+            cycle: gates.cycle.clone(),
+            windows: gates.windows.iter().map(shifted).collect(),
+        }
+    });
+    let gates: Vec<Gates> = gates.collect();
+    let paths = network
+        .streams()
+        .iter()
+        .map(|stream| stream.path.as_slice());
+    let mut simulator = Simulator::new(network.ports(), &gates, paths.collect(), &mut choose);
+    for (stream, release) in releases.iter().enumerate() {
+        for cycle in 1..5i64 {
+            let jitter = &release.jitter * &jitters[5 * stream + cycle as usize];
+            let time = Rational::from(CYCLE * cycle) + &release.offset + jitter;
+            simulator.send(stream, time, network.streams()[stream].longest.clone());
+        }
+    }
+    simulator.run();
+    std::mem::take(&mut simulator.seen)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
+
+    #[test]
+    fn no_frame_is_later_than_its_windows_say(
+        parts in prop::collection::vec(((0..PORTS, 1..=PORTS, 20i64..=60), 0i64..CYCLE, 0i64..60), 1..5),
+        (open, again, shift) in (60i64..250, 60i64..250, 0i64..300),
+        error in 0i64..4,
+        one_size: bool,
+        seed: u32,
+    ) {
+        let (ports, gates) = ports(open, again, shift);
+        let streams = parts.iter().map(|((first, hops, size), ..)| stream((*first, *hops, if one_size { 40 } else { *size }), 0));
+        let network = PortNetwork::new(ports, streams.collect()).unwrap();
+        let releases: Vec<Release> = parts.iter().map(|(_, offset, jitter)| Release { offset: (*offset).into(), jitter: (*jitter).into() }).collect();
+        let scheduled = network.scheduled(&releases.iter().cloned().map(Some).collect::<Vec<_>>(), &error.into());
+        let seen = simulate(&network, &gates, &releases, error, seed);
+        for (stream, (longest, _)) in &seen.delays {
+            match &scheduled[*stream] {
+                Ok(bound) => {
+                    // A bound counts from the offset; what was seen, from the release.
+                    prop_assert!(*longest <= bound.delay, "{longest} > {}", bound.delay);
+                    prop_assert!(bound.jitter <= bound.delay.clone() + Rational::from(error));
+                }
+                Err(reason) => prop_assert!(matches!(reason, NotScheduled::Full(_) | NotScheduled::Unknown { .. }), "{reason:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
+    let (ports, gates) = ports(150, 60, 52);
+    let network = PortNetwork::new(ports, vec![stream((0, 3, 40), 0)]).unwrap();
+    let release = Release {
+        offset: 0.into(),
+        jitter: 10.into(),
+    };
+    let found = network.scheduled(&[Some(release.clone())], &1.into())[0]
+        .clone()
+        .unwrap();
+    // Its last bit is sent at 52, 103 and 154 by the ports' clocks, which are late by 1 at most; then the last bridge.
+    let expected = Scheduled {
+        delay: 164.into(),
+        jitter: 18.into(),
+    };
+    assert_eq!(found, expected);
+    let any_phase = network.total_flow(true, &FixedPoint::default()).unwrap();
+    assert!(any_phase.streams[0].delay > Extended::Finite(1500.into()));
+    let worst = (0..30)
+        .map(|seed| {
+            simulate(&network, &gates, std::slice::from_ref(&release), 1, seed).delays[&0]
+                .0
+                .clone()
+        })
+        .max()
+        .unwrap();
+    assert!(worst <= found.delay && worst > Rational::from(140));
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let (ports, _) = ports(100, 60, 0);
+    let network = PortNetwork::new(
+        ports.clone(),
+        vec![stream((0, 2, 40), 0), stream((1, 1, 40), 0)],
+    )
+    .unwrap();
+    let release = Some(Release {
+        offset: 0.into(),
+        jitter: 0.into(),
+    });
+    let unknown = NotScheduled::Unknown {
+        queue: QueueId { port: 1, class: 0 },
+        stream: 1,
+    };
+    let found = network.scheduled(&[release.clone(), None], &Rational::ZERO);
+    assert_eq!(found, [Err(unknown.clone()), Err(unknown)]);
+    // More than the windows of a cycle hold.
+    let network = PortNetwork::new(ports, vec![stream((0, 1, 60), 0); 4]).unwrap();
+    let found = network.scheduled(&vec![release; 4], &Rational::ZERO);
+    assert_eq!(
+        found[0],
+        Err(NotScheduled::Full(QueueId { port: 0, class: 0 }))
+    );
+}

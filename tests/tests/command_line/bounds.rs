@@ -1,0 +1,191 @@
+//! `takt bounds`: the paper's tables through the scenario files, what is infinite and why, and pictures.
+
+use serde_json::Value;
+use takt_tests::Sandbox;
+use takt_tests::binary::repository;
+
+use crate::plain;
+
+fn shipped(name: &str) -> String {
+    let path = repository().join("scenarios").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// The objects that `--json` prints.
+fn objects(arguments: &[&str]) -> Vec<Value> {
+    let sandbox = Sandbox::new();
+    let text = sandbox
+        .run(&[&["bounds", "--json"], arguments].concat())
+        .expect_success();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn table_iv() {
+    let rows = objects(&[&shipped("line.toml")]);
+    assert_eq!(rows.len(), 56);
+    let cell = |hops: &str, count: &str| {
+        let row = rows.iter().find(|row| {
+            row["settings"]["topology.hops"] == hops
+                && row["settings"]["applications.control.repeated_node_count"] == count
+        });
+        row.unwrap()["flows"][0].clone()
+    };
+    for (hops, count, micros) in [
+        ("1", "2", 954),
+        ("1", "160", 1043),
+        ("4", "64", 2461),
+        ("7", "2", 3234),
+        ("7", "128", 3871),
+        ("7", "160", 3851),
+    ] {
+        assert_eq!(
+            cell(hops, count)["delay_us"],
+            micros,
+            "{hops} hops, {count}"
+        );
+    }
+    // 1.7 · 250 + 150 + 14 (77 / 101 · 250 − 0.616) µs.
+    assert_eq!(cell("7", "2")["delay_ns"], "326703976/101");
+    assert_eq!(rows[0]["model"], "paper");
+    assert_eq!(rows[0]["ports"].as_array().unwrap().len(), 2);
+    assert_eq!(rows[0]["ports"][0]["utilisation"], "77/101");
+}
+
+#[test]
+fn figure_6_is_infinite_where_the_paper_says() {
+    for row in objects(&[&shipped("line-provisioning.toml")]) {
+        let share = row["settings"]["disciplines.cbs.classes.A.provisioning"]
+            .as_str()
+            .unwrap();
+        let count: u32 = row["settings"]["applications.control.repeated_node_count"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let expected = match share {
+            "-5%" => count >= 64,
+            "-3%" => count >= 128,
+            _ => false,
+        };
+        let flow = &row["flows"][0];
+        assert_eq!(flow["delay_us"].is_null(), expected, "{share} {count}");
+        assert_eq!(flow["infinite"].is_object(), expected);
+        if expected {
+            assert_eq!(flow["infinite"]["port"], "host1 \u{2192} bridge1");
+            assert!(
+                flow["infinite"]["reason"]
+                    .as_str()
+                    .unwrap()
+                    .contains("% too much"),
+                "{flow}"
+            );
+        }
+    }
+}
+
+#[test]
+fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("line.toml");
+    let path = path.to_str().unwrap();
+    let _ = sandbox
+        .run(&[
+            "scenario", "new", "line", "--hops", "3", "--rnc", "32", "--output", path,
+        ])
+        .expect_success();
+    let rows = objects(&[path, "--analysis", "all"]);
+    let flow = &rows[0]["flows"][0];
+    let of = |name: &str| flow["analyses"][name]["delay_us"].as_u64();
+    let least = ["tfa", "tfa++", "sfa", "plp"]
+        .map(|name| of(name).unwrap())
+        .into_iter()
+        .min();
+    assert_eq!(flow["delay_us"].as_u64(), least);
+    assert!(flow["analyses"]["pmoo"]["not_applicable"].is_string());
+    let table = sandbox
+        .run(&["bounds", path, "--analysis", "tfa,sfa"])
+        .expect_success();
+    for part in [
+        "tfa",
+        "sfa",
+        "control (round trip)",
+        "host1 \u{2192} bridge1",
+        "utilisation",
+        "100.0 %",
+        "Assumed, and not checked",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let said = plain(
+        &sandbox
+            .run(&["bounds", path, "--analysis", "tfs"])
+            .expect_failure(),
+    );
+    assert!(said.contains("`tfs` is no analysis"), "{said}");
+    let _ = sandbox
+        .run(&[
+            "scenario",
+            "new",
+            "line",
+            "--qdisc",
+            "mqprio",
+            "--model",
+            "paper",
+            "--output",
+            &format!("{path}2"),
+        ])
+        .expect_success();
+    let said = plain(
+        &sandbox
+            .run(&["bounds", &format!("{path}2")])
+            .expect_failure(),
+    );
+    assert!(
+        said.contains("the paper's model has Credit-Based Shapers only"),
+        "{said}"
+    );
+}
+
+#[test]
+fn bounds_are_drawn() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (scenario, sweep, hops) = (
+        folder.path().join("p2p.toml"),
+        folder.path().join("sweep.svg"),
+        folder.path().join("hops.svg"),
+    );
+    let _ = sandbox
+        .run(&[
+            "scenario",
+            "new",
+            "p2p",
+            "--output",
+            scenario.to_str().unwrap(),
+        ])
+        .expect_success();
+    let _ = sandbox
+        .run(&[
+            "bounds",
+            scenario.to_str().unwrap(),
+            "--plot",
+            hops.to_str().unwrap(),
+        ])
+        .expect_success();
+    let _ = sandbox
+        .run(&[
+            "bounds",
+            &shipped("line.toml"),
+            "--plot",
+            sweep.to_str().unwrap(),
+        ])
+        .expect_success();
+    let hops = std::fs::read_to_string(hops).unwrap();
+    assert!(hops.contains("Hop 2: host2 to host1, delay") && hops.contains("service"));
+    let sweep = std::fs::read_to_string(sweep).unwrap();
+    assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
+}
