@@ -52,7 +52,7 @@ fn every_template_is_written_and_checked() {
         arguments.extend(options);
         let _ = sandbox.run(&arguments).expect_success();
         let checked = sandbox.run(&["scenario", "check", path]).expect_success();
-        assert!(checked.contains("1 application"), "{}", checked.stdout);
+        assert!(checked.contains("1 application"), "{checked}");
         // What is there is not overwritten.
         let _ = sandbox.run(&arguments).expect_failure();
     }
@@ -71,9 +71,7 @@ fn shipped_scenarios_are_checked_and_the_schema_is_printed() {
         .run(&["scenario", "check", line.to_str().unwrap()])
         .expect_success();
     assert!(
-        checked
-            .stdout
-            .contains("8 nodes, 7 links, 1 application, 0 flows of cross traffic, 56 variants")
+        checked.contains("8 nodes, 7 links, 1 application, 0 flows of cross traffic, 56 variants")
     );
     let schema = sandbox.run(&["scenario", "schema"]).expect_success();
     let schema: Value = serde_json::from_str(&schema).unwrap();
