@@ -6,8 +6,8 @@ mod port_simulator;
 
 use port_simulator::Simulator;
 use takt_calculus::{
-    Analysis, Curve, EgressPort, Extended, FixedPoint, Frame, Line, Model, PortNetwork, QueueId,
-    Rational, Step, Stream, TrafficClass, TransmissionSelection,
+    Analysis, Curve, EgressPort, Extended, FixedPoint, Frame, FrameBits, Line, Model, PortNetwork,
+    QueueId, Rational, Step, Stream, TrafficClass, TransmissionSelection,
 };
 
 /// The line out and back: a Credit-Based Shaper above best effort at each port, the loopback in between.

@@ -159,3 +159,40 @@ fn every_shipped_scenario_has_bounds() {
         }
     }
 }
+
+/// A message is sent when the first window opens, and each hop's opens 20 µs later: it leaves the third after 40 µs. The loopback takes it in the same
+/// cycle, and sends it at the end of that.
+#[test]
+fn a_schedule_is_known_where_clocks_agree() {
+    let text = "version = 1\ndiscipline = \"gates\"\n[topology]\nkind = \"line\"\nhops = 3\nshift_per_hop = \"20 us\"\n\
+        [disciplines.gates]\nscheduler = \"taprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\" }]\n\
+        entries = [{ gates = [\"A\"], interval = \"15 us\" }, { gates = [\"B\"], interval = \"235 us\" }]\n\
+        [[applications]]\nname = \"control\"\npublisher = \"host1\"\nloopback = \"host2\"\ncycle = \"250 us\"\npayload = \"59 B\"\n";
+    let mut scenario = ScenarioFile::parse(text, "test.toml")
+        .unwrap()
+        .scenario()
+        .clone();
+    let flow = |scenario: &Scenario, analyses: &[Analysis]| {
+        scenario_bounds(scenario, BoundsModel::Sound, analyses)
+            .unwrap()
+            .flows[0]
+            .clone()
+    };
+    let scheduled = flow(&scenario, &Analysis::ALL);
+    assert_eq!(
+        micros(&scheduled.delay),
+        Some(250 + 40),
+        "{:?}",
+        scheduled.answers
+    );
+    let others = flow(&scenario, &[Analysis::TfaPlusPlus, Analysis::Sfa]);
+    assert!(
+        micros(&others.delay) > Some(1000),
+        "{:?}",
+        micros(&others.delay)
+    );
+    scenario.nodes[0].clock.drift = "1 ppm".parse().unwrap();
+    let drifting = flow(&scenario, &[Analysis::Sfa, Analysis::Schedule]);
+    assert_eq!(drifting.answers[1].1, Err("clocks drift apart".to_owned()));
+    assert_eq!(drifting.delay, flow(&scenario, &[Analysis::Sfa]).delay);
+}

@@ -1,6 +1,10 @@
 //! What is said of mistakes, and where.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use takt_scenario::ScenarioFile;
 

@@ -1,6 +1,10 @@
 //! The scenarios that come with Takt.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::path::PathBuf;
 

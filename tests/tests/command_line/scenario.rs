@@ -52,7 +52,7 @@ fn every_template_is_written_and_checked() {
         arguments.extend(options);
         let _ = sandbox.run(&arguments).expect_success();
         let checked = sandbox.run(&["scenario", "check", path]).expect_success();
-        assert!(checked.contains("1 application"), "{checked}");
+        assert!(checked.contains("1 application"), "{}", checked);
         // What is there is not overwritten.
         let _ = sandbox.run(&arguments).expect_failure();
     }

@@ -12,7 +12,7 @@ pub(super) struct Range {
     pub(super) most: Rational,
 }
 
-fn part(share: Share) -> Rational {
+pub(super) fn part(share: Share) -> Rational {
     Rational::from_parts(share.billionths().into(), 1_000_000_000u32.into())
 }
 
@@ -38,25 +38,28 @@ pub(super) fn loopback(application: &Application, node: &Node) -> Range {
     let cycle = seconds(application.cycle);
     let latency = seconds(node.wake_up_latency.most());
     let user = &cycle * part(application.phases.user);
-    let publisher = &cycle * part(application.phases.publisher);
-    let sent = if application.immediate {
-        publisher.clone()
-    } else {
-        &cycle + seconds(application.offset)
-    };
+    let sent = seconds(application.sending_time());
     let sending = if application.txtime.is_some() {
         Rational::ZERO
     } else {
         latency.clone()
     };
-    // Publisher threads that come before what the user thread took.
-    let mut missed = Rational::ZERO;
-    while &publisher + &missed < &user + &latency {
-        missed += &cycle;
-    }
+    let missed = missed_publishers(application, node);
     let least = &sent - &user - &latency;
     Range {
         least: least.max(Rational::ZERO),
         most: &cycle - user + sent + missed + sending,
     }
+}
+
+/// The cycles by which a message is published later because the user thread may come behind the publisher thread, in seconds.
+pub(super) fn missed_publishers(application: &Application, node: &Node) -> Rational {
+    let cycle = seconds(application.cycle);
+    let user = &cycle * part(application.phases.user);
+    let publisher = &cycle * part(application.phases.publisher);
+    let mut missed = Rational::ZERO;
+    while &publisher + &missed < &user + seconds(node.wake_up_latency.most()) {
+        missed += &cycle;
+    }
+    missed
 }

@@ -1,8 +1,11 @@
 //! Bounds of a scenario: from `takt-scenario`'s nodes, ports and flows to ports and streams, and back to names.
 
 mod loopback;
+mod named;
 mod paper;
+mod ports;
 mod reason;
+mod schedule;
 mod sound;
 
 pub use reason::Infinite;
@@ -24,7 +27,7 @@ pub enum ScenarioBoundsError {
         /// The port, as [`Scenario::port_name`] calls it.
         port: String,
         /// Why.
-        reason: PortError,
+        reason: Box<PortError>,
     },
     /// Something that curves are not known for, or that the chosen model leaves out.
     #[error("{place}: {what}")]
@@ -36,13 +39,25 @@ pub enum ScenarioBoundsError {
     },
     /// A shaper that cannot be.
     #[error(transparent)]
-    Shaper(#[from] ShaperError),
+    Shaper(Box<ShaperError>),
     /// A network that cannot be.
     #[error(transparent)]
-    Network(#[from] PortNetworkError),
+    Network(Box<PortNetworkError>),
     /// A negative size or rate.
     #[error(transparent)]
     Curve(#[from] CurveError),
+}
+
+impl From<PortNetworkError> for ScenarioBoundsError {
+    fn from(error: PortNetworkError) -> Self {
+        Self::Network(Box::new(error))
+    }
+}
+
+impl From<ShaperError> for ScenarioBoundsError {
+    fn from(error: ShaperError) -> Self {
+        Self::Shaper(Box::new(error))
+    }
 }
 
 /// The bounds of a scenario.
@@ -69,7 +84,9 @@ pub struct FlowBound {
     pub answers: Vec<(AnalysisName, Result<Extended, String>)>,
     /// The least of them, since each holds.
     pub delay: Extended,
-    /// By how much delays can differ: the delay less the shortest time that it takes.
+    /// The shortest time that it takes, in seconds.
+    pub best_case: Rational,
+    /// By how much delays can differ: the delay less the shortest time.
     pub jitter: Extended,
     /// Why the delay is infinite.
     pub infinite: Option<Infinite>,

@@ -1,40 +1,32 @@
 //! Bounds of a scenario that hold.
 
 use takt_scenario::{
-    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, LowerPriority, NodeId, PortId, Queue,
-    Scenario, Scheduler,
+    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, NodeId, PortId, Queue, Scenario,
 };
 
 use super::loopback::{loopback, publisher};
-use super::reason::{Infinite, names};
-use super::{
-    FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, bits_per_second, class_at, seconds,
-    way_back,
-};
-use crate::curve::{Curve, CurveError, Extended};
-use crate::port::{
-    Analysis, EgressPort, FixedPoint, GateControlEntry, GateControlList, PortAnalyses, PortError,
-    PortNetwork, QueueId, Step, Stream, TrafficClass, TransmissionSelection, Unbounded,
-};
+use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, way_back};
+use crate::curve::{Curve, CurveError};
+use crate::port::{Analysis, EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
 
-const ASSUMPTIONS: &[&str] = &[
+pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
     "threads are never later than the latency of their node; clocks agree in rate",
     "queues are long enough for the backlog given here, so that nothing is dropped",
-    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other",
+    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other, but for the analysis `schedule`",
     "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
 ];
 
 /// The scenario as the calculus knows it.
-struct Mapping<'a> {
-    scenario: &'a Scenario,
+pub(super) struct Mapping<'a> {
+    pub(super) scenario: &'a Scenario,
     /// Of each port and class of the scenario, the class's index in the calculus; `None` if no flow is in it.
-    classes: Vec<Vec<Option<usize>>>,
-    ports: Vec<EgressPort>,
-    streams: Vec<Stream>,
+    pub(super) classes: Vec<Vec<Option<usize>>>,
+    pub(super) ports: Vec<EgressPort>,
+    pub(super) streams: Vec<Stream>,
     /// Of each stream, its first flow.
-    sources: Vec<&'a Flow>,
+    pub(super) sources: Vec<&'a Flow>,
 }
 
 pub(super) fn bounds(
@@ -54,126 +46,29 @@ pub(super) fn bounds(
     for flow in scenario.flows() {
         mapping.add_stream(flow)?;
     }
-    let wanted: Vec<Analysis> = analyses.iter().copied().map(analysis).collect();
+    let wanted: Vec<Analysis> = analyses.iter().copied().filter_map(analysis).collect();
     let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
     let found = network.analyse(&wanted, &FixedPoint::default())?;
-    Ok(mapping.named(&found))
+    let mut bounds = mapping.named(&found);
+    if analyses.contains(&AnalysisName::Schedule) {
+        mapping.add_schedule(&mut bounds)?;
+    }
+    Ok(bounds)
 }
 
-fn analysis(name: AnalysisName) -> Analysis {
-    match name {
+/// `None` for what is made of several streams.
+fn analysis(name: AnalysisName) -> Option<Analysis> {
+    Some(match name {
         AnalysisName::Tfa => Analysis::TotalFlow,
         AnalysisName::TfaPlusPlus => Analysis::TotalFlowShaped,
         AnalysisName::Sfa => Analysis::SeparateFlow,
         AnalysisName::Pmoo => Analysis::PayMultiplexingOnlyOnce,
         AnalysisName::Plp => Analysis::PolynomialLinearProgram,
-    }
-}
-
-fn name_of(analysis: Analysis) -> AnalysisName {
-    match analysis {
-        Analysis::TotalFlow => AnalysisName::Tfa,
-        Analysis::TotalFlowShaped => AnalysisName::TfaPlusPlus,
-        Analysis::SeparateFlow => AnalysisName::Sfa,
-        Analysis::PayMultiplexingOnlyOnce => AnalysisName::Pmoo,
-        Analysis::PolynomialLinearProgram => AnalysisName::Plp,
-    }
+        AnalysisName::Schedule => return None,
+    })
 }
 
 impl<'a> Mapping<'a> {
-    /// Classes that no flow is in are left out.
-    fn add_port(&mut self, id: PortId) -> Result<(), ScenarioBoundsError> {
-        let scenario = self.scenario;
-        let port = &scenario.ports[id.0];
-        let link = bits_per_second(scenario.links[port.link.0].rate);
-        let mut classes = Vec::new();
-        let mut indices = Vec::new();
-        for (index, class) in port.discipline.classes.iter().enumerate() {
-            let flows = scenario
-                .flows()
-                .iter()
-                .filter(|flow| flow.ports.contains(&id) && class_at(scenario, flow, id) == index);
-            let sizes: Vec<Rational> = flows.map(|flow| flow.frame.physical_bits()).collect();
-            let (Some(shortest), Some(longest)) = (sizes.iter().min(), sizes.iter().max()) else {
-                indices.push(None);
-                continue;
-            };
-            indices.push(Some(classes.len()));
-            classes.push(TrafficClass {
-                selection: selection(&class.queue, &port.discipline.scheduler),
-                longest: longest.clone(),
-                shortest: shortest.clone(),
-            });
-        }
-        let is_gated = matches!(port.discipline.scheduler, Scheduler::Taprio(_));
-        if let LowerPriority::AtMost(frame) = scenario.bounds.lower_priority
-            && !is_gated
-        {
-            // Whoever sends it, it is below all classes. Gates keep it away.
-            classes.push(TrafficClass {
-                selection: TransmissionSelection::StrictPriority,
-                longest: frame.physical_bits(),
-                shortest: Rational::ZERO,
-            });
-        }
-        let port_error = |reason| ScenarioBoundsError::Port {
-            port: scenario.port_name(id),
-            reason,
-        };
-        let mut egress = EgressPort::new(link, classes).map_err(port_error)?;
-        if let Some(gates) = self.gates(id, &indices)? {
-            egress = egress.with_gates(gates).map_err(port_error)?;
-        }
-        self.ports.push(egress);
-        self.classes.push(indices);
-        Ok(())
-    }
-
-    fn gates(
-        &self,
-        id: PortId,
-        indices: &[Option<usize>],
-    ) -> Result<Option<GateControlList>, ScenarioBoundsError> {
-        let port = &self.scenario.ports[id.0];
-        let Scheduler::Taprio(taprio) = &port.discipline.scheduler else {
-            return Ok(None);
-        };
-        if indices.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        if taprio.guard_band.picos() > 0 {
-            return Err(ScenarioBoundsError::NotModelled {
-                place: self.scenario.port_name(id),
-                what: "a guard_band; an entry without an open gate does the same".to_owned(),
-            });
-        }
-        let entries = taprio.entries.iter().map(|entry| {
-            let open = indices
-                .iter()
-                .enumerate()
-                .filter(|(class, _)| entry.is_open(*class));
-            let gates = open
-                .filter_map(|(_, index)| *index)
-                .fold(0u64, |gates, index| gates | 1 << index);
-            GateControlEntry {
-                gates,
-                interval: seconds(entry.interval),
-            }
-        });
-        let port_error = |reason| ScenarioBoundsError::Port {
-            port: self.scenario.port_name(id),
-            reason: PortError::Gate(reason),
-        };
-        let (base_time, cycle_time) = (seconds(taprio.base_time), seconds(taprio.cycle_time));
-        let gates =
-            GateControlList::new(base_time, cycle_time, entries.collect()).map_err(port_error)?;
-        let assist = taprio.txtime_assist.map_or(Rational::ZERO, seconds);
-        gates
-            .with_txtime_assist(assist)
-            .map(Some)
-            .map_err(port_error)
-    }
-
     /// One stream for a flow; what a loopback sends back is the same stream, further on.
     fn add_stream(&mut self, flow: &'a Flow) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;
@@ -240,7 +135,7 @@ impl<'a> Mapping<'a> {
         Ok(())
     }
 
-    fn way(&self, flow: &Flow, path: &mut Vec<Step>) {
+    pub(super) fn way(&self, flow: &Flow, path: &mut Vec<Step>) {
         let scenario = self.scenario;
         for (position, id) in flow.ports.iter().enumerate() {
             let port = &scenario.ports[id.0];
@@ -257,127 +152,6 @@ impl<'a> Mapping<'a> {
             }
             path.push(Step::Delay { least, most });
         }
-    }
-
-    fn named(&self, found: &PortAnalyses) -> ScenarioBounds {
-        let scenario = self.scenario;
-        let mut queues = Vec::new();
-        let mut index = std::collections::BTreeMap::new();
-        for (port, classes) in self.classes.iter().enumerate() {
-            for (class, queue) in classes.iter().enumerate() {
-                let Some(id) = queue.map(|class| QueueId { port, class }) else {
-                    continue;
-                };
-                let Some(bounds) = found.total_flow.queue(id) else {
-                    continue;
-                };
-                let (port_name, class_name) = names(scenario, PortId(port), class);
-                index.insert(id, queues.len());
-                queues.push(QueueBound {
-                    port: PortId(port),
-                    class,
-                    port_name,
-                    class_name,
-                    arrival: bounds.arrival.clone(),
-                    service: bounds.service.minimum.clone(),
-                    delay: bounds.delay.clone(),
-                    backlog: bounds.backlog.clone(),
-                    utilisation: bounds.utilisation.clone(),
-                    infinite: bounds.unbounded.as_ref().map(|why| self.reason(why)),
-                });
-            }
-        }
-        let flows =
-            self.sources
-                .iter()
-                .zip(&self.streams)
-                .enumerate()
-                .map(|(stream, (flow, mapped))| {
-                    let answers = found.answers.get(stream).into_iter().flatten();
-                    let answers = answers.map(|answer| {
-                        let delay = answer.delay.clone().map_err(|why| why.to_string());
-                        (name_of(answer.analysis), delay)
-                    });
-                    let delay = found
-                        .least(stream)
-                        .map_or(Extended::Infinity, |(_, delay)| delay.clone());
-                    let bounds = &found.total_flow.streams[stream];
-                    let infinite = bounds
-                        .unbounded
-                        .as_ref()
-                        .filter(|_| delay == Extended::Infinity);
-                    let passed = mapped.path.iter().filter_map(|step| match step {
-                        Step::Queue(queue) => index.get(queue).copied(),
-                        Step::Delay { .. } => None,
-                    });
-                    FlowBound {
-                        name: scenario.flow_name(flow.source),
-                        source: flow.source,
-                        round_trip: way_back(scenario, flow.source).is_some(),
-                        answers: answers.collect(),
-                        jitter: delay.plus(&-&bounds.best_case),
-                        delay,
-                        infinite: infinite.map(|why| self.reason(why)),
-                        queues: passed.collect(),
-                    }
-                });
-        ScenarioBounds {
-            flows: flows.collect(),
-            queues,
-            assumptions: ASSUMPTIONS.to_vec(),
-        }
-    }
-
-    fn reason(&self, why: &Unbounded) -> Infinite {
-        let names_of = |queue: &QueueId| {
-            let class = self.classes[queue.port]
-                .iter()
-                .position(|class| *class == Some(queue.class));
-            names(self.scenario, PortId(queue.port), class.unwrap_or(0))
-        };
-        match why {
-            Unbounded::Overload {
-                queue,
-                arrival_rate,
-                service_rate,
-            } => {
-                let (port, class) = names_of(queue);
-                Infinite::overload(port, class, arrival_rate, service_rate)
-            }
-            Unbounded::NoFixedPoint { queue, .. } => {
-                let (port, class) = names_of(queue);
-                let reason = why.to_string();
-                let reason = reason
-                    .split_once(": ")
-                    .map_or(reason.clone(), |(_, reason)| reason.to_owned());
-                Infinite {
-                    port,
-                    class,
-                    utilisation: None,
-                    reason,
-                }
-            }
-        }
-    }
-}
-
-fn selection(queue: &Queue, scheduler: &Scheduler) -> TransmissionSelection {
-    match (scheduler, queue) {
-        (Scheduler::FqCodel(_), _) => TransmissionSelection::FlowQueueing,
-        (_, Queue::Cbs { idle_slope, .. }) => TransmissionSelection::CreditBased {
-            idle_slope: bits_per_second(*idle_slope),
-        },
-        (Scheduler::Mqprio, Queue::Etf { delta, offload, .. }) => {
-            TransmissionSelection::EarliestTxTime {
-                delta: if *offload {
-                    Rational::ZERO
-                } else {
-                    seconds(*delta)
-                },
-            }
-        }
-        // Below taprio with txtime-assist, the time is that of the gate.
-        _ => TransmissionSelection::StrictPriority,
     }
 }
 

@@ -36,16 +36,19 @@ pub enum Analysis {
     Pmoo,
     /// The polynomial-size linear programme, of FIFO servers.
     Plp,
+    /// The windows that each frame waits for, where applications and gates have one clock.
+    Schedule,
 }
 
 impl Analysis {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Tfa,
         Self::TfaPlusPlus,
         Self::Sfa,
         Self::Pmoo,
         Self::Plp,
+        Self::Schedule,
     ];
 
     /// Its name in files and on the command line.
@@ -56,6 +59,7 @@ impl Analysis {
             Self::Sfa => "sfa",
             Self::Pmoo => "pmoo",
             Self::Plp => "plp",
+            Self::Schedule => "schedule",
         }
     }
 

@@ -15,7 +15,7 @@ pub struct BoundsArguments {
     /// What is assumed; by default what the scenario says.
     #[arg(long)]
     pub model: Option<ModelName>,
-    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, or all; by default what the scenario says. The least of their bounds is the answer.
+    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, schedule, or all; by default what the scenario says. The least of their bounds is the answer.
     #[arg(long, value_name = "NAMES", value_parser = analyses)]
     pub analysis: Option<Analyses>,
     /// Draw into this file (.png or .svg): of a scenario the arrival and service curves at each hop, of sweeps the bounds over their values.

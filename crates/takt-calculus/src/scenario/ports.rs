@@ -1,0 +1,125 @@
+//! Ports of a scenario as the calculus knows them.
+
+use takt_scenario::{LowerPriority, PortId, Queue, Scheduler};
+
+use super::sound::Mapping;
+use super::{ScenarioBoundsError, bits_per_second, class_at, seconds};
+use crate::port::{
+    EgressPort, GateControlEntry, GateControlList, PortError, TrafficClass, TransmissionSelection,
+};
+use crate::{FrameBits, Rational};
+
+impl Mapping<'_> {
+    /// Classes that no flow is in are left out.
+    pub(super) fn add_port(&mut self, id: PortId) -> Result<(), ScenarioBoundsError> {
+        let scenario = self.scenario;
+        let port = &scenario.ports[id.0];
+        let link = bits_per_second(scenario.links[port.link.0].rate);
+        let mut classes = Vec::new();
+        let mut indices = Vec::new();
+        for (index, class) in port.discipline.classes.iter().enumerate() {
+            let flows = scenario
+                .flows()
+                .iter()
+                .filter(|flow| flow.ports.contains(&id) && class_at(scenario, flow, id) == index);
+            let sizes: Vec<Rational> = flows.map(|flow| flow.frame.physical_bits()).collect();
+            let (Some(shortest), Some(longest)) = (sizes.iter().min(), sizes.iter().max()) else {
+                indices.push(None);
+                continue;
+            };
+            indices.push(Some(classes.len()));
+            classes.push(TrafficClass {
+                selection: selection(&class.queue, &port.discipline.scheduler),
+                longest: longest.clone(),
+                shortest: shortest.clone(),
+            });
+        }
+        let is_gated = matches!(port.discipline.scheduler, Scheduler::Taprio(_));
+        if let LowerPriority::AtMost(frame) = scenario.bounds.lower_priority
+            && !is_gated
+        {
+            // Whoever sends it, it is below all classes. Gates keep it away.
+            classes.push(TrafficClass {
+                selection: TransmissionSelection::StrictPriority,
+                longest: frame.physical_bits(),
+                shortest: Rational::ZERO,
+            });
+        }
+        let port_error = |reason| ScenarioBoundsError::Port {
+            port: scenario.port_name(id),
+            reason: Box::new(reason),
+        };
+        let mut egress = EgressPort::new(link, classes).map_err(port_error)?;
+        if let Some(gates) = self.gates(id, &indices)? {
+            egress = egress.with_gates(gates).map_err(port_error)?;
+        }
+        self.ports.push(egress);
+        self.classes.push(indices);
+        Ok(())
+    }
+
+    pub(super) fn gates(
+        &self,
+        id: PortId,
+        indices: &[Option<usize>],
+    ) -> Result<Option<GateControlList>, ScenarioBoundsError> {
+        let port = &self.scenario.ports[id.0];
+        let Scheduler::Taprio(taprio) = &port.discipline.scheduler else {
+            return Ok(None);
+        };
+        if indices.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        if taprio.guard_band.picos() > 0 {
+            return Err(ScenarioBoundsError::NotModelled {
+                place: self.scenario.port_name(id),
+                what: "a guard_band; an entry without an open gate does the same".to_owned(),
+            });
+        }
+        let entries = taprio.entries.iter().map(|entry| {
+            let open = indices
+                .iter()
+                .enumerate()
+                .filter(|(class, _)| entry.is_open(*class));
+            let gates = open
+                .filter_map(|(_, index)| *index)
+                .fold(0u64, |gates, index| gates | 1 << index);
+            GateControlEntry {
+                gates,
+                interval: seconds(entry.interval),
+            }
+        });
+        let port_error = |reason| ScenarioBoundsError::Port {
+            port: self.scenario.port_name(id),
+            reason: Box::new(PortError::Gate(reason)),
+        };
+        let (base_time, cycle_time) = (seconds(taprio.base_time), seconds(taprio.cycle_time));
+        let gates =
+            GateControlList::new(base_time, cycle_time, entries.collect()).map_err(port_error)?;
+        let assist = taprio.txtime_assist.map_or(Rational::ZERO, seconds);
+        gates
+            .with_txtime_assist(assist)
+            .map(Some)
+            .map_err(port_error)
+    }
+}
+
+fn selection(queue: &Queue, scheduler: &Scheduler) -> TransmissionSelection {
+    match (scheduler, queue) {
+        (Scheduler::FqCodel(_), _) => TransmissionSelection::FlowQueueing,
+        (_, Queue::Cbs { idle_slope, .. }) => TransmissionSelection::CreditBased {
+            idle_slope: bits_per_second(*idle_slope),
+        },
+        (Scheduler::Mqprio, Queue::Etf { delta, offload, .. }) => {
+            TransmissionSelection::EarliestTxTime {
+                delta: if *offload {
+                    Rational::ZERO
+                } else {
+                    seconds(*delta)
+                },
+            }
+        }
+        // Below taprio with txtime-assist, the time is that of the gate.
+        _ => TransmissionSelection::StrictPriority,
+    }
+}

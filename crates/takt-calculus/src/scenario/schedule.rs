@@ -1,0 +1,134 @@
+//! Applications that know the gates: when in the cycle of gates a message is sent is known, and so is for which window it waits at each hop.
+
+use takt_scenario::{Application, Flow, FlowSource, Scenario, Scheduler};
+
+use super::loopback::{Range, missed_publishers, publisher};
+use super::{seconds, way_back};
+use crate::Rational;
+use crate::curve::Extended;
+use crate::port::{EgressPort, PortNetwork, PortNetworkError, Release, Scheduled, Stream};
+
+/// The way of each flow alone, there and back apart, since a loopback sends when its cycle says.
+pub(super) struct Ways<'a> {
+    pub(super) flows: Vec<&'a Flow>,
+    pub(super) streams: Vec<Stream>,
+}
+
+/// Of each flow, its delay if the gates of all ports have one cycle, of which the applications' are multiples; there and back if there is a
+/// loopback. `None` for what is a way back.
+pub(super) fn delays(
+    scenario: &Scenario,
+    ports: Vec<EgressPort>,
+    ways: &Ways<'_>,
+) -> Result<Vec<Result<Extended, String>>, PortNetworkError> {
+    let all = |why: &str| Ok(vec![Err(why.to_owned()); ways.flows.len()]);
+    let mut cycles = scenario
+        .ports
+        .iter()
+        .filter_map(|port| match &port.discipline.scheduler {
+            Scheduler::Taprio(taprio) => Some(taprio.cycle_time),
+            _ => None,
+        });
+    let Some(cycle) = cycles.next().map(seconds) else {
+        return all("there are no gates");
+    };
+    if scenario
+        .nodes
+        .iter()
+        .any(|node| node.clock.drift.billionths() != 0)
+    {
+        return all("clocks drift apart");
+    }
+    let offsets = scenario
+        .nodes
+        .iter()
+        .map(|node| node.clock.offset.picos().unsigned_abs());
+    let error = offsets.max().unwrap_or(0);
+    let error = Rational::from_parts(error.into(), 1_000_000_000_000u64.into());
+    let releases: Vec<Option<Release>> = ways
+        .flows
+        .iter()
+        .map(|flow| release(scenario, flow, &cycle))
+        .collect();
+    let network = PortNetwork::new(ports, ways.streams.clone())?;
+    let found = network.scheduled(&releases, &error);
+    let of = |flow: &Flow| -> Result<&Scheduled, String> {
+        let index = ways
+            .flows
+            .iter()
+            .position(|other| other.source == flow.source);
+        let found = index.and_then(|index| found.get(index));
+        match found {
+            Some(Ok(scheduled)) => Ok(scheduled),
+            Some(Err(why)) => {
+                let why = why.to_string();
+                Err(why
+                    .split_once(": ")
+                    .map_or(why.clone(), |(_, why)| why.to_owned()))
+            }
+            None => Err("its way is not known".to_owned()),
+        }
+    };
+    let delays = ways.flows.iter().map(|flow| {
+        let out = of(flow)?;
+        let Some(application) = application(scenario, flow) else {
+            return Ok(Extended::Finite(out.delay.clone()));
+        };
+        let arrival = late(scenario, flow, application).least + &out.delay + &error;
+        let Some(back) = way_back(scenario, flow.source) else {
+            return Ok(Extended::Finite(arrival));
+        };
+        let cycles = cycles_until_sent(scenario, application, &arrival, &error);
+        let returned = late(scenario, back, application).least + &of(back)?.delay;
+        Ok(Extended::Finite(cycles + returned + &error))
+    });
+    Ok(delays.collect())
+}
+
+fn application<'s>(scenario: &'s Scenario, flow: &Flow) -> Option<&'s Application> {
+    match flow.source {
+        FlowSource::Publish(id) | FlowSource::Return(id) => scenario.applications.get(id.0),
+        FlowSource::Cross(_) => None,
+    }
+}
+
+/// How much later than it should a message leaves the node where a flow begins.
+fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
+    let node = match flow.source {
+        FlowSource::Return(_) => application.receiver.node(),
+        _ => application.publisher,
+    };
+    publisher(application, &scenario.nodes[node.0])
+}
+
+/// When in the cycle of gates a flow's frames come; `None` if that is not known.
+fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release> {
+    let application = application(scenario, flow)?;
+    let cycles = seconds(application.cycle) / gates;
+    if cycles < Rational::ONE || cycles.clone().fract() != Rational::ZERO {
+        return None;
+    }
+    let late = late(scenario, flow, application);
+    let sent = seconds(application.sending_time());
+    let before = Rational::from((&sent / gates).floor()) * gates;
+    Some(Release {
+        offset: sent - before + &late.least,
+        jitter: late.most - late.least,
+    })
+}
+
+/// From when a message is sent until the loopback sends it again, by the cycles of both: what comes before the user thread of a cycle is sent at
+/// the same time of that cycle.
+fn cycles_until_sent(
+    scenario: &Scenario,
+    application: &Application,
+    arrival: &Rational,
+    error: &Rational,
+) -> Rational {
+    let cycle = seconds(application.cycle);
+    let user = &cycle * super::loopback::part(application.phases.user);
+    let node = &scenario.nodes[application.receiver.node().0];
+    let at = seconds(application.sending_time()) + arrival + error - user;
+    let cycles = Rational::from((at / &cycle).ceil()).max(Rational::ZERO) * &cycle;
+    cycles + missed_publishers(application, node)
+}
