@@ -2,7 +2,7 @@
 //!
 //! Random restarts and hill climbing. What it finds happens, in the model; that nothing worse can happen is what a bound says.
 
-use takt_scenario::{ApplicationId, FlowSource, NodeKind, Pattern, Receiver, Scenario};
+use takt_scenario::{ApplicationId, FlowSource, NodeKind, Pattern, Receiver, Scenario, Scheduler};
 
 use crate::options::{Adversary, Options};
 use crate::{Choice, Random, Simulation, Time};
@@ -162,7 +162,7 @@ impl Worst {
 
 /// What can be changed, and how much.
 struct Genes {
-    /// Cycles of applications; each has a Publisher and a loopback.
+    /// Cycles of applications; each has a Publisher and a loopback. None if there are gates: applications that know them keep their phases.
     cycles: Vec<Time>,
     /// After how long each cross traffic is as it was.
     periods: Vec<Time>,
@@ -185,6 +185,9 @@ impl Genes {
             };
             Time::from(traffic.interval).times(frames.into())
         };
+        let is_gated =
+            |port: &takt_scenario::Port| matches!(port.discipline.scheduler, Scheduler::Taprio(_));
+        let gated = scenario.ports.iter().any(is_gated);
         let bridges = scenario
             .nodes
             .iter()
@@ -192,7 +195,7 @@ impl Genes {
         let varies =
             |node: &takt_scenario::Node| node.forwarding_delay_least < node.forwarding_delay;
         Self {
-            cycles: cycles.collect(),
+            cycles: if gated { Vec::new() } else { cycles.collect() },
             periods: scenario.cross_traffic.iter().map(period).collect(),
             ports: scenario.ports.len(),
             forwarding: bridges.into_iter().any(varies),

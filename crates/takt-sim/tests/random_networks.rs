@@ -11,8 +11,11 @@
 use std::fmt::Write;
 
 use takt_calculus::{Extended, Rational, scenario_bounds};
-use takt_scenario::{Analysis, BoundsModel, Scenario};
+use takt_scenario::{Analysis, BoundsModel, Scenario, Scheduler};
 use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time};
+
+/// Those that end soon, and the one for gates.
+const ANALYSES: [Analysis; 3] = [Analysis::Tfa, Analysis::TfaPlusPlus, Analysis::Schedule];
 
 const DISCIPLINES: [&str; 4] = [
     "scheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\", priorities = [2] }, { name = \"rest\" }]",
@@ -81,6 +84,12 @@ fn scenario(random: &mut Random) -> String {
     text
 }
 
+/// Applications that know the gates keep their phases.
+fn is_gated(scenario: &Scenario) -> bool {
+    let mut ports = scenario.ports.iter();
+    ports.any(|port| matches!(port.discipline.scheduler, Scheduler::Taprio(_)))
+}
+
 fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
     let ms = Time::microseconds(1000);
     let mut times = |count: usize| {
@@ -93,6 +102,11 @@ fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
         times(scenario.applications.len()),
     );
     let cross_traffic = times(scenario.cross_traffic.len());
+    let (publishers, loopbacks) = if is_gated(scenario) {
+        (Vec::new(), Vec::new())
+    } else {
+        (publishers, loopbacks)
+    };
     let mut choices = || {
         let choice = |_| match random.below(3) {
             0 => Choice::First(random.below(100)),
@@ -124,11 +138,7 @@ fn nothing_is_later_than_its_bound() {
             assert!(refused < 50 + cases, "{text}");
             continue;
         };
-        let bounds = scenario_bounds(
-            &scenario,
-            BoundsModel::Sound,
-            &[Analysis::Tfa, Analysis::TfaPlusPlus],
-        );
+        let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &ANALYSES);
         let bounds = bounds.unwrap_or_else(|error| panic!("{error}\n{text}"));
         let mut options = Options::new(&scenario);
         options.simulation.cycles = 20;
