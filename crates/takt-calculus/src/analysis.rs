@@ -28,10 +28,18 @@ impl Network {
     /// Total Flow Analysis: at each server a delay for all flows together, and a flow's bound is the sum over its path. FIFO servers. With
     /// `shaped`, what comes over a link is no more than the link's shaping curve (TFA++).
     pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
-        self.total_flow_arrivals(output, shaped).0
+        match output {
+            Output::Delay => self.total_flow_by_delays(shaped, None),
+            Output::Residual => self.total_flow_arrivals(output, shaped).0,
+        }
     }
 
-    fn total_flow_arrivals(&self, output: Output, shaped: bool) -> (TotalFlow, Arrivals) {
+    /// The same, with the arrival curve of each flow at each server: in a time that grows with the square of the flows at a server.
+    pub(crate) fn total_flow_arrivals(
+        &self,
+        output: Output,
+        shaped: bool,
+    ) -> (TotalFlow, Arrivals) {
         let mut arrivals = Arrivals::of(self);
         let mut server_delays = vec![Extended::ZERO; self.servers.len()];
         let mut backlogs = server_delays.clone();
@@ -54,17 +62,21 @@ impl Network {
             }
             server_delays[server] = delay;
         }
-        let flow_delays = self.flows.iter().map(|flow| {
-            let delays = flow.path.iter().map(|server| &server_delays[*server]);
-            delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
-        });
-        let flow_delays = flow_delays.collect();
         let bounds = TotalFlow {
+            flow_delays: self.sums(&server_delays),
             server_delays,
             backlogs,
-            flow_delays,
         };
         (bounds, arrivals)
+    }
+
+    /// Of each flow, the sum over the servers of its path.
+    pub(crate) fn sums(&self, delays: &[Extended]) -> Vec<Extended> {
+        let of_path = |path: &[usize]| {
+            let delays = path.iter().map(|server| &delays[*server]);
+            delays.fold(Extended::ZERO, |sum, delay| sum.sum(delay))
+        };
+        self.flows.iter().map(|flow| of_path(&flow.path)).collect()
     }
 
     /// Separate Flow Analysis: of each flow, the delay in all servers of its path as one, of which each is what the other flows leave.

@@ -3,15 +3,15 @@
 
 use proptest::prelude::*;
 
-use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
+use crate::{Grid, Rational};
 
-fn ratio(numerator: i64, denominator: u64) -> Rational {
+pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
 /// Wide-sense increasing, from 0 at 0, with jumps on both sides of a corner, perhaps infinite at last.
-fn curve() -> impl Strategy<Value = Curve> {
+pub(crate) fn curve() -> impl Strategy<Value = Curve> {
     let corner = (1i64..3, 0i64..3, 0i64..3, 0i64..5);
     (
         prop::collection::vec(corner, 1..5),
@@ -36,20 +36,19 @@ fn curve() -> impl Strategy<Value = Curve> {
         })
 }
 
-/// The limit from below at a multiple of 1/2.
-fn left(curve: &Curve, time: &Rational) -> Extended {
-    curve.piece(&(time - ratio(1, 4))).line(time)
+pub(crate) fn left(curve: &Curve, time: &Rational) -> Extended {
+    curve.left(time)
 }
 
-fn right(curve: &Curve, time: &Rational) -> Extended {
+pub(crate) fn right(curve: &Curve, time: &Rational) -> Extended {
     curve.right(time).0
 }
 
-fn halves(end: i64) -> impl Iterator<Item = Rational> {
+pub(crate) fn halves(end: i64) -> impl Iterator<Item = Rational> {
     (0..=2 * end).map(|half| ratio(half, 2))
 }
 
-fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
+pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 
@@ -65,6 +64,41 @@ proptest! {
             prop_assert_eq!(maximum.value(&time), own.clone().max(other.clone()));
             prop_assert_eq!(sum.value(&time), own.sum(&other));
             prop_assert_eq!(right(&minimum, &time), right(&f, &time).min(right(&g, &time)));
+        }
+    }
+
+    #[test]
+    fn sum_of_many(curves in prop::collection::vec(curve(), 0..6)) {
+        let one_by_one = curves.iter().fold(Curve::zero(), |sum, curve| sum.sum(curve));
+        prop_assert_eq!(curves.into_iter().sum::<Curve>(), one_by_one);
+    }
+
+    /// Rounded curves lie on their side, on the grid, and stay there.
+    #[test]
+    fn rounded(f in curve(), scale in 1u32..30, time in 1u32..9, bits in 1u32..9, rate in 1u32..9) {
+        let scale = Rational::from(10) / Rational::from(scale);
+        let mut f = f;
+        for piece in &mut f.pieces {
+            piece.start *= &scale;
+            piece.slope /= &scale;
+        }
+        let [time, bits, rate] = [time, bits, rate].map(|step| Rational::from(step) / Rational::from(3));
+        let grid = Grid::new(time.clone(), bits.clone(), rate.clone()).unwrap();
+        let (up, down) = (f.rounded_up(&grid), f.rounded_down(&grid));
+        for part in (0..400).map(|part| ratio(part, 12)) {
+            prop_assert!(down.value(&part) <= f.value(&part) && f.value(&part) <= up.value(&part), "at {}", part);
+            prop_assert!(right(&down, &part) <= right(&f, &part) && right(&f, &part) <= right(&up, &part), "behind {}", part);
+        }
+        prop_assert_eq!(&up.rounded_up(&grid), &up);
+        prop_assert_eq!(&down.rounded_down(&grid), &down);
+        let whole = |value: &Extended| value.finite().is_none_or(|value| (value / &bits).is_int());
+        for rounded in [up, down] {
+            for piece in &rounded.pieces {
+                prop_assert!((&piece.start / &time).is_int() && whole(&piece.at) && whole(&piece.after));
+            }
+            prop_assert!((&rounded.last().slope / &rate).is_int());
+            let levels: Vec<_> = rounded.pieces.iter().flat_map(|piece| [&piece.at, &piece.after]).collect();
+            prop_assert!(levels.is_sorted());
         }
     }
 

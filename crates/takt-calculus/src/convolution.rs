@@ -18,6 +18,11 @@ impl Curve {
     /// `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: of two servers in a row, the service curve of both together.
     #[must_use]
     pub fn convolution(&self, other: &Self) -> Self {
+        self.convolution_before(other, None)
+    }
+
+    /// The same, but nothing is said of what begins at `end` or behind it.
+    pub(crate) fn convolution_before(&self, other: &Self, end: Option<&Rational>) -> Self {
         let others = other.elements();
         let mut parts = Vec::new();
         for own in self
@@ -27,6 +32,9 @@ impl Curve {
         {
             for other in others.iter().filter(|other| other.value.finite().is_some()) {
                 let (start, value) = (&own.start + &other.start, own.value.sum(&other.value));
+                if end.is_some_and(|end| start >= *end) {
+                    continue;
+                }
                 let (low, high) = if own.slope <= other.slope {
                     (own, other)
                 } else {

@@ -52,6 +52,9 @@ pub enum CurveError {
     /// A staircase without a width.
     #[error("the period of a staircase is not positive")]
     Period,
+    /// A grid without a width.
+    #[error("a step of a grid is not positive")]
+    Grid,
 }
 
 /// What holds from `start` to the start of the next piece: a value there, and a line right behind it. An infinite line has slope 0.
@@ -76,6 +79,15 @@ impl Piece {
     /// The line at a time behind `start`, be it within the piece or not.
     pub(crate) fn line(&self, time: &Rational) -> Extended {
         self.after.plus(&(&self.slope * (time - &self.start)))
+    }
+
+    /// The value at `start`, and behind it that of the line.
+    pub(crate) fn value(&self, time: &Rational) -> Extended {
+        if *time <= self.start {
+            self.at.clone()
+        } else {
+            self.line(time)
+        }
     }
 }
 
@@ -198,12 +210,18 @@ impl Curve {
 
     /// The value at a time; before 0, that at 0.
     pub fn value(&self, time: &Rational) -> Extended {
-        let piece = self.piece(time);
-        if *time <= piece.start {
-            piece.at.clone()
-        } else {
-            piece.line(time)
-        }
+        self.piece(time).value(time)
+    }
+
+    /// The piece that holds right before a time, which must be positive.
+    pub(crate) fn before(&self, time: &Rational) -> &Piece {
+        let before = self.pieces.partition_point(|piece| piece.start < *time);
+        &self.pieces[before.saturating_sub(1)]
+    }
+
+    /// The limit from below at a time, which must be positive.
+    pub(crate) fn left(&self, time: &Rational) -> Extended {
+        self.before(time).line(time)
     }
 
     /// The value right behind a time, and the slope there.

@@ -1,7 +1,7 @@
 //! How far two curves are apart: delay and backlog.
 
 use crate::Rational;
-use crate::curve::{Curve, Extended};
+use crate::curve::{Curve, Extended, Piece};
 
 impl Curve {
     /// `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of what arrives by this curve in a FIFO server of
@@ -93,19 +93,12 @@ impl Curve {
                 deviation = deviation.clone().max(own.plus(&-service));
             }
         };
-        let mut times: Vec<&Rational> = self
-            .pieces
-            .iter()
-            .chain(&service.pieces)
-            .map(|piece| &piece.start)
-            .collect();
-        times.sort();
-        times.dedup();
-        for (index, time) in times.iter().enumerate() {
-            compare(&self.value(time), &service.value(time));
-            compare(&self.right(time).0, &service.right(time).0);
-            if let Some(end) = times.get(index + 1) {
-                compare(&self.piece(time).line(end), &service.piece(time).line(end));
+        let beside = self.beside(service);
+        for (index, (time, own, service)) in beside.iter().copied().enumerate() {
+            compare(&own.value(time), &service.value(time));
+            compare(&own.line(time), &service.line(time));
+            if let Some((end, ..)) = beside.get(index + 1) {
+                compare(&own.line(end), &service.line(end));
             }
         }
         deviation
@@ -137,23 +130,20 @@ impl Curve {
     }
 
     fn first(&self, level: &Extended, reached: impl Fn(&Extended) -> bool) -> Option<Rational> {
-        for (index, piece) in self.pieces.iter().enumerate() {
-            if reached(&piece.at) || reached(&piece.after) {
-                return Some(piece.start.clone());
-            }
-            if piece.slope > Rational::ZERO
-                && let (Some(level), Some(after)) = (level.finite(), piece.after.finite())
-            {
-                let time = &piece.start + (level - after) / &piece.slope;
-                if self
-                    .pieces
-                    .get(index + 1)
-                    .is_none_or(|end| time < end.start)
-                {
-                    return Some(time);
-                }
+        // The curve never falls: it is reached in the pieces from some one on, or on the line before that.
+        let is_reached = |piece: &Piece| reached(&piece.at) || reached(&piece.after);
+        let first = self.pieces.partition_point(|piece| !is_reached(piece));
+        let next = self.pieces.get(first);
+        let before = first.checked_sub(1).map(|before| &self.pieces[before]);
+        if let Some(before) = before
+            && before.slope > Rational::ZERO
+            && let (Some(level), Some(after)) = (level.finite(), before.after.finite())
+        {
+            let time = &before.start + (level - after) / &before.slope;
+            if next.is_none_or(|next| time < next.start) {
+                return Some(time);
             }
         }
-        None
+        next.map(|piece| piece.start.clone())
     }
 }

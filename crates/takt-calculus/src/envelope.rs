@@ -21,19 +21,15 @@ impl Curve {
     /// The sum: the arrival curve of two flows together.
     #[must_use]
     pub fn sum(&self, other: &Self) -> Self {
-        let pieces = self.starts(other).into_iter().map(|start| {
-            let (own, own_slope) = self.right(&start);
-            let (others, others_slope) = other.right(&start);
-            let (at, after) = (
-                self.value(&start).sum(&other.value(&start)),
-                own.sum(&others),
-            );
+        let pieces = self.beside(other).into_iter().map(|(start, own, others)| {
+            let at = own.value(start).sum(&others.value(start));
+            let after = own.line(start).sum(&others.line(start));
             let slope = if after.finite().is_some() {
-                own_slope + others_slope
+                &own.slope + &others.slope
             } else {
                 Rational::ZERO
             };
-            Piece::new(start, at, after, slope)
+            Piece::new(start.clone(), at, after, slope)
         });
         Self {
             pieces: pieces.collect(),
@@ -131,18 +127,43 @@ impl Curve {
         starts
     }
 
+    /// The times at which a piece of either starts, in order, with the pieces that hold there.
+    pub(crate) fn beside<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> Vec<(&'a Rational, &'a Piece, &'a Piece)> {
+        let mut beside = Vec::with_capacity(self.pieces.len() + other.pieces.len());
+        let (mut own, mut others) = (
+            self.pieces.iter().peekable(),
+            other.pieces.iter().peekable(),
+        );
+        let mut holding = (&self.pieces[0], &other.pieces[0]);
+        while let Some(start) = match (own.peek(), others.peek()) {
+            (Some(own), Some(other)) => Some((&own.start).min(&other.start)),
+            (Some(piece), None) | (None, Some(piece)) => Some(&piece.start),
+            (None, None) => None,
+        } {
+            let begins = |piece: &&Piece| piece.start == *start;
+            holding.0 = own.next_if(begins).unwrap_or(holding.0);
+            holding.1 = others.next_if(begins).unwrap_or(holding.1);
+            beside.push((start, holding.0, holding.1));
+        }
+        beside
+    }
+
     /// The function that is, everywhere, the one of both that compares to the other as `side` says.
     pub(crate) fn envelope(&self, other: &Self, side: Ordering) -> Self {
-        let starts = self.starts(other);
-        let mut pieces = Vec::with_capacity(starts.len() + 2);
-        for (index, start) in starts.iter().enumerate() {
-            let (own, others) = (self.value(start), other.value(start));
-            let at = if own.cmp(&others) == side {
-                own
+        let beside = self.beside(other);
+        let mut pieces = Vec::with_capacity(beside.len() + 2);
+        for (index, (start, own, others)) in beside.iter().copied().enumerate() {
+            let (own_value, others_value) = (own.value(start), others.value(start));
+            let at = if own_value.cmp(&others_value) == side {
+                own_value
             } else {
-                others
+                others_value
             };
-            let (mut chosen, mut left) = (self.right(start), other.right(start));
+            let right = |piece: &Piece| (piece.line(start), piece.slope.clone());
+            let (mut chosen, mut left) = (right(own), right(others));
             if chosen.cmp(&left) != side {
                 std::mem::swap(&mut chosen, &mut left);
             }
@@ -157,7 +178,7 @@ impl Curve {
                 && left.1.cmp(&chosen.1) == side
             {
                 let time = start + (other_value - value) / (&chosen.1 - &left.1);
-                if starts.get(index + 1).is_none_or(|end| time < *end) {
+                if beside.get(index + 1).is_none_or(|(end, ..)| time < **end) {
                     let value = Extended::Finite(value + &chosen.1 * (&time - start));
                     pieces.push(Piece::new(time, value.clone(), value, left.1));
                 }

@@ -1,7 +1,10 @@
 //! Network calculus in exact arithmetic: worst-case delays and backlogs that are proven, not measured.
 //!
 //! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
-//!   deconvolution, horizontal and vertical deviation. Nothing is rounded.
+//!   deconvolution, horizontal and vertical deviation. Nothing is rounded by itself.
+//! * [`PeriodicCurve`]: curves that repeat themselves in the end, such as staircases without end, with the same operations and the sub-additive
+//!   closure.
+//! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other, and a bound a bound.
 //! * [`Frame`], of `takt-scenario`: what counts as payload, as L2 frame and on the wire.
 //! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
 //!   holds ([`Model::SOUND`]).
@@ -14,18 +17,27 @@ mod analysis;
 #[cfg(test)]
 mod brute_force;
 mod cbs;
+mod closure;
 mod convolution;
 mod curve;
 mod deviation;
 mod envelope;
 mod frame_bits;
+mod grid;
 mod linear_program;
 mod network;
+mod periodic;
+#[cfg(test)]
+mod periodic_brute_force;
+mod periodic_normal;
+mod periodic_operations;
 mod pmoo;
 mod polynomial;
 mod port;
 mod round_trip;
 mod scenario;
+mod sum;
+mod total_flow;
 
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
 pub use dashu_ratio::RBig as Rational;
@@ -34,7 +46,9 @@ pub use analysis::{Output, TotalFlow};
 pub use cbs::{CreditBasedShaper, Port, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
 pub use frame_bits::FrameBits;
+pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
+pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
     Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
     GateControlList, GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError,

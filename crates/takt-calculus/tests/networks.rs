@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use takt_calculus::{Curve, Extended, Flow, Network, Output, Rational, Server};
+use takt_calculus::{Curve, Extended, Flow, Grid, Network, Output, Rational, Server};
 
 const SERVERS: usize = 4;
 
@@ -39,6 +39,53 @@ proptest! {
         }
         for (fewer, more) in fewer.backlogs.iter().zip(&more.backlogs) {
             prop_assert!(fewer <= more);
+        }
+    }
+
+    /// With rate-latency servers and leaky buckets, what the others leave is a rate-latency curve whose rate falls and whose latency rises with
+    /// their bursts and rates; so these analyses do not choose between curves of which neither is the lower.
+    #[test]
+    fn no_bound_of_a_single_flow_falls_either(servers in servers(), flows in prop::collection::vec(flow(), 2..6)) {
+        let bounds = |flows: &[Flow]| {
+            let network = Network::new(servers.clone(), flows.to_vec()).unwrap();
+            [
+                network.total_flow(Output::Residual, false).flow_delays,
+                network.separate_flow(),
+                network.pay_multiplexing_only_once().unwrap(),
+            ]
+        };
+        for (fewer, more) in bounds(&flows[1..]).iter().zip(bounds(&flows)) {
+            for (fewer, more) in fewer.iter().zip(&more[1..]) {
+                prop_assert!(fewer <= more);
+            }
+        }
+    }
+
+    /// The same on a grid: rounding up keeps the order.
+    #[test]
+    fn no_rounded_bound_falls(servers in servers(), flows in prop::collection::vec(flow(), 2..6), shaped: bool, steps in 1u32..5) {
+        let step = || Rational::ONE / Rational::from(steps);
+        let grid = Grid::new(step(), step(), step()).unwrap();
+        let fewer = Network::new(servers.clone(), flows[1..].to_vec()).unwrap();
+        let more = Network::new(servers, flows).unwrap();
+        let [fewer, more] = [fewer, more].map(|network| network.total_flow_rounded(shaped, &grid));
+        for (fewer, more) in fewer.flow_delays.iter().zip(&more.flow_delays[1..]) {
+            prop_assert!(fewer <= more);
+        }
+    }
+
+    /// The shaping of links only takes from what arrives, and a deviation does not grow with less arrival (TFA++: Mifdaoui and Leydier, Beyond the
+    /// accuracy-complexity tradeoffs of compositional analyses using network calculus for complex networks, 2017; Le Boudec and Thiran, Network
+    /// Calculus, section 3.1.11).
+    #[test]
+    fn shaping_never_makes_total_flow_worse(servers in servers(), flows in prop::collection::vec(flow(), 1..6)) {
+        let network = Network::new(servers, flows).unwrap();
+        let [plain, shaped] = [false, true].map(|shaped| network.total_flow(Output::Delay, shaped));
+        for (plain, shaped) in plain.flow_delays.iter().zip(&shaped.flow_delays) {
+            prop_assert!(shaped <= plain);
+        }
+        for (plain, shaped) in plain.backlogs.iter().zip(&shaped.backlogs) {
+            prop_assert!(shaped <= plain);
         }
     }
 

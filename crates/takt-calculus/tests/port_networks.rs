@@ -150,7 +150,7 @@ proptest! {
         let more = network(PORTS, shaped, &streams);
         let fewer = network(PORTS, shaped, &streams[1..]);
         // The grid is coarser after more rounds: with the same one, a least fixed point of more is not below.
-        let exact = FixedPoint { grid: ratio(1, 16), rounds: 7, everywhere: false };
+        let exact = FixedPoint { grid: ratio(1, 16), rounds: 7, exact_up_to: 0 };
         let [more, fewer] = [more, fewer].map(|network| network.total_flow(false, &exact).unwrap());
         for (more, fewer) in more.streams[1..].iter().zip(&fewer.streams) {
             prop_assert!(fewer.delay <= more.delay);
@@ -278,6 +278,37 @@ fn etf_takes_the_jitter_away() {
         .unwrap();
     assert_eq!(bounds.streams[0].delay, Extended::Finite(260.into()));
     assert_eq!(bounds.streams[0].jitter, Extended::ZERO);
+}
+
+/// Two shaped classes above best effort, by hand: the second waits for a frame of 100 and the first class's.
+#[test]
+fn credit_that_would_be_cut_off_is_refused() {
+    let class = |selection, longest: i64| TrafficClass {
+        selection,
+        longest: longest.into(),
+        shortest: longest.into(),
+    };
+    let shaper = |idle_slope| TransmissionSelection::CreditBased { idle_slope };
+    let classes = vec![
+        class(shaper(ratio(1, 2)), 40),
+        class(shaper(ratio(1, 4)), 60),
+        class(TransmissionSelection::StrictPriority, 100),
+    ];
+    let port = EgressPort::new(Rational::ONE, classes).unwrap();
+    assert_eq!(port.credit_limits(0), Some(((-20).into(), 50.into())));
+    // (100 + 20) / (1 − 1/2) = 240 long.
+    assert_eq!(port.credit_limits(1), Some(((-45).into(), 60.into())));
+    assert_eq!(port.credit_limits(2), None);
+    assert_eq!(port.check_credit(1, &(-45).into(), &60.into()), Ok(()));
+    let error = |low: i64, high: i64| port.check_credit(1, &low.into(), &high.into()).unwrap_err();
+    assert!(matches!(
+        error(-44, 60),
+        PortError::LoCredit { class: 1, .. }
+    ));
+    assert!(matches!(
+        error(-45, 59),
+        PortError::HiCredit { class: 1, .. }
+    ));
 }
 
 #[test]

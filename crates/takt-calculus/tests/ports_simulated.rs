@@ -116,6 +116,31 @@ fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), 
             "backlog of port {port} class {class}"
         );
     }
+    for ((port, class), passed) in &seen.passed {
+        // While frames wait without a pause, no less than the strict service is sent: the least from a frame's end, or the first arrival, to the
+        // beginning of another.
+        let strict = &bounds.queues[*port][*class].service.strict;
+        for first in 0..passed.len() {
+            let waited = first > 0 && passed[first].arrived <= passed[first - 1].done;
+            let since = if waited {
+                &passed[first - 1].done
+            } else {
+                &passed[first].arrived
+            };
+            let mut bits = Rational::ZERO;
+            for (index, frame) in passed.iter().enumerate().skip(first) {
+                if index > first && frame.arrived > passed[index - 1].done {
+                    break;
+                }
+                let promised = strict.value(&(&frame.begun - since));
+                prop_assert!(
+                    promised <= Extended::Finite(bits.clone()),
+                    "port {port} class {class} sends {bits} instead of {promised:?}"
+                );
+                bits += &frame.size;
+            }
+        }
+    }
     for ((port, class), sent) in &seen.sent {
         let shaping = &bounds.queues[*port][*class].service.shaping;
         let rate = network.ports()[*port].link_rate();

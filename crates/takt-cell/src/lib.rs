@@ -54,7 +54,7 @@ pub use error::CellError;
 pub use location::CellLocation;
 #[cfg(not(loom))]
 pub use publication::Publication;
-pub use read::Reading;
+pub use read::{EncodedScalar, Reading};
 pub use scalar::{Element, Scalar};
 pub use shape::Shape;
 #[cfg(not(loom))]

@@ -29,6 +29,15 @@ pub struct Reading {
     pub generation: u64,
 }
 
+/// A short value as it is encoded (OPC 10000-6, 5.2.2.16): meaningless unless [`Reading::length`] is 1 and the size of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodedScalar {
+    /// The first byte of a Variant: the type, and whether it is an array.
+    pub encoding_mask: u8,
+    /// The bytes behind it, the first one lowest; those behind the value's end mean nothing.
+    pub bytes: u64,
+}
+
 impl Reading {
     /// A maxAge from which on any value will do, however old: the largest Int32, in milliseconds.
     pub const ANY_AGE: Duration = Duration::from_millis(i32::MAX as u64);
@@ -109,13 +118,24 @@ impl Cell {
     /// [`CellError::WrongType`] besides [`CellError::Busy`].
     #[inline]
     pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
-        let ((first, second), reading) =
-            self.read(|view| (load(view.value, 0), load(view.value, 1)))?;
+        let (scalar, reading) = self.read_encoded_scalar()?;
         if reading.length == 0 {
             return Ok((None, reading));
         }
-        expect(encoding(first), Shape::scalar(T::TYPE))?;
-        Ok((Some(T::from_word(first >> 32 | second << 32)), reading))
+        expect(scalar.encoding_mask, Shape::scalar(T::TYPE))?;
+        Ok((Some(T::from_word(scalar.bytes)), reading))
+    }
+
+    /// Reads a value of at most eight bytes besides its encoding mask, of whatever type, as it is encoded.
+    #[inline]
+    pub fn read_encoded_scalar(&self) -> Result<(EncodedScalar, Reading), CellError> {
+        let ((first, second), reading) =
+            self.read(|view| (load(view.value, 0), load(view.value, 1)))?;
+        let scalar = EncodedScalar {
+            encoding_mask: encoding(first),
+            bytes: first >> 32 | second << 32,
+        };
+        Ok((scalar, reading))
     }
 
     /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no value.

@@ -11,7 +11,7 @@ use crate::shape::ARRAY;
 use crate::slots::Busy;
 use crate::sync::{AtomicU64, Ordering};
 use crate::words::{PADDING, WordWriter};
-use crate::{Cell, CellError, Shape};
+use crate::{Cell, CellError, EncodedScalar, Shape};
 
 /// Values that are not numbers are encoded on the stack up to this size, longer ones in a `Vec`.
 const STACK_BYTES: usize = 512;
@@ -136,13 +136,70 @@ impl Cell {
         status: StatusCode,
         source_timestamp: DateTime,
     ) -> Result<(), CellError> {
-        let encoding = T::TYPE as u8;
-        self.check(encoding, 1 + T::SIZE)?;
-        let bits = value.to_word();
+        self.store_scalar(
+            T::TYPE as u8,
+            T::SIZE,
+            value.to_word(),
+            status,
+            source_timestamp,
+        )
+    }
+
+    /// Sets one number, Boolean, DateTime or StatusCode that is encoded.
+    ///
+    /// # Errors
+    /// [`CellError::WrongType`] also if it is none of these.
+    #[inline]
+    pub fn set_encoded_scalar(
+        &self,
+        scalar: EncodedScalar,
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> Result<(), CellError> {
+        let EncodedScalar {
+            encoding_mask,
+            bytes,
+        } = scalar;
+        let (size, bits) = match BuiltInType::from_u8(encoding_mask) {
+            Some(BuiltInType::Boolean) => (1, u64::from(bytes & 0xFF != 0)),
+            Some(BuiltInType::SByte | BuiltInType::Byte) => (1, bytes & 0xFF),
+            Some(BuiltInType::Int16 | BuiltInType::UInt16) => (2, bytes & 0xFFFF),
+            Some(
+                BuiltInType::Int32
+                | BuiltInType::UInt32
+                | BuiltInType::Float
+                | BuiltInType::StatusCode,
+            ) => (4, bytes & 0xFFFF_FFFF),
+            Some(
+                BuiltInType::Int64
+                | BuiltInType::UInt64
+                | BuiltInType::Double
+                | BuiltInType::DateTime,
+            ) => (8, bytes),
+            _ => {
+                return Err(CellError::WrongType {
+                    expected: self.shape,
+                    found: Shape::of(encoding_mask),
+                });
+            }
+        };
+        self.store_scalar(encoding_mask, size, bits, status, source_timestamp)
+    }
+
+    #[inline]
+    fn store_scalar(
+        &self,
+        encoding: u8,
+        size: usize,
+        bits: u64,
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> Result<(), CellError> {
+        self.check(encoding, 1 + size)?;
         let first = (u64::from(encoding) << (8 * PADDING)) | bits << 32;
-        self.store_with(1 + T::SIZE, status, source_timestamp, |words| {
+        self.store_with(1 + size, status, source_timestamp, |words| {
             put(words, 0, first);
-            if T::SIZE > 4 {
+            if size > 4 {
                 put(words, 1, bits >> 32);
             }
         })

@@ -2,7 +2,7 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
-use takt_cell::Cell;
+use takt_cell::{Cell, CellError, EncodedScalar};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 const TIME: DateTime = DateTime(133_000_000_000_000_000);
@@ -61,4 +61,77 @@ fn status_codes_and_times_are_scalars_too() {
     let cell = Cell::for_type(BuiltInType::DateTime, None, 0);
     cell.set_scalar(LATER, StatusCode::Good, TIME).unwrap();
     assert_eq!(cell.read_scalar::<DateTime>().unwrap().0, Some(LATER));
+}
+
+#[test]
+fn encoded_scalars_are_scalars() {
+    let values = [
+        Variant::Boolean(true),
+        Variant::SByte(-2),
+        Variant::Byte(200),
+        Variant::Int16(-3),
+        Variant::UInt16(60_000),
+        Variant::Int32(-4),
+        Variant::UInt32(u32::MAX),
+        Variant::Int64(-5),
+        Variant::UInt64(u64::MAX - 1),
+        Variant::Float(1.5),
+        Variant::Double(-2.5),
+        Variant::DateTime(DateTime(0x0102_0304_0506_0708)),
+        Variant::StatusCode(StatusCode::BadTimeout),
+    ];
+    for value in &values {
+        let (source, target) = (
+            Cell::of(value),
+            Cell::for_type(value.built_in_type().unwrap(), None, 0),
+        );
+        let (scalar, reading) = source.read_encoded_scalar().unwrap();
+        assert_eq!(
+            reading.length,
+            1 + value.built_in_type().unwrap().encoded_size().unwrap()
+        );
+        // What is above the value does not count.
+        let above = match reading.length {
+            9 => 0,
+            length => u64::MAX << (8 * (length - 1)),
+        };
+        let scalar = EncodedScalar {
+            bytes: scalar.bytes | above,
+            ..scalar
+        };
+        target
+            .set_encoded_scalar(scalar, StatusCode::Good, DateTime(7))
+            .unwrap();
+        let found = target.get().unwrap();
+        assert_eq!(found.value.as_ref(), Some(value));
+        assert_eq!(found.source_timestamp, Some(DateTime(7)));
+    }
+    let any = Cell::new(64);
+    let mut scalar = EncodedScalar {
+        encoding_mask: 1,
+        bytes: 0xFFFF_FF08,
+    };
+    any.set_encoded_scalar(scalar, StatusCode::Good, DateTime(7))
+        .unwrap();
+    assert_eq!(any.read_scalar::<bool>().unwrap().0, Some(true));
+    // Nothing, a text, an array, and no type.
+    for encoding_mask in [0, 12, 0x86, 63] {
+        scalar.encoding_mask = encoding_mask;
+        let error = any
+            .set_encoded_scalar(scalar, StatusCode::Good, DateTime(8))
+            .unwrap_err();
+        assert!(matches!(error, CellError::WrongType { .. }), "{error}");
+    }
+    let number = Cell::of(&Variant::Double(1.0));
+    scalar.encoding_mask = 6;
+    assert!(
+        number
+            .set_encoded_scalar(scalar, StatusCode::Good, DateTime(8))
+            .is_err()
+    );
+    assert_eq!(
+        any.read_scalar::<bool>().unwrap().0,
+        Some(true),
+        "as it was"
+    );
 }

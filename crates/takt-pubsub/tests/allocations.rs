@@ -5,36 +5,12 @@
 #[path = "pubsub/support.rs"]
 mod support;
 
-use takt_pubsub::publisher::Output;
 use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 use takt_ua::{DateTime, StatusCode, Variant};
 
-use support::Setup;
+use support::{Buffer, Setup};
 
 const CYCLES: u32 = 10_000;
-
-/// One message, in memory that is there already.
-struct Buffer {
-    bytes: Vec<u8>,
-    length: usize,
-}
-
-impl Output for Buffer {
-    type Error = std::convert::Infallible;
-
-    fn max_message_size(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
-        self.length = length;
-        Ok(self.bytes.get_mut(..length).unwrap_or_default())
-    }
-
-    fn commit(&mut self) -> Result<(), Self::Error> {
-        Ok(())
-    }
-}
 
 // One test: the counter counts the whole process.
 #[test]
@@ -61,10 +37,7 @@ fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
         group.set_keys(&ring);
         subscriber.set_keys("Keys", &ring);
         let (source, target) = (setup.cell(0), setup.target(0));
-        let mut output = Buffer {
-            bytes: vec![0; 2000],
-            length: 0,
-        };
+        let mut output = Buffer::default();
         let mut cycle = |step: u32| {
             source
                 .set_scalar(step, StatusCode::Good, DateTime::now())
@@ -74,7 +47,7 @@ fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
                 .publish(now, PubSubState::Operational, &mut output)
                 .unwrap();
             assert_eq!(published.fixed, 1);
-            let message = &mut output.bytes[..output.length];
+            let message = output.message();
             let reception = subscriber.receive(now, PubSubState::Operational, message, &mut ());
             assert_eq!(reception.unwrap().accepted, 1);
             assert_eq!(target.read_scalar::<u32>().unwrap().0, Some(step));

@@ -77,7 +77,8 @@ pub use discovery::{
 };
 pub use error::{WireEncodeError, WireError, WireErrorKind};
 pub use fixed::{
-    FixedMessage, FixedMessageError, FixedMessageReader, FixedMessageRef, FixedValue, Slot,
+    FixedMessage, FixedMessageError, FixedMessageReader, FixedMessageRef, FixedValue, ScalarPlace,
+    Slot, SlotSeries,
 };
 pub use group_header::GroupHeader;
 pub use header_layout::{HeaderLayout, HeaderLayoutViolation};

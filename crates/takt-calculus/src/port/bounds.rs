@@ -12,17 +12,18 @@ pub struct FixedPoint {
     pub grid: Rational,
     /// After so many rounds what still grows counts as infinite.
     pub rounds: u32,
-    /// Delays are rounded up to the grid where there are no cyclic dependencies, too: in large networks exact fractions become long.
-    pub everywhere: bool,
+    /// If paths have more queues than this, all together, delays are rounded up to the grid where there are no cyclic dependencies, too: in large networks
+    /// exact fractions become long.
+    pub exact_up_to: usize,
 }
 
 impl Default for FixedPoint {
-    /// 1 ns, 256 rounds, and exact delays where there are no cyclic dependencies.
+    /// 1 ns, 256 rounds, and exact delays without cyclic dependencies for up to 2 000 queues on paths.
     fn default() -> Self {
         Self {
             grid: Rational::from_parts(1.into(), 1_000_000_000u32.into()),
             rounds: 256,
-            everywhere: false,
+            exact_up_to: 2_000,
         }
     }
 }

@@ -24,11 +24,7 @@ impl EgressPort {
             higher_slopes += slope;
             higher_lows += self.cost(higher, slope);
         }
-        // Either a lower frame is in the way, or the own one before let the higher classes gain credit.
-        let before = self
-            .longest_below(class)
-            .max(own * &higher_slopes / &self.link_rate);
-        let waiting = (before + higher_lows) / (&self.link_rate - higher_slopes);
+        let waiting = (self.longest_below(class) + higher_lows) / (&self.link_rate - higher_slopes);
         Some(Credit {
             idle_slope: idle_slope.clone(),
             high: idle_slope * waiting,
@@ -51,6 +47,11 @@ fn shaper(port: &EgressPort, class: usize) -> Option<(&Rational, &Rational)> {
 }
 
 impl Credit {
+    /// The least and the most.
+    pub(super) fn limits(self) -> (Rational, Rational) {
+        (self.low, self.high)
+    }
+
     pub(super) fn minimum_service(&self) -> Result<Curve, PortError> {
         let latency = &self.high / &self.idle_slope;
         Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)

@@ -99,6 +99,26 @@ pub enum PortError {
         /// The delta of the class, in seconds.
         delta: Rational,
     },
+    /// A Credit-Based Shaper cuts off high credit that can occur: it serves less than its idleSlope.
+    #[error("class {class}: credit of {needed} bit can occur, but hiCredit is {configured} bit")]
+    HiCredit {
+        /// The class's index.
+        class: usize,
+        /// The most that can occur, in bits.
+        needed: Rational,
+        /// The configured most, in bits.
+        configured: Rational,
+    },
+    /// A Credit-Based Shaper cuts off low credit that can occur: it sends more than its idleSlope.
+    #[error("class {class}: credit of {needed} bit can occur, but loCredit is {configured} bit")]
+    LoCredit {
+        /// The class's index.
+        class: usize,
+        /// The least that can occur, in bits.
+        needed: Rational,
+        /// The configured least, in bits.
+        configured: Rational,
+    },
     /// The gates cannot serve the classes.
     #[error(transparent)]
     Gate(#[from] GateError),
@@ -218,6 +238,38 @@ impl EgressPort {
             Some(TransmissionSelection::EarliestTxTime { delta }) => Ok(lead - delta),
             _ => Ok(Rational::ZERO),
         }
+    }
+
+    /// Whether the configured `loCredit` and `hiCredit` of a class, in bits on the wire, leave room for all credit that can occur. Only then do
+    /// the bounds hold for a device that cuts credit off at these. Nothing to check for classes without a Credit-Based Shaper.
+    ///
+    /// # Errors
+    /// Credit can occur that would be cut off.
+    pub fn check_credit(
+        &self,
+        class: usize,
+        lo_credit: &Rational,
+        hi_credit: &Rational,
+    ) -> Result<(), PortError> {
+        match self.credit_limits(class) {
+            Some((low, _)) if low < *lo_credit => Err(PortError::LoCredit {
+                class,
+                needed: low,
+                configured: lo_credit.clone(),
+            }),
+            Some((_, high)) if high > *hi_credit => Err(PortError::HiCredit {
+                class,
+                needed: high,
+                configured: hi_credit.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The least and the most that the credit of a class can become, in bits on the wire, if it has a Credit-Based Shaper: what loCredit and
+    /// hiCredit have to allow.
+    pub fn credit_limits(&self, class: usize) -> Option<(Rational, Rational)> {
+        self.credit(class).map(credit::Credit::limits)
     }
 
     /// The longest frame of any class below one.

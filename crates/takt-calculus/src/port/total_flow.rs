@@ -125,8 +125,10 @@ impl PortNetwork {
         };
         let mut grid = fixed_point.grid.clone();
         let (first, circle) = self.order.split_at(self.cyclic_from);
+        let length: usize = self.queues.iter().map(Vec::len).sum();
+        let rounded = length > fixed_point.exact_up_to;
         for queue in first {
-            progress.pass(*queue, fixed_point.everywhere.then_some(&grid))?;
+            progress.pass(*queue, rounded.then_some(&grid))?;
         }
         let mut endless = Vec::new();
         let mut rounds = 0;
@@ -270,26 +272,29 @@ impl PortNetwork {
         but: Option<(usize, usize)>,
     ) -> Result<Curve, PortNetworkError> {
         // What came the same way in one class was limited there.
-        let mut ways: BTreeMap<(Option<QueueId>, Rational), Curve> = BTreeMap::new();
+        let mut ways: BTreeMap<(Option<QueueId>, Rational), Vec<&Visit>> = BTreeMap::new();
         let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
         for visit in self.visits(queue).iter().filter(counts) {
             let spread = &visit.most - &visit.least;
-            let sum = ways.entry((visit.from, spread)).or_insert_with(Curve::zero);
-            *sum = sum.sum(&self.arrival_of(visit, jitters));
+            ways.entry((visit.from, spread)).or_default().push(visit);
         }
-        let mut all = Curve::zero();
-        for ((from, spread), sum) in ways {
+        let mut all = Vec::with_capacity(ways.len());
+        for ((from, spread), visits) in ways {
+            let arrivals = visits
+                .into_iter()
+                .map(|visit| self.arrival_of(visit, jitters));
+            let sum: Curve = arrivals.sum();
             let Some(from) = from.filter(|_| shaped) else {
-                all = all.sum(&sum);
+                all.push(sum);
                 continue;
             };
             // A frame that is complete within an interval was on the link, without a pause, at most its own length before.
             let port = &self.ports[from.port];
             let length = &port.classes()[from.class].longest / port.link_rate();
             let shaping = port.shaping(from.class)?.advanced(&(length + spread));
-            all = all.sum(&sum.minimum(&from_zero(shaping)));
+            all.push(sum.minimum(&from_zero(shaping)));
         }
-        Ok(all)
+        Ok(all.into_iter().sum())
     }
 
     /// A stream's frames at a queue of its path: as at its first step, but for what its delay to here varies.

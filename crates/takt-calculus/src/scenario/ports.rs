@@ -1,6 +1,6 @@
 //! Ports of a scenario as the calculus knows them.
 
-use takt_scenario::{LowerPriority, PortId, Queue, Scheduler};
+use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler};
 
 use super::sound::Mapping;
 use super::{ScenarioBoundsError, bits_per_second, class_at, seconds};
@@ -50,6 +50,22 @@ impl Mapping<'_> {
             reason: Box::new(reason),
         };
         let mut egress = EgressPort::new(link, classes).map_err(port_error)?;
+        let queues = port.discipline.classes.iter().zip(&indices);
+        for (class, index) in queues {
+            if let (
+                Queue::Cbs {
+                    hi_credit,
+                    lo_credit,
+                    ..
+                },
+                Some(index),
+            ) = (&class.queue, index)
+            {
+                let bits = |credit: &Credit| Rational::from(credit.0) * Rational::from(8);
+                let checked = egress.check_credit(*index, &bits(lo_credit), &bits(hi_credit));
+                checked.map_err(port_error)?;
+            }
+        }
         if let Some(gates) = self.gates(id, &indices)? {
             egress = egress.with_gates(gates).map_err(port_error)?;
         }

@@ -1,5 +1,7 @@
 //! Ports that send frames one by one, as IEEE 802.1Q says, with exact times: what bounds are tried against. It knows none of the curves.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use std::collections::{BTreeMap, VecDeque};
 
 use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
@@ -46,8 +48,18 @@ pub(crate) struct Seen {
     pub(crate) queue_delays: BTreeMap<(usize, usize), Rational>,
     /// Of each queue, the most bits there, right behind an arrival.
     pub(crate) backlogs: BTreeMap<(usize, usize), Rational>,
+    /// Of each queue, what passed, in its order.
+    pub(crate) passed: BTreeMap<(usize, usize), Vec<Passed>>,
     /// Of each queue, what was sent: from when, how many bits.
     pub(crate) sent: BTreeMap<(usize, usize), Vec<(Rational, Rational)>>,
+}
+
+/// A frame that passed a queue.
+pub(crate) struct Passed {
+    pub(crate) arrived: Rational,
+    pub(crate) begun: Rational,
+    pub(crate) done: Rational,
+    pub(crate) size: Rational,
 }
 
 pub(crate) struct Simulator<'a> {
@@ -114,6 +126,17 @@ impl<'a> Simulator<'a> {
                     self.ports[port].update(&now);
                     let class = self.ports[port].sending.take().unwrap();
                     let mut frame = self.ports[port].queues[class].pop_front().unwrap();
+                    let takes = &frame.size / self.ports[port].port.link_rate();
+                    self.seen
+                        .passed
+                        .entry((port, class))
+                        .or_default()
+                        .push(Passed {
+                            arrived: frame.arrived.clone(),
+                            begun: &now - takes,
+                            done: now.clone(),
+                            size: frame.size.clone(),
+                        });
                     let delay = &now - &frame.arrived;
                     let longest = self.seen.queue_delays.entry((port, class)).or_default();
                     *longest = delay.max(longest.clone());

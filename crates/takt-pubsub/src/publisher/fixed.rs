@@ -1,27 +1,41 @@
 //! The fast path: what always has the same layout is built once, and each interval only stores values.
 
+use std::sync::Arc;
+
 use takt_cell::Cell;
 use takt_ua::binary::Encode;
 use takt_ua::enumerations::DataSetFieldContentMask;
 use takt_ua::{DataValue, StatusCode, Variant};
-use takt_wire::{FixedMessage, NetworkMessage};
+use takt_wire::{FixedMessage, NetworkMessage, ScalarPlace};
 
 use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
+use super::source::FieldSource;
 use crate::time::Now;
 
 /// A NetworkMessage that is built once. All of its fields come from cells.
 #[derive(Debug)]
 pub(super) struct FixedNetworkMessage {
     pub(super) message: FixedMessage,
-    fields: Vec<FixedField>,
-    /// For the value of one field.
+    numbers: Vec<NumberField>,
+    others: Vec<FixedField>,
+    /// For the value of one of the others.
     scratch: Vec<u8>,
+}
+
+/// A value of at most eight bytes, without a status and times of its own: read and stored as a number.
+#[derive(Debug)]
+struct NumberField {
+    cell: Arc<Cell>,
+    place: ScalarPlace,
+    /// Of the value in the cell, if it fits: its first byte, and its length with that.
+    encoding_mask: u8,
+    length: usize,
 }
 
 #[derive(Debug)]
 struct FixedField {
-    /// Index of the writer within the WriterGroup, and of the field within the writer.
-    writer: usize,
+    cell: Arc<Cell>,
+    /// Index of the field within the DataSetMessage.
     field: usize,
     /// Index of the DataSetMessage.
     data_set_message: usize,
@@ -39,63 +53,89 @@ impl FixedNetworkMessage {
         writers: &[DataSetWriter],
         indexes: &[usize],
     ) -> Option<Self> {
-        let members = || {
-            indexes
-                .iter()
-                .filter_map(|index| Some((*index, writers.get(*index)?)))
+        let members = || indexes.iter().filter_map(|index| writers.get(*index));
+        let layouts: Vec<_> = members().map(|writer| writer.raw_data.as_ref()).collect();
+        let mut fixed = Self {
+            message: FixedMessage::new(message, &layouts).ok()?,
+            numbers: Vec::new(),
+            others: Vec::new(),
+            scratch: Vec::new(),
         };
-        let layouts: Vec<_> = members()
-            .map(|(_, writer)| writer.raw_data.as_ref())
-            .collect();
-        let message = FixedMessage::new(message, &layouts).ok()?;
-        let mut fields = Vec::new();
-        let mut longest = 0;
-        for (data_set_message, (writer_index, writer)) in members().enumerate() {
+        for (data_set_message, writer) in members().enumerate() {
             let settings = writer.mapping.uadp();
             let sized = settings.is_none_or(|settings| settings.configured_size != 0);
             if !writer.only_key_frames() || sized {
                 return None;
             }
             for (index, field) in writer.fields.iter().enumerate() {
-                let cell = field.source.cell()?;
+                let FieldSource::Cell(cell) = &field.source else {
+                    return None;
+                };
                 let value = writer.values.get(index)?.value.as_ref()?;
                 if !field.substitute.is_empty() {
                     return None;
                 }
-                longest = longest.max(cell.capacity());
-                fields.push(FixedField {
-                    writer: writer_index,
-                    field: index,
+                fixed.add(data_set_message, index, cell, value, writer.encoding)?;
+            }
+        }
+        Some(fixed)
+    }
+
+    fn add(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        cell: &Arc<Cell>,
+        value: &Variant,
+        encoding: FieldEncoding,
+    ) -> Option<()> {
+        let head = head_of(value, encoding)?;
+        let encoded = value.encode_to_vec();
+        let encoding_mask = encoded.first().copied()?;
+        let cell = cell.clone();
+        let bare = !matches!(encoding, FieldEncoding::DataValue(_));
+        match self.message.scalar_place(data_set_message, field) {
+            Some(place) if bare => self.numbers.push(NumberField {
+                cell,
+                place,
+                encoding_mask,
+                length: encoded.len(),
+            }),
+            _ => {
+                let longest = self.scratch.len().max(cell.capacity());
+                self.scratch.resize(longest, 0);
+                self.others.push(FixedField {
+                    cell,
+                    field,
                     data_set_message,
-                    encoding: writer.encoding,
-                    encoding_mask: value.encode_to_vec().first().copied()?,
-                    head: head_of(value, writer.encoding)?,
+                    encoding,
+                    encoding_mask,
+                    head,
                 });
             }
         }
-        Some(Self {
-            message,
-            fields,
-            scratch: vec![0; longest],
-        })
+        Some(())
     }
 
     /// Stores the values of all cells. `false` if one of them does not fit the layout now: it is Bad, or longer, or of
     /// another type. Then the general encoder makes the message.
     #[inline]
-    pub(super) fn store(&mut self, writers: &[DataSetWriter], now: Now) -> bool {
-        for place in &self.fields {
-            let source = writers
-                .get(place.writer)
-                .and_then(|writer| writer.fields.get(place.field));
-            let Some(cell) = source.and_then(|field| field.source.cell()) else {
+    pub(super) fn store(&mut self, now: Now) -> bool {
+        for number in &self.numbers {
+            let Ok((scalar, reading)) = number.cell.read_encoded_scalar() else {
                 return false;
             };
-            if !place.store(cell, &mut self.message, &mut self.scratch, now) {
+            let fits = reading.length == number.length
+                && scalar.encoding_mask == number.encoding_mask
+                && reading.status.is_good();
+            if !fits {
                 return false;
             }
+            self.message.store_scalar(number.place, scalar.bytes);
         }
-        true
+        self.others
+            .iter()
+            .all(|place| place.store(&mut self.message, &mut self.scratch, now))
     }
 }
 
@@ -113,8 +153,8 @@ fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
 
 impl FixedField {
     #[inline]
-    fn store(&self, cell: &Cell, message: &mut FixedMessage, scratch: &mut [u8], now: Now) -> bool {
-        let Ok(reading) = cell.read_into(scratch) else {
+    fn store(&self, message: &mut FixedMessage, scratch: &mut [u8], now: Now) -> bool {
+        let Ok(reading) = self.cell.read_into(scratch) else {
             return false;
         };
         let value = scratch.get(self.head..reading.length).unwrap_or_default();

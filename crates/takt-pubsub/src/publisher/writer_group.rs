@@ -240,7 +240,7 @@ impl WriterGroup {
         let Some(fixed) = &mut plan.fixed else {
             return Ok(false);
         };
-        if fixed.message.bytes().len() > limit || !fixed.store(&self.writers, now) {
+        if fixed.message.bytes().len() > limit || !fixed.store(now) {
             return Ok(false);
         }
         let message = &mut fixed.message;

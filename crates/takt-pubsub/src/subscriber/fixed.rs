@@ -1,9 +1,11 @@
 //! The fast path: messages that look like one that was received before are recognized by comparing bytes, and their
 //! values go from where they stand into cells.
 
-use takt_cell::Cell;
+use std::sync::Arc;
+
+use takt_cell::{Cell, EncodedScalar};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
-use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
+use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload, ScalarPlace};
 
 use super::data_set_reader::DataSetReader;
 use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields, fixed_value};
@@ -43,8 +45,26 @@ struct DataSet {
     data_set_message: usize,
     field_count: usize,
     has_status: bool,
-    /// For each target of the reader, how its value is stored.
-    places: Vec<Option<Place>>,
+    numbers: Vec<Number>,
+    others: Vec<Other>,
+}
+
+/// A value of at most eight bytes, without a status and a time of its own, that goes into a cell.
+#[derive(Debug)]
+struct Number {
+    cell: Arc<Cell>,
+    place: ScalarPlace,
+    built_in_type: BuiltInType,
+    field: usize,
+}
+
+/// Anything else.
+#[derive(Debug)]
+struct Other {
+    /// Index of the reader's target.
+    target: usize,
+    /// `None` if the value does not go into a cell as it stands in the message.
+    place: Option<Place>,
 }
 
 /// What stands before a value in its encoding as a Variant.
@@ -99,7 +119,13 @@ impl FixedLayouts {
         now: Now,
         observer: &mut dyn Observer,
     ) -> Option<Result<usize, ReceiveError>> {
-        let (index, route, message) = self.find(bytes)?;
+        let Self {
+            routes,
+            last,
+            scratch,
+            ..
+        } = self;
+        let (index, route, message) = find(routes, *last, bytes)?;
         // A status that is not Good is the general decoder's.
         let good = |data_set: &DataSet| {
             !data_set.has_status
@@ -110,10 +136,7 @@ impl FixedLayouts {
         if !route.data_sets.iter().all(good) {
             return None;
         }
-        self.last = index;
-        // Borrowed apart: the scratch is not the route's.
-        let route = self.routes.get(index)?;
-        let message = route.layout.read(bytes)?;
+        *last = index;
         let mut count = 0;
         let mut outcome = Ok(());
         for data_set in &route.data_sets {
@@ -123,7 +146,7 @@ impl FixedLayouts {
             if !listens(reader, data_set.reader) {
                 continue;
             }
-            match data_set.receive(&message, reader, &mut self.scratch, now, observer) {
+            match data_set.receive(&message, reader, scratch, now, observer) {
                 Ok(true) => count += 1,
                 Ok(false) => {}
                 Err(error) => outcome = Err(error),
@@ -131,15 +154,20 @@ impl FixedLayouts {
         }
         Some(outcome.map(|()| count))
     }
+}
 
-    #[inline]
-    fn find<'a>(&'a self, bytes: &'a [u8]) -> Option<(usize, &'a Route, FixedMessageRef<'a>)> {
-        let of = |index: usize| {
-            let route = self.routes.get(index)?;
-            Some((index, route, route.layout.read(bytes)?))
-        };
-        of(self.last).or_else(|| (0..self.routes.len()).find_map(of))
-    }
+/// The route whose layout a message has, its index, and the message; the one at `last` is tried first.
+#[inline]
+fn find<'a>(
+    routes: &'a [Route],
+    last: usize,
+    bytes: &'a [u8],
+) -> Option<(usize, &'a Route, FixedMessageRef<'a>)> {
+    let of = |index: usize| {
+        let route = routes.get(index)?;
+        Some((index, route, route.layout.read(bytes)?))
+    };
+    of(last).or_else(|| (0..routes.len()).find_map(of))
 }
 
 impl Route {
@@ -167,14 +195,18 @@ impl Route {
         let data_sets = accepted.iter().map(|(reader_index, data_set_message)| {
             let reader = readers.get(*reader_index)?;
             let fields = (0..).map_while(|field| first.encoded(*data_set_message, field));
-            let place = |target: &ReaderTarget| Place::of(&first, *data_set_message, target);
-            Some(DataSet {
+            let mut data_set = DataSet {
                 reader: *reader_index,
                 data_set_message: *data_set_message,
                 field_count: fields.count(),
                 has_status: messages.get(*data_set_message)?.status.is_some(),
-                places: reader.targets.iter().map(place).collect(),
-            })
+                numbers: Vec::new(),
+                others: Vec::new(),
+            };
+            for (index, target) in reader.targets.iter().enumerate() {
+                data_set.add(&first, index, target);
+            }
+            Some(data_set)
         });
         let data_sets = data_sets.collect::<Option<Vec<_>>>()?;
         Some(Self { layout, data_sets })
@@ -237,7 +269,54 @@ impl Place {
     }
 }
 
+impl Number {
+    fn of(
+        message: &FixedMessageRef<'_>,
+        data_set_message: usize,
+        target: &ReaderTarget,
+    ) -> Option<Self> {
+        let field = target.field;
+        let bare = message.field_status(data_set_message, field).is_none()
+            && message
+                .field_source_timestamp(data_set_message, field)
+                .is_none();
+        let built_in_type = message.variant(data_set_message, field)?.built_in_type()?;
+        // What is in its place means something else: the status of a field that is Bad.
+        if !bare || built_in_type == BuiltInType::StatusCode {
+            return None;
+        }
+        Some(Self {
+            cell: target.plain_cell()?.clone(),
+            place: message.scalar_place(data_set_message, field)?,
+            built_in_type,
+            field,
+        })
+    }
+
+    #[inline]
+    fn store(&self, message: &FixedMessageRef<'_>, time: DateTime) -> Result<(), StatusCode> {
+        let scalar = EncodedScalar {
+            encoding_mask: self.built_in_type as u8,
+            bytes: message.get_scalar(self.place),
+        };
+        self.cell
+            .set_encoded_scalar(scalar, StatusCode::Good, time)
+            .map_err(|error| error.status_code())
+    }
+}
+
 impl DataSet {
+    /// Notes how the value for a target of the reader is stored.
+    fn add(&mut self, message: &FixedMessageRef<'_>, index: usize, target: &ReaderTarget) {
+        match Number::of(message, self.data_set_message, target) {
+            Some(number) => self.numbers.push(number),
+            None => self.others.push(Other {
+                target: index,
+                place: Place::of(message, self.data_set_message, target),
+            }),
+        }
+    }
+
     #[inline]
     fn receive(
         &self,
@@ -257,17 +336,26 @@ impl DataSet {
         };
         reader.note(kind);
         let timestamp = message.data_set_timestamp(index).or(message.timestamp());
-        let mut outcome = Ok(true);
-        for (place, target) in self.places.iter().zip(&mut reader.targets) {
+        let mut failed = None;
+        let time = timestamp.unwrap_or(now.date_time);
+        for number in &self.numbers {
+            if let Err(status) = number.store(message, time) {
+                failed = Some((number.field, status));
+            }
+        }
+        for other in &self.others {
+            let Some(target) = reader.targets.get_mut(other.target) else {
+                continue;
+            };
             let field = target.field;
             let status = message
                 .field_status(index, field)
                 .unwrap_or(StatusCode::Good);
-            let written = match (place, target.plain_cell(), message.encoded(index, field)) {
+            let encoded = message.encoded(index, field);
+            let written = match (&other.place, target.plain_cell(), encoded) {
                 (Some(place), Some(cell), Some(encoded)) if !status.is_bad() => {
-                    let time = message.field_source_timestamp(index, field).or(timestamp);
-                    let time = time.unwrap_or(now.date_time);
-                    place.store(encoded, cell, scratch, status, time)
+                    let own = message.field_source_timestamp(index, field);
+                    place.store(encoded, cell, scratch, status, own.unwrap_or(time))
                 }
                 _ => match fixed_value(message, index, field) {
                     Some(mut value) => {
@@ -278,12 +366,7 @@ impl DataSet {
                 },
             };
             if let Err(status) = written {
-                let reader = String::new();
-                outcome = Err(ReceiveError::Target {
-                    reader,
-                    index: field,
-                    status,
-                });
+                failed = Some((field, status));
             }
         }
         observer.data_set(&ReceivedDataSet {
@@ -299,16 +382,13 @@ impl DataSet {
                 count: self.field_count,
             },
         });
-        outcome.map_err(|error| match error {
-            ReceiveError::Target { index, status, .. } => {
-                let reader = reader.name().to_owned();
-                ReceiveError::Target {
-                    reader,
-                    index,
-                    status,
-                }
-            }
-            other => other,
-        })
+        match failed {
+            None => Ok(true),
+            Some((index, status)) => Err(ReceiveError::Target {
+                reader: reader.name().to_owned(),
+                index,
+                status,
+            }),
+        }
     }
 }

@@ -109,7 +109,7 @@ impl ReaderTarget {
     }
 
     /// Whether a value can be stored as it is, by its encoding.
-    pub(super) fn plain_cell(&self) -> Option<&Cell> {
+    pub(super) fn plain_cell(&self) -> Option<&Arc<Cell>> {
         let ranges = self.receiver_index_range.is_some() || self.write_index_range.is_some();
         match &self.target {
             FieldTarget::Cell(cell) if !ranges => Some(cell),

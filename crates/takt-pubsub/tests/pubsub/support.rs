@@ -20,7 +20,7 @@ use takt_ua::structures::{
 use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
 
 use takt_pubsub::Now;
-use takt_pubsub::publisher::WriterGroup;
+use takt_pubsub::publisher::{Output, WriterGroup};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
 use takt_pubsub::subscriber::Subscriber;
 use zeroize::Zeroizing;
@@ -217,5 +217,44 @@ pub(crate) fn now() -> Now {
     Now {
         instant: Instant::now(),
         date_time: DateTime(132_000_000_000_000_000),
+    }
+}
+
+/// One message, in memory that is there already.
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Buffer {
+    /// The message that was committed last.
+    pub(crate) fn message(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.length]
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self {
+            bytes: vec![0; 2000],
+            length: 0,
+        }
+    }
+}
+
+impl Output for Buffer {
+    type Error = std::convert::Infallible;
+
+    fn max_message_size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
+        self.length = length;
+        Ok(self.bytes.get_mut(..length).unwrap_or_default())
+    }
+
+    fn commit(&mut self) -> Result<(), Self::Error> {
+        Ok(())
     }
 }

@@ -109,7 +109,7 @@ pub(crate) const CLASS: Shape = Shape {
         may(
             "hi_credit",
             Kind::Credit,
-            "cbs: the most credit; by default what a 1542 B frame in the way gives.",
+            "cbs: the most credit, in bytes on the wire as everything that the shaper counts; by default enough for what can be in the way, a frame of 1542 B and the classes above.",
         ),
         may(
             "lo_credit",

@@ -154,9 +154,9 @@ pub enum Queue {
         idle_slope: Rate,
         /// What it loses while one is sent, as a positive number: the link's rate less idleSlope, unless said otherwise.
         send_slope: Rate,
-        /// The most credit, in bytes as for `tc`.
+        /// The most credit, in bytes, as for `tc`; of frames on the wire.
         hi_credit: Credit,
-        /// The least credit, in bytes as for `tc`.
+        /// The least credit, in bytes, as for `tc`; of frames on the wire.
         lo_credit: Credit,
         /// What it holds; more is dropped.
         limit: Limit,

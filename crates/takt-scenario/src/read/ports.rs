@@ -103,7 +103,8 @@ impl Reader<'_> {
         passing: &[&NamedFlow],
     ) -> Discipline {
         let mut discipline = written.discipline.clone();
-        let mut reserved = 0u128;
+        // What is reserved for the shaped classes above, how many these are, and their longest frames together.
+        let (mut reserved, mut above, mut in_the_way) = (0u128, 0u32, 0u32);
         for (index, shaper) in written.shapers.iter().enumerate() {
             let Some(shaper) = shaper else { continue };
             let flows = passing
@@ -126,21 +127,23 @@ impl Reader<'_> {
                 *idle_slope = shaper
                     .idle_slope
                     .unwrap_or_else(|| reservation(&frames, shaper.provisioning));
-                reserved += u128::from(idle_slope.0);
                 *send_slope = shaper
                     .send_slope
                     .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
+                let longest = frames.iter().map(|(frame, _)| frame.physical()).max();
+                let longest = longest.unwrap_or(0);
+                // A frame of lower priority, then one of each class above, then what these gained meanwhile.
+                let waits = (1 + above) * Frame::LONGEST.physical() + in_the_way;
+                let left = u128::from(rate.0).saturating_sub(reserved);
                 *hi_credit = shaper
                     .hi_credit
-                    .unwrap_or_else(|| Credit(portion(Frame::LONGEST.l2(), idle_slope.0, rate.0)));
-                *lo_credit = shaper.lo_credit.unwrap_or_else(|| {
-                    let longest = frames
-                        .iter()
-                        .map(|(frame, _)| frame.l2())
-                        .max()
-                        .unwrap_or(0);
-                    Credit(-portion(longest, send_slope.0, rate.0))
-                });
+                    .unwrap_or_else(|| Credit(portion(waits, idle_slope.0, left)));
+                *lo_credit = shaper
+                    .lo_credit
+                    .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
+                reserved += u128::from(idle_slope.0);
+                above += 1;
+                in_the_way += longest;
                 self.check_slope(*idle_slope, rate, shaper, &class.name);
             }
         }
@@ -257,7 +260,7 @@ fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
 }
 
 /// `bytes · slope / rate`, rounded up.
-fn portion(bytes: u32, slope: u64, rate: u64) -> i64 {
-    let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(u128::from(rate.max(1)));
+fn portion(bytes: u32, slope: u64, rate: u128) -> i64 {
+    let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(rate.max(1));
     i64::try_from(portion).unwrap_or(i64::MAX)
 }

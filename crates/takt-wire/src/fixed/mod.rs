@@ -6,6 +6,7 @@
 
 mod layout;
 mod reader;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -22,7 +23,8 @@ use layout::{FieldKind, FieldPlace, FixedLayout};
 
 pub use layout::FixedMessageError;
 pub use reader::{FixedMessageReader, FixedMessageRef};
-pub use value::{FixedValue, Slot};
+pub use slot::{ScalarPlace, Slot, SlotSeries};
+pub use value::FixedValue;
 
 /// A message that is built once, and in which each cycle stores values.
 ///

@@ -1,14 +1,15 @@
 //! Reading messages of a fixed layout.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use takt_ua::binary::Decoder;
 use takt_ua::{Array, ArrayRef, DateTime, Elements, StatusCode, Variant};
 
 use super::layout::{FieldKind, FixedLayout, FixedMessageError};
-use super::{FixedValue, Slot, upper_status};
+use super::{FixedValue, Slot, SlotSeries, upper_status};
 use crate::network_message::NetworkMessage;
-use crate::raw_data::{Rank, RawDataLayout, RawType, decode_field};
+use crate::raw_data::{RawDataLayout, decode_field};
 
 /// Recognizes messages of one layout by the bytes that never change.
 ///
@@ -22,8 +23,8 @@ pub struct FixedMessageReader {
 /// A message of a fixed layout; values are read where they are.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedMessageRef<'a> {
-    layout: &'a FixedLayout,
-    bytes: &'a [u8],
+    pub(super) layout: &'a FixedLayout,
+    pub(super) bytes: &'a [u8],
 }
 
 impl FixedMessageReader {
@@ -43,6 +44,15 @@ impl FixedMessageReader {
     /// Where a field of a type with a fixed size is; `None` if it has another type, or is an array.
     pub fn slot<T: FixedValue>(&self, data_set_message: usize, field: usize) -> Option<Slot<T>> {
         self.layout.slot(data_set_message, field)
+    }
+
+    /// Where consecutive fields are; see [`FixedMessage::slots`](super::FixedMessage::slots).
+    pub fn slots<T: FixedValue>(
+        &self,
+        data_set_message: usize,
+        fields: Range<usize>,
+    ) -> Option<SlotSeries<T>> {
+        self.layout.slots(data_set_message, fields)
     }
 
     /// The message, if it has the layout; else it is for the general decoder. Zeros may follow it, with which short
@@ -77,25 +87,6 @@ fn same(bytes: &[u8], template: &[u8], constant: &[u8]) -> bool {
         different |= u64::from((byte ^ template) & constant);
     }
     different == 0
-}
-
-impl FixedLayout {
-    pub(super) fn slot<T: FixedValue>(
-        &self,
-        data_set_message: usize,
-        field: usize,
-    ) -> Option<Slot<T>> {
-        let place = self.field(data_set_message, field)?;
-        let built_in_type = match &place.kind {
-            FieldKind::Scalar(built_in_type) => *built_in_type,
-            FieldKind::Raw(field) => match (&field.raw_type, &field.rank) {
-                (RawType::Fixed(built_in_type), Rank::Scalar) => *built_in_type,
-                _ => return None,
-            },
-            FieldKind::Array(_) => return None,
-        };
-        (built_in_type == T::BUILT_IN_TYPE).then(|| Slot::new(place.value.start))
-    }
 }
 
 impl<'a> FixedMessageRef<'a> {

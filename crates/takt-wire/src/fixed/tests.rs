@@ -271,3 +271,88 @@ fn several_padded_data_set_messages_without_ids() {
     assert_eq!(read.data_set_sequence_number(1), Some(8));
     assert_eq!(slots[1].offset(), 1 + 12 + 6);
 }
+
+#[test]
+fn consecutive_fields_are_stored_and_read_at_once() {
+    let values = [1_u32, 0x0102_0304, u32::MAX];
+    let variants = |values: &[u32]| Fields::Variant(values.iter().map(|it| (*it).into()).collect());
+    let field = FieldMetaData {
+        built_in_type: BuiltInType::UInt32 as u8,
+        value_rank: -1,
+        ..FieldMetaData::default()
+    };
+    let meta_data = DataSetMetaDataType {
+        fields: vec![field; 3],
+        ..DataSetMetaDataType::default()
+    };
+    let layout = RawDataLayout::new(&meta_data).unwrap();
+    let raw: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+    for (zeros, expected, layout) in [
+        (variants(&[0; 3]), variants(&values), None),
+        (
+            Fields::RawData(vec![0; 12]),
+            Fields::RawData(raw),
+            Some(&layout),
+        ),
+    ] {
+        let mut fixed = FixedMessage::new(&template(zeros), &[layout]).unwrap();
+        set_headers(&mut fixed);
+        let slots = fixed.slots::<u32>(0, 0..3).unwrap();
+        assert_eq!(slots.count(), 3);
+        assert!(!fixed.store_all(slots, &values[..2]), "one is missing");
+        assert!(fixed.store_all(slots, &values));
+        assert_eq!(fixed.bytes(), general(expected));
+
+        let reader = fixed.reader();
+        assert_eq!(reader.slots::<u32>(0, 0..3), Some(slots));
+        let read = reader.read(fixed.bytes()).unwrap();
+        let mut found = [0; 3];
+        assert!(!read.get_all(slots, &mut found[..2]));
+        assert!(read.get_all(slots, &mut found));
+        assert_eq!(found, values);
+
+        let last = fixed.slots::<u32>(0, 2..3).unwrap();
+        assert!(fixed.store_all(last, &[7]));
+        let none = fixed.slots::<u32>(0, 1..1).unwrap();
+        assert!(fixed.store_all(none, &[]));
+        assert_eq!(fixed.slots::<u32>(0, 1..4), None, "there are three");
+        assert_eq!(fixed.slots::<i32>(0, 0..3), None);
+    }
+    let mixed = Fields::Variant(vec![1_u32.into(), 1_u16.into(), 1_u32.into(), 2_u32.into()]);
+    let fixed = FixedMessage::new(&template(mixed), &[]).unwrap();
+    assert_eq!(fixed.slots::<u32>(0, 0..3), None);
+    assert!(fixed.slots::<u32>(0, 2..4).is_some());
+}
+
+#[test]
+fn short_values_of_any_type_are_stored_as_numbers() {
+    let fields = |values: [u64; 4]| {
+        Fields::Variant(vec![
+            Variant::Byte(values[0] as u8),
+            Variant::Int16(values[1] as i16),
+            Variant::Float(f32::from_bits(values[2] as u32)),
+            Variant::DateTime(DateTime(values[3] as i64)),
+        ])
+    };
+    let values = [0xFE, 0xFDFC, 0x3FC0_0000, 0x0102_0304_0506_0708];
+    let mut fixed = FixedMessage::new(&template(fields([0; 4])), &[]).unwrap();
+    set_headers(&mut fixed);
+    for (field, value) in values.into_iter().enumerate() {
+        let place = fixed.scalar_place(0, field).unwrap();
+        // What is above the value does not count.
+        let above = if field < 3 { 0xAB << 40 } else { 0 };
+        fixed.store_scalar(place, value | above);
+    }
+    assert_eq!(fixed.bytes(), general(fields(values)));
+    let reader = fixed.reader();
+    let read = reader.read(fixed.bytes()).unwrap();
+    for (field, value) in values.into_iter().enumerate() {
+        let place = read.scalar_place(0, field).unwrap();
+        assert_eq!(Some(place), fixed.scalar_place(0, field));
+        assert_eq!(read.get_scalar(place), value);
+    }
+    assert_eq!(fixed.scalar_place(0, 4), None);
+    let guid = Fields::Variant(vec![takt_ua::Guid::default().into()]);
+    let fixed = FixedMessage::new(&template(guid), &[]).unwrap();
+    assert_eq!(fixed.scalar_place(0, 0), None);
+}

@@ -1,6 +1,4 @@
-//! Values of fixed size, and where they are.
-
-use std::marker::PhantomData;
+//! Values of fixed size.
 
 use takt_ua::{BuiltInType, DateTime, Guid, StatusCode};
 
@@ -11,11 +9,11 @@ pub trait FixedValue: Copy + sealed::Sealed {
     /// Size of a value in bytes.
     const SIZE: usize;
 
-    /// Stores the value, little-endian, in [`SIZE`](Self::SIZE) bytes.
+    /// Stores the value, little-endian, in the first [`SIZE`](Self::SIZE) bytes.
     #[doc(hidden)]
     fn store(self, target: &mut [u8]);
 
-    /// Reads the value from [`SIZE`](Self::SIZE) bytes.
+    /// Reads the value from the first [`SIZE`](Self::SIZE) bytes.
     #[doc(hidden)]
     fn load(source: &[u8]) -> Self;
 }
@@ -109,37 +107,6 @@ impl FixedValue for Guid {
         }
     }
 }
-
-/// Where a value of a type is in every message of a layout.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Slot<T> {
-    pub(super) offset: usize,
-    value: PhantomData<T>,
-}
-
-impl<T> Slot<T> {
-    pub(super) fn new(offset: usize) -> Self {
-        Self {
-            offset,
-            value: PhantomData,
-        }
-    }
-
-    /// Offset in bytes from the start of the NetworkMessage.
-    #[inline]
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-}
-
-impl<T> Clone for Slot<T> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Slot<T> {}
 
 #[cfg(test)]
 mod tests {

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     println!(
-        "{:32} {:>9} {:>12} {:>7} {:>6}",
+        "{:34} {:>9} {:>12} {:>7} {:>6}",
         "ns", "Takt", "open62541", "ratio", "goal"
     );
     store(10, Some(1.0))?;
@@ -73,7 +73,7 @@ fn time(work: &mut impl FnMut()) -> f64 {
 fn report(what: &str, (ours, theirs): (f64, f64), goal: Option<f64>) {
     let goal = goal.map_or(String::new(), |goal| format!("{goal:.2}"));
     println!(
-        "{what:32} {ours:9.1} {theirs:12.1} {:7.3} {goal:>6}",
+        "{what:34} {ours:9.1} {theirs:12.1} {:7.3} {goal:>6}",
         ours / theirs
     );
 }
@@ -99,33 +99,53 @@ fn store(fields: usize, goal: Option<f64>) -> Result<(), String> {
         FixedMessage::new(&template, &[Some(&layout)]).map_err(|error| error.to_string())?;
     let slots: Option<Vec<Slot<u32>>> = (0..fields).map(|field| ours.slot(0, field)).collect();
     let slots = slots.ok_or("a field has no slot")?;
+    let series = ours.slots::<u32>(0, 0..fields);
+    let series = series.ok_or("the fields are not at equal distances")?;
 
     let values: Vec<u32> = (0..).map(|value| 7 * value).take(fields).collect();
     let now = DateTime(132_000_000_000_000_000);
     let mut number = 0_u16;
     theirs.set(&values);
-    let times = in_turns(
+    let mut store_headers = |ours: &mut FixedMessage| {
+        number = number.wrapping_add(1);
+        ours.set_sequence_number(number);
+        ours.set_data_set_sequence_number(0, number);
+        ours.set_data_set_timestamp(0, black_box(now));
+        ours.set_status(0, StatusCode::Good);
+    };
+    let mut their_store = || {
+        theirs.store(black_box(now.0));
+        black_box(theirs.bytes());
+    };
+    let at_once = in_turns(
         || {
-            number = number.wrapping_add(1);
-            ours.set_sequence_number(number);
-            ours.set_data_set_sequence_number(0, number);
-            ours.set_data_set_timestamp(0, black_box(now));
-            ours.set_status(0, StatusCode::Good);
+            store_headers(&mut ours);
+            ours.store_all(series, black_box(&values));
+            black_box(ours.bytes());
+        },
+        &mut their_store,
+    );
+    let one_by_one = in_turns(
+        || {
+            store_headers(&mut ours);
             for (slot, value) in slots.iter().zip(black_box(&values)) {
                 ours.store(*slot, *value);
             }
             black_box(ours.bytes());
         },
-        || {
-            theirs.store(black_box(now.0));
-            black_box(theirs.bytes());
-        },
+        &mut their_store,
     );
+    // Both have done the same, as often.
     if ours.bytes() != theirs.bytes() {
         let (ours, theirs) = (ours.bytes(), theirs.bytes());
         return Err(format!("the messages differ:\n{ours:02x?}\n{theirs:02x?}"));
     }
-    report(&format!("store {fields} × UInt32"), times, goal);
+    report(&format!("store {fields} × UInt32, at once"), at_once, goal);
+    report(
+        &format!("store {fields} × UInt32, one by one"),
+        one_by_one,
+        goal,
+    );
     Ok(())
 }
 
