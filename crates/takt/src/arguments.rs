@@ -5,6 +5,7 @@ mod publish;
 mod pubsub;
 mod scenario;
 mod security_key;
+mod simulate;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security_key::SecurityKey;
+pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -121,6 +123,13 @@ pub enum Command {
     /// PubSub: configuration files, and what is in messages.
     #[command(subcommand, name = "pubsub")]
     PubSub(PubSubCommand),
+    /// Simulate a scenario: what the queueing disciplines do to its messages, frame by frame; or search the worst case.
+    #[command(after_help = "Examples:\n  \
+        takt simulate scenarios/e3.toml\n  \
+        takt simulate scenarios/b.toml --messages 100000 --seed 7 --csv messages.csv\n  \
+        takt simulate scenarios/line.toml --adversarial --tries 2000\n\n\
+        docs/simulation.md says what is modelled.")]
+    Simulate(SimulateArguments),
     /// Scenarios: networks, queueing disciplines and applications, described in one file.
     #[command(subcommand)]
     Scenario(ScenarioCommand),

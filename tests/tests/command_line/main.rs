@@ -15,6 +15,7 @@ mod mistakes;
 mod presence;
 mod pubsub_config;
 mod scenario;
+mod simulate;
 
 use std::time::{Duration, Instant};
 

@@ -15,6 +15,7 @@ mod pubsub;
 mod read;
 mod registry;
 mod scenario;
+mod simulate;
 mod subscribe;
 mod watch;
 mod write;
@@ -38,6 +39,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::PubSub(command) => pubsub::run(&command),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),
         Command::Scenario(command) => scenario::run(&command),
         Command::Completions { shell } => completions::run(shell),

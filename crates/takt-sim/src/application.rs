@@ -1,0 +1,146 @@
+//! Publishers, loopbacks and cross traffic: when each sends.
+//!
+//! As open62541's example has it ("Real-Time Performance of OPC UA", II-A, Fig. 3): in each cycle c the user thread takes at 0.3c what was received,
+//! the publisher thread runs at 0.6c, and what it made is sent when the cycle is over, plus the offset o.
+
+use takt_scenario::{Application, CrossTraffic, Pattern};
+
+use crate::latency::Latency;
+use crate::{Clock, Random, Time};
+
+/// The cyclic threads of an application on one node.
+#[derive(Debug)]
+pub(crate) struct Cycles {
+    cycle: Time,
+    user: Time,
+    publisher: Time,
+    /// From a cycle's begin until what was published in it is sent.
+    sending: Time,
+    /// How long before that frames are given to the kernel, with that time.
+    txtime: Option<Time>,
+    /// What an adversary moves all of it by.
+    shift: Time,
+    clock: Clock,
+    latency: Latency,
+    random: Random,
+    /// The cycle that comes next.
+    next: i64,
+    last: Time,
+}
+
+/// A frame is given to the kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Departure {
+    /// When.
+    pub(crate) at: Time,
+    /// When it shall be sent, by the node's clock.
+    pub(crate) txtime: Option<Time>,
+}
+
+impl Cycles {
+    pub(crate) fn new(
+        application: &Application,
+        clock: Clock,
+        latency: Latency,
+        random: Random,
+        shift: Time,
+    ) -> Self {
+        let cycle = Time::from(application.cycle).max(Time::picoseconds(1));
+        // Cycles begin at 0 of the node's clock; the first is the first that is not in the past.
+        let begin = clock.local(Time::ZERO) - shift;
+        let next = -(-begin.as_picoseconds()).div_euclid(cycle.as_picoseconds());
+        Self {
+            cycle,
+            user: application.cycle.part(application.phases.user).into(),
+            publisher: application.cycle.part(application.phases.publisher).into(),
+            sending: application.sending_time().into(),
+            txtime: application.txtime.map(Time::from),
+            shift,
+            clock,
+            latency,
+            random,
+            next,
+            last: Time::ZERO,
+        }
+    }
+
+    /// Goes on to the next cycle, and says when its message is given to the kernel.
+    pub(crate) fn publish(&mut self) -> Departure {
+        let departure = self.departure(self.next);
+        self.next += 1;
+        departure
+    }
+
+    /// Goes on to the next cycle, and says when its user thread runs.
+    pub(crate) fn user_thread(&mut self) -> Time {
+        let local = self.cycle.times(self.next) + self.user + self.shift;
+        self.next += 1;
+        self.clock.global(local) + self.latency.draw(&mut self.random)
+    }
+
+    /// When messages that the user thread took now are given to the kernel. If it is so late that the publisher thread has run already, that
+    /// is a cycle later.
+    pub(crate) fn answer(&mut self, now: Time) -> Departure {
+        let mut cycle = self.next - 1;
+        while self
+            .clock
+            .global(self.cycle.times(cycle) + self.publisher + self.shift)
+            < now
+        {
+            cycle += 1;
+        }
+        self.departure(cycle)
+    }
+
+    fn departure(&mut self, cycle: i64) -> Departure {
+        let sending = self.cycle.times(cycle) + self.sending + self.shift;
+        let thread = sending - self.txtime.unwrap_or_default();
+        let at = self.clock.global(thread) + self.latency.draw(&mut self.random);
+        // One thread does one thing after the other.
+        self.last = self.last.max(at);
+        Departure {
+            at: self.last,
+            txtime: self.txtime.map(|_| sending),
+        }
+    }
+
+    /// What the node's clock shows, the other way round.
+    pub(crate) fn global(&self, local: Time) -> Time {
+        self.clock.global(local)
+    }
+}
+
+/// Frames of cross traffic.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    interval: Time,
+    pattern: Pattern,
+    random: Random,
+    next: Time,
+}
+
+impl Generator {
+    /// The first frame comes at `phase`, or within an interval if that is `None`.
+    pub(crate) fn new(traffic: &CrossTraffic, mut random: Random, phase: Option<Time>) -> Self {
+        let interval = Time::from(traffic.interval).max(Time::picoseconds(1));
+        let anywhere = random.between(Time::ZERO, interval);
+        Self {
+            interval,
+            pattern: traffic.pattern,
+            random,
+            next: phase.unwrap_or(anywhere),
+        }
+    }
+
+    /// When frames come next, and how many.
+    pub(crate) fn next(&mut self) -> (Time, u32) {
+        let at = self.next;
+        let (until_next, frames) = match self.pattern {
+            Pattern::Constant => (self.interval, 1),
+            Pattern::Poisson => (self.random.exponential(self.interval), 1),
+            Pattern::Burst(frames) => (self.interval.times(frames.into()), frames),
+        };
+        self.next += until_next;
+        (at, frames)
+    }
+}

@@ -1,0 +1,276 @@
+//! From a scenario to what is simulated.
+
+use takt_scenario::{
+    Distribution, Flow, FlowSource, LowerPriority, NodeId, PortId, Queue as Waiting, Scenario,
+    Scheduler,
+};
+
+use crate::application::{Cycles, Generator};
+use crate::choice::Chooser;
+use crate::discipline::{
+    CbsIeee, CbsLinux, CbsParameters, Classes, Discipline, Etf, EtfMode, Fifo, FqCodel, Gates,
+    Lengths, Queue,
+};
+use crate::latency::Latency;
+use crate::options::{Adversary, Model, Options};
+use crate::port::{Interference, Port};
+use crate::{Clock, LineRate, Random, Time};
+
+/// What random numbers are for: each has streams of its own.
+#[derive(Debug, Clone, Copy)]
+enum Stream {
+    Publisher,
+    Loopback,
+    CrossTraffic,
+    Forwarding,
+}
+
+fn random(options: &Options, stream: Stream, index: usize) -> Random {
+    Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
+}
+
+/// How long a bridge needs for what comes from one port.
+#[derive(Debug)]
+pub(crate) struct Forwarding {
+    least: Time,
+    most: Time,
+    chooser: Chooser,
+    random: Option<Random>,
+}
+
+impl Forwarding {
+    pub(crate) fn draw(&mut self) -> Time {
+        if self.most == self.least {
+            return self.least;
+        }
+        match &mut self.random {
+            Some(random) => random.between(self.least, self.most),
+            None => self.least + self.chooser.part(self.most - self.least),
+        }
+    }
+}
+
+pub(crate) fn clock(scenario: &Scenario, node: NodeId) -> Clock {
+    let clock = scenario.nodes.get(node.0).map(|node| node.clock);
+    let clock = clock.unwrap_or_default();
+    Clock {
+        offset: Time::picoseconds(clock.offset.picos()),
+        drift: clock.drift.billionths(),
+    }
+}
+
+fn latency(scenario: &Scenario, node: NodeId) -> Latency {
+    let none = Distribution::Constant(takt_scenario::Duration::ZERO);
+    let node = scenario.nodes.get(node.0);
+    Latency::new(node.map_or(&none, |node| &node.wake_up_latency))
+}
+
+pub(crate) fn ports(scenario: &Scenario, options: &Options) -> Vec<Port> {
+    let ports = (0..scenario.ports.len()).map(PortId);
+    ports.map(|id| port(scenario, options, id)).collect()
+}
+
+fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
+    let port = &scenario.ports[id.0];
+    let link = &scenario.links[port.link.0];
+    let rate = LineRate::new(link.rate.0);
+    let ring = match options.model {
+        Model::Linux => options.driver_queue.max(1),
+        Model::Ieee => 0,
+    };
+    let discipline = discipline(&port.discipline, rate, options.model);
+    let mut built = Port::new(
+        discipline,
+        rate,
+        link.length.propagation().into(),
+        clock(scenario, port.node),
+        ring,
+    );
+    let choice = options
+        .adversary
+        .as_ref()
+        .and_then(|adversary| adversary.interference.get(id.0));
+    // What gates keep away is not in the way.
+    if let (Some(choice), LowerPriority::AtMost(frame), Scheduler::Mqprio) = (
+        choice,
+        scenario.bounds.lower_priority,
+        &port.discipline.scheduler,
+    ) {
+        built.interference = Some(Interference {
+            longest: rate.duration(frame.physical()),
+            chooser: Chooser::new(choice),
+        });
+    }
+    built
+}
+
+fn discipline(written: &takt_scenario::Discipline, rate: LineRate, model: Model) -> Discipline {
+    let lengths = match model {
+        Model::Linux => Lengths::Kernel,
+        Model::Ieee => Lengths::Wire,
+    };
+    let classes = || {
+        let queues = written
+            .classes
+            .iter()
+            .map(|class| queue(&class.queue, rate, model));
+        let mut map = [0; 16];
+        for (priority, class) in (0u8..).zip(&mut map) {
+            *class = u8::try_from(written.class_of(priority)).unwrap_or(u8::MAX);
+        }
+        Classes::new(queues.collect(), map, rate, lengths)
+    };
+    match &written.scheduler {
+        Scheduler::FqCodel(parameters) => Discipline::FqCodel(Box::new(FqCodel::new(parameters))),
+        Scheduler::Mqprio => Discipline::Classes(classes()),
+        Scheduler::Taprio(taprio) => {
+            let gated = classes().with_gates(Gates::new(taprio));
+            Discipline::Classes(match taprio.txtime_assist {
+                Some(delay) => gated.with_txtime_assist(delay.into()),
+                None => gated,
+            })
+        }
+    }
+}
+
+fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
+    match written {
+        Waiting::Fifo { limit } => Queue::Fifo(Fifo::new(*limit)),
+        Waiting::Cbs {
+            idle_slope,
+            send_slope,
+            hi_credit,
+            lo_credit,
+            limit,
+        } => match model {
+            Model::Ieee => Queue::CbsIeee(CbsIeee::new(Fifo::new(*limit), idle_slope.0, rate)),
+            Model::Linux => {
+                let parameters = CbsParameters {
+                    idle_slope: *idle_slope,
+                    send_slope: *send_slope,
+                    hi_credit: *hi_credit,
+                    lo_credit: *lo_credit,
+                };
+                Queue::CbsLinux(CbsLinux::new(Fifo::new(*limit), parameters, rate))
+            }
+        },
+        Waiting::Etf {
+            delta,
+            deadline_mode,
+            offload,
+            ..
+        } => {
+            let mode = match (deadline_mode, offload) {
+                (true, _) => EtfMode::Deadline,
+                (false, true) => EtfMode::Offload,
+                (false, false) => EtfMode::Software,
+            };
+            Queue::Etf(Etf::new(1000, (*delta).into(), mode))
+        }
+    }
+}
+
+pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwarding> {
+    let choices = options
+        .adversary
+        .as_ref()
+        .map(|adversary| &adversary.forwarding);
+    let ports = scenario.ports.iter().enumerate();
+    let of_port = |(index, port): (usize, &takt_scenario::Port)| {
+        let node = &scenario.nodes[port.to.0];
+        let choice = choices.and_then(|choices| choices.get(index));
+        Forwarding {
+            least: node.forwarding_delay_least.into(),
+            most: node.forwarding_delay.into(),
+            chooser: Chooser::new(choice.unwrap_or(&crate::Choice::Random(0))),
+            random: choice
+                .is_none()
+                .then(|| random(options, Stream::Forwarding, index)),
+        }
+    };
+    ports.map(of_port).collect()
+}
+
+/// The Publisher and, if there is one, the loopback of each application.
+pub(crate) fn applications(
+    scenario: &Scenario,
+    options: &Options,
+) -> Vec<(Cycles, Option<Cycles>)> {
+    let shift = |of: fn(&Adversary) -> &Vec<Time>, index: usize| {
+        let adversary = options.adversary.as_ref();
+        let shift = adversary.and_then(|adversary| of(adversary).get(index).copied());
+        shift.unwrap_or_default()
+    };
+    let applications = scenario.applications.iter().enumerate();
+    let build = |(index, application): (usize, &takt_scenario::Application)| {
+        let cycles = |node: NodeId, stream, shift| {
+            let random = random(options, stream, index);
+            Cycles::new(
+                application,
+                clock(scenario, node),
+                latency(scenario, node),
+                random,
+                shift,
+            )
+        };
+        let publisher = cycles(
+            application.publisher,
+            Stream::Publisher,
+            shift(|it| &it.publishers, index),
+        );
+        let loopback = match application.receiver {
+            takt_scenario::Receiver::Loopback(node) => Some(cycles(
+                node,
+                Stream::Loopback,
+                shift(|it| &it.loopbacks, index),
+            )),
+            takt_scenario::Receiver::Subscriber(_) => None,
+        };
+        (publisher, loopback)
+    };
+    applications.map(build).collect()
+}
+
+pub(crate) fn generators(scenario: &Scenario, options: &Options) -> Vec<Generator> {
+    let traffic = scenario.cross_traffic.iter().enumerate();
+    let build = |(index, traffic)| {
+        let adversary = options.adversary.as_ref();
+        let phase = adversary.and_then(|it| it.cross_traffic.get(index).copied());
+        Generator::new(traffic, random(options, Stream::CrossTraffic, index), phase)
+    };
+    traffic.map(build).collect()
+}
+
+/// How long before its txtime a frame of this flow leaves its first port.
+pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
+    let port = flow
+        .ports
+        .first()
+        .and_then(|port| scenario.ports.get(port.0));
+    let class = port.and_then(|port| {
+        port.discipline
+            .classes
+            .get(port.discipline.class_of(flow.pcp))
+    });
+    match class.map(|class| &class.queue) {
+        Some(Waiting::Etf {
+            delta,
+            offload: false,
+            ..
+        }) => (*delta).into(),
+        _ => Time::ZERO,
+    }
+}
+
+/// The flows of each application: what it publishes, and what comes back.
+pub(crate) fn flows_of(scenario: &Scenario) -> Vec<(usize, Option<usize>)> {
+    let mut found = vec![(0, None); scenario.applications.len()];
+    for (index, flow) in scenario.flows().iter().enumerate() {
+        match flow.source {
+            FlowSource::Publish(id) => found[id.0].0 = index,
+            FlowSource::Return(id) => found[id.0].1 = Some(index),
+            FlowSource::Cross(_) => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,171 @@
+//! The Credit-Based Shaper of IEEE 802.1Q, 8.6.8.2.
+
+use super::{Drops, Fifo, Next, Packet};
+use crate::{LineRate, Time};
+
+/// A queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
+/// credit is negative, falls with sendSlope while one is sent, and is 0 at most when nothing waits. Frames count as long as they are on the wire.
+#[derive(Debug)]
+pub struct CbsIeee {
+    queue: Fifo,
+    idle_slope: i128,
+    rate: LineRate,
+    /// Bits divided by 10¹²: idleSlope in bit/s times picoseconds.
+    credit: i128,
+    /// The time of the credit; in the future while a frame is sent.
+    time: Time,
+}
+
+impl CbsIeee {
+    /// A shaper with idleSlope in bit/s at a link of this rate; sendSlope is the difference.
+    pub fn new(queue: Fifo, idle_slope: u64, rate: LineRate) -> Self {
+        Self {
+            queue,
+            idle_slope: idle_slope.max(1).into(),
+            rate,
+            credit: 0,
+            time: Time::ZERO,
+        }
+    }
+
+    /// Takes a packet in, or drops it.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        self.advance(now);
+        self.queue.enqueue(packet, drops);
+    }
+
+    /// What can be sent.
+    pub fn next(&mut self, now: Time) -> Next {
+        let Some(packet) = self.queue.peek() else {
+            return Next::Empty;
+        };
+        if now < self.time {
+            return Next::At(self.time);
+        }
+        self.advance(now);
+        if self.credit >= 0 {
+            return Next::Now(packet);
+        }
+        let wait = (-self.credit + self.idle_slope - 1) / self.idle_slope;
+        Next::At(now + Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX)))
+    }
+
+    /// Sends what [`Self::next`] said.
+    pub fn take(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.queue.dequeue()?;
+        let duration = self.rate.duration(packet.wire);
+        let send_slope = self.idle_slope - i128::from(self.rate.bits_per_second());
+        self.credit += send_slope * i128::from(duration.as_picoseconds());
+        self.time = now + duration;
+        Some(packet)
+    }
+
+    fn advance(&mut self, now: Time) {
+        if now < self.time {
+            return;
+        }
+        let gained = self.idle_slope * i128::from((now - self.time).as_picoseconds());
+        self.time = now;
+        if !self.queue.is_empty() {
+            self.credit += gained;
+        } else if self.credit < 0 {
+            self.credit = (self.credit + gained).min(0);
+        } else {
+            self.credit = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_scenario::Limit;
+
+    use super::super::test::packet;
+    use super::*;
+
+    /// 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
+    fn shaper() -> (CbsIeee, Drops) {
+        let rate = LineRate::new(1_000_000_000);
+        (
+            CbsIeee::new(Fifo::new(Limit::Frames(10)), 100_000_000, rate),
+            Drops::new(),
+        )
+    }
+
+    const fn us(microseconds: i64) -> Time {
+        Time::microseconds(microseconds)
+    }
+
+    #[test]
+    fn frames_that_come_together_leave_with_idle_slope() {
+        let (mut shaper, mut drops) = shaper();
+        for number in 0..3 {
+            shaper.enqueue(packet(number, 1226), us(5), &mut drops);
+        }
+        assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1226)));
+        assert_eq!(shaper.take(us(5)), Some(packet(0, 1226)));
+        assert_eq!(shaper.next(us(6)), Next::At(us(15)));
+        // Sending cost 9000 bits, which 90 µs give back.
+        assert_eq!(shaper.next(us(15)), Next::At(us(105)));
+        assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1226)));
+        assert_eq!(shaper.take(us(105)), Some(packet(1, 1226)));
+        assert_eq!(shaper.next(us(115)), Next::At(us(205)));
+    }
+
+    #[test]
+    fn waiting_gains_credit_for_the_next() {
+        let (mut shaper, mut drops) = shaper();
+        for number in 0..2 {
+            shaper.enqueue(packet(number, 1226), us(0), &mut drops);
+        }
+        // A frame of another class was sent for 20 µs: 2000 bits. 7000 are missing afterwards.
+        assert_eq!(shaper.next(us(20)), Next::Now(packet(0, 1226)));
+        let _ = shaper.take(us(20));
+        assert_eq!(shaper.next(us(30)), Next::At(us(100)));
+    }
+
+    #[test]
+    fn without_frames_credit_is_none_but_recovers() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1226), us(0), &mut drops);
+        let _ = shaper.next(us(60));
+        let _ = shaper.take(us(60));
+        // 6000 bits gained, 9000 spent, 3000 missing at 70; 1000 of them are back at 80.
+        shaper.enqueue(packet(1, 1226), us(80), &mut drops);
+        assert_eq!(shaper.next(us(80)), Next::At(us(100)));
+        assert_eq!(shaper.next(us(100)), Next::Now(packet(1, 1226)));
+        let _ = shaper.take(us(100));
+        // All is back at 200, and nothing more.
+        shaper.enqueue(packet(2, 1226), us(1000), &mut drops);
+        assert_eq!(shaper.next(us(1000)), Next::Now(packet(2, 1226)));
+        let _ = shaper.take(us(1000));
+        shaper.enqueue(packet(3, 1226), us(1005), &mut drops);
+        assert_eq!(shaper.next(us(1010)), Next::At(us(1100)));
+    }
+
+    #[test]
+    fn positive_credit_is_kept_by_who_comes_before_the_end() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1226), us(0), &mut drops);
+        let _ = shaper.next(us(100));
+        let _ = shaper.take(us(100));
+        // 10 000 bits gained, 9000 spent: 1000 are left at 110, for who waits then.
+        shaper.enqueue(packet(1, 1226), us(105), &mut drops);
+        assert_eq!(shaper.next(us(110)), Next::Now(packet(1, 1226)));
+        let _ = shaper.take(us(110));
+        assert_eq!(shaper.next(us(120)), Next::Empty);
+        shaper.enqueue(packet(2, 1226), us(120), &mut drops);
+        assert_eq!(shaper.next(us(120)), Next::At(us(200)));
+        // It would have been cleared.
+        let (mut shaper, mut drops) = self::shaper();
+        shaper.enqueue(packet(0, 1226), us(0), &mut drops);
+        let _ = shaper.next(us(100));
+        let _ = shaper.take(us(100));
+        for number in 1..3 {
+            shaper.enqueue(packet(number, 1226), us(111), &mut drops);
+        }
+        let _ = shaper.next(us(111));
+        let _ = shaper.take(us(111));
+        assert_eq!(shaper.next(us(121)), Next::At(us(211)));
+    }
+}

@@ -1,0 +1,241 @@
+//! The Credit-Based Shaper as Linux has it in software (`net/sched/sch_cbs.c`).
+
+use takt_scenario::{Credit, Rate};
+
+use super::{Drops, Fifo, Next, Packet};
+use crate::{LineRate, Time};
+
+/// Credit counts whole bytes of L2 frames, time whole nanoseconds. It is spent when a packet is handed on, not while it is sent; the next one
+/// waits until that should have been sent. It is looked at when packets are asked for, and so rises above 0 only by what the caller is
+/// late. Positive credit is cleared when a packet comes to an empty queue.
+#[derive(Debug)]
+pub struct CbsLinux {
+    queue: Fifo,
+    /// Bytes per second.
+    idle_slope: i64,
+    send_slope: i64,
+    /// Bytes.
+    hi_credit: i64,
+    lo_credit: i64,
+    /// The port's speed in bytes per second.
+    port_rate: i64,
+    credit: i64,
+    /// Nanoseconds.
+    last: i64,
+}
+
+/// The parameters; `tc` takes slopes in whole kbit/s, and sendSlope with its sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CbsParameters {
+    /// What the credit gains.
+    pub idle_slope: Rate,
+    /// What it loses while a packet is sent, as a positive number.
+    pub send_slope: Rate,
+    /// The most credit.
+    pub hi_credit: Credit,
+    /// The least credit.
+    pub lo_credit: Credit,
+}
+
+const NANOSECONDS: i64 = 1_000_000_000;
+
+impl CbsLinux {
+    /// A shaper at a port of this speed. Slopes are rounded down to whole bytes per second.
+    pub fn new(queue: Fifo, parameters: CbsParameters, port_rate: LineRate) -> Self {
+        let bytes = |bits: u64| i64::try_from(bits / 8).unwrap_or(i64::MAX);
+        Self {
+            queue,
+            idle_slope: bytes(parameters.idle_slope.0),
+            send_slope: -bytes(parameters.send_slope.0),
+            hi_credit: parameters.hi_credit.0,
+            lo_credit: parameters.lo_credit.0,
+            port_rate: bytes(port_rate.bits_per_second()).max(1),
+            credit: 0,
+            last: 0,
+        }
+    }
+
+    /// Takes a packet in, or drops it.
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        if self.queue.is_empty() {
+            let now = now.as_nanoseconds();
+            // The kernel's timer brings negative credit back to 0 with nothing in the queue, and stops then.
+            if self.credit < 0 && now > self.last {
+                self.credit = (self.credit + credit(now - self.last, self.idle_slope)).min(0);
+                self.last = now;
+            }
+            if self.credit > 0 {
+                self.credit = 0;
+                self.last = now;
+            }
+        }
+        self.queue.enqueue(packet, drops);
+    }
+
+    /// What can be sent.
+    pub fn next(&mut self, now: Time) -> Next {
+        let Some(packet) = self.queue.peek() else {
+            return Next::Empty;
+        };
+        let now = now.as_nanoseconds();
+        if now < self.last {
+            return Next::At(Time::nanoseconds(self.last));
+        }
+        if self.credit < 0 {
+            let gained = credit(now - self.last, self.idle_slope);
+            self.credit = (self.credit + gained).min(self.hi_credit);
+            if self.credit < 0 {
+                self.last = now;
+                let wait = i128::from(-self.credit) * i128::from(NANOSECONDS);
+                // The kernel rounds down, and lives on its timer being late: on time, there would always be a byte too little.
+                let slope = i128::from(self.idle_slope.max(1));
+                let wait = (wait + slope - 1) / slope;
+                let wait = i64::try_from(wait).unwrap_or(i64::MAX);
+                return Next::At(Time::nanoseconds(now.saturating_add(wait)));
+            }
+        }
+        Next::Now(packet)
+    }
+
+    /// Sends what [`Self::next`] said.
+    pub fn take(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.queue.dequeue()?;
+        let length = i64::from(packet.length);
+        let spent = length * self.send_slope / self.port_rate;
+        self.credit = (self.credit + spent).max(self.lo_credit);
+        self.last = now.as_nanoseconds() + length * NANOSECONDS / self.port_rate;
+        Some(packet)
+    }
+}
+
+/// What nanoseconds are worth, in whole bytes.
+fn credit(elapsed: i64, slope: i64) -> i64 {
+    let credit = i128::from(elapsed) * i128::from(slope) / i128::from(NANOSECONDS);
+    i64::try_from(credit).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_scenario::Limit;
+
+    use super::super::test::packet;
+    use super::*;
+
+    /// 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
+    fn shaper() -> (CbsLinux, Drops) {
+        let parameters = CbsParameters {
+            idle_slope: Rate(100_000_000),
+            send_slope: Rate(900_000_000),
+            hi_credit: Credit(150),
+            lo_credit: Credit(-1125),
+        };
+        let shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
+        (shaper, Drops::new())
+    }
+
+    const fn us(microseconds: i64) -> Time {
+        Time::microseconds(microseconds)
+    }
+
+    #[test]
+    fn packets_that_come_together_leave_with_idle_slope() {
+        let (mut shaper, mut drops) = shaper();
+        for number in 0..3 {
+            shaper.enqueue(packet(number, 1250), us(5), &mut drops);
+        }
+        assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1250)));
+        assert_eq!(shaper.take(us(5)), Some(packet(0, 1250)));
+        assert_eq!(shaper.next(us(6)), Next::At(us(15)));
+        // 1250 B × −900/1000 are −1125 B, which 90 µs at 12.5 B/µs give back.
+        assert_eq!(shaper.next(us(15)), Next::At(us(105)));
+        assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1250)));
+    }
+
+    #[test]
+    fn what_is_asked_for_late_gains_up_to_hi_credit() {
+        let (mut shaper, mut drops) = shaper();
+        for number in 0..3 {
+            shaper.enqueue(packet(number, 1250), us(0), &mut drops);
+        }
+        let _ = shaper.take(us(0));
+        // −1125 B at 10 µs, and 375 B more than that at 130 µs: hiCredit is 150. 975 are missing after the next.
+        assert_eq!(shaper.next(us(130)), Next::Now(packet(1, 1250)));
+        let _ = shaper.take(us(130));
+        assert_eq!(shaper.next(us(140)), Next::At(us(218)));
+    }
+
+    #[test]
+    fn an_empty_queue_keeps_no_credit() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1250), us(0), &mut drops);
+        let _ = shaper.take(us(0));
+        // 50 µs after the end, 500 of the 1125 B are missing.
+        shaper.enqueue(packet(1, 1250), us(60), &mut drops);
+        assert_eq!(shaper.next(us(60)), Next::At(us(100)));
+        let _ = shaper.next(us(100));
+        let _ = shaper.take(us(100));
+        // Long after that the packet is sent at once, and the next one waits as if no time had passed.
+        for number in 2..4 {
+            shaper.enqueue(packet(number, 1250), us(900), &mut drops);
+        }
+        assert_eq!(shaper.next(us(900)), Next::Now(packet(2, 1250)));
+        let _ = shaper.take(us(900));
+        assert_eq!(shaper.next(us(910)), Next::At(us(1000)));
+        assert!(drops.is_empty());
+    }
+
+    #[test]
+    fn slow_slopes_come_to_an_end() {
+        let parameters = CbsParameters {
+            idle_slope: Rate(101_000),
+            send_slope: Rate(999_899_000),
+            hi_credit: Credit(1),
+            lo_credit: Credit(-1500),
+        };
+        let mut shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
+        let mut drops = Drops::new();
+        for number in 0..2 {
+            shaper.enqueue(packet(number, 77), us(0), &mut drops);
+        }
+        let _ = shaper.take(us(0));
+        let Next::At(sent) = shaper.next(us(0)) else {
+            unreachable!("the first is being sent");
+        };
+        // 76 B at 12 625 B/s.
+        assert_eq!(
+            shaper.next(sent),
+            Next::At(sent + Time::nanoseconds(6_019_802))
+        );
+        let ready = sent + Time::nanoseconds(6_019_802);
+        assert_eq!(shaper.next(ready), Next::Now(packet(1, 77)));
+    }
+
+    #[test]
+    fn lo_credit_is_the_least() {
+        let (_, mut drops) = shaper();
+        let parameters = CbsParameters {
+            idle_slope: Rate(100_000_000),
+            send_slope: Rate(900_000_000),
+            hi_credit: Credit(150),
+            lo_credit: Credit(-500),
+        };
+        let mut shaper = CbsLinux::new(
+            Fifo::new(Limit::Frames(10)),
+            parameters,
+            LineRate::new(1_000_000_000),
+        );
+        for number in 0..2 {
+            shaper.enqueue(packet(number, 1250), us(0), &mut drops);
+        }
+        let _ = shaper.take(us(0));
+        assert_eq!(shaper.next(us(10)), Next::At(us(50)));
+    }
+}

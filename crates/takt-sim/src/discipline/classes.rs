@@ -1,0 +1,313 @@
+//! Traffic classes with strict priority: MQPRIO, and TAPRIO with gates or with txtime-assist.
+
+use super::{DropReason, Drops, Gates, Next, Packet, Queue, Release, TxTimeAssist, Window};
+use crate::{LineRate, Time};
+
+/// Which lengths count where something has to fit in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lengths {
+    /// L2 frames without their check sequence, as Linux does it.
+    Kernel,
+    /// All that a frame occupies on the wire.
+    Wire,
+}
+
+/// Classes, the highest first.
+#[derive(Debug)]
+pub struct Classes {
+    classes: Vec<Queue>,
+    /// The class of each priority.
+    map: [u8; 16],
+    gates: Option<Gates>,
+    assist: Option<TxTimeAssist>,
+    rate: LineRate,
+    lengths: Lengths,
+}
+
+impl Classes {
+    /// MQPRIO: each priority is mapped to a class; beyond the last class is the last.
+    pub fn new(classes: Vec<Queue>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
+        Self {
+            classes,
+            map,
+            gates: None,
+            assist: None,
+            rate,
+            lengths,
+        }
+    }
+
+    /// TAPRIO: classes send while their gates are open, and only what has been sent before they close.
+    #[must_use]
+    pub fn with_gates(mut self, gates: Gates) -> Self {
+        self.gates = Some(gates);
+        self
+    }
+
+    /// TAPRIO with txtime-assist: packets get a txtime from the gates that were set before, and gates do nothing else.
+    #[must_use]
+    pub fn with_txtime_assist(mut self, delay: Time) -> Self {
+        let entries = self
+            .gates
+            .as_ref()
+            .map_or(0, |gates| gates.schedule().1.len());
+        self.assist = Some(TxTimeAssist::new(delay, entries));
+        self
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The class of a priority.
+    pub fn class_of(&self, priority: u8) -> u8 {
+        let last = u8::try_from(self.classes.len().saturating_sub(1)).unwrap_or(u8::MAX);
+        self.map[usize::from(priority & 15)].min(last)
+    }
+
+    /// Gives a packet to its class.
+    pub fn enqueue(&mut self, mut packet: Packet, now: Time, drops: &mut Drops) {
+        let class = self.class_of(packet.priority);
+        if let (Some(assist), Some(gates)) = (&mut self.assist, &self.gates) {
+            let duration = duration(self.rate, self.lengths, &packet);
+            let chosen = match packet.txtime {
+                Some(txtime) => {
+                    TxTimeAssist::accepts(gates, class, duration, txtime).then_some(txtime)
+                }
+                None => assist.choose(gates, class, duration, now),
+            };
+            if chosen.is_none() {
+                drops.push((packet, DropReason::NoWindow));
+                return;
+            }
+            packet.txtime = chosen;
+        }
+        match self.classes.get_mut(usize::from(class)) {
+            Some(class) => class.enqueue(packet, now, drops),
+            None => drops.push((packet, DropReason::QueueFull)),
+        }
+    }
+
+    /// Takes the next packet of one of these classes: bit 0 is the highest.
+    pub fn dequeue(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
+        let selected = self.select(now, from, drops);
+        if let Release::Packet(_, class) = selected
+            && let Some(queue) = self.classes.get_mut(usize::from(class))
+        {
+            let _ = queue.take(now);
+        }
+        selected
+    }
+
+    /// What [`Self::dequeue`] would take.
+    pub fn select(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
+        let mut wake = Time::MAX;
+        for (number, queue) in (0u8..).zip(&mut self.classes) {
+            if from >> number & 1 == 0 {
+                continue;
+            }
+            let packet = match queue.next(now, drops) {
+                Next::Empty => continue,
+                Next::At(time) => {
+                    wake = wake.min(time);
+                    continue;
+                }
+                Next::Now(packet) => packet,
+            };
+            let change = match (&self.gates, &self.assist) {
+                (Some(gates), None) => {
+                    let duration = duration(self.rate, self.lengths, &packet);
+                    shut(gates, number, duration, now)
+                }
+                _ => None,
+            };
+            match change {
+                Some(change) => wake = wake.min(change),
+                None => return Release::Packet(packet, number),
+            }
+        }
+        if wake == Time::MAX {
+            Release::Nothing
+        } else {
+            Release::At(wake)
+        }
+    }
+}
+
+/// Unless a frame that takes so long may begin now: when the gate changes next.
+fn shut(gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
+    match gates.window(class, now) {
+        Window::Open(Time::MAX) => None,
+        Window::Open(closes) => {
+            let fits = now + duration <= closes && now + gates.guard_band() <= closes;
+            (!fits).then_some(closes)
+        }
+        Window::Closed(opens) => Some(opens),
+    }
+}
+
+fn duration(rate: LineRate, lengths: Lengths, packet: &Packet) -> Time {
+    rate.duration(match lengths {
+        Lengths::Kernel => packet.length,
+        Lengths::Wire => packet.wire,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_scenario::Limit;
+
+    use super::super::gates::tests::schedule;
+    use super::super::test::packet;
+    use super::super::{CbsIeee, Etf, EtfMode, Fifo};
+    use super::*;
+
+    const fn us(microseconds: i64) -> Time {
+        Time::microseconds(microseconds)
+    }
+
+    const ALL: u16 = u16::MAX;
+
+    fn fifo() -> Queue {
+        Queue::Fifo(Fifo::new(Limit::Frames(100)))
+    }
+
+    fn of(priority: u8, frame: u32, length: u32) -> Packet {
+        Packet {
+            priority,
+            ..packet(frame, length)
+        }
+    }
+
+    /// Priority 3 is class 0, priority 2 class 1, the others class 2.
+    fn map() -> [u8; 16] {
+        let mut map = [2; 16];
+        map[3] = 0;
+        map[2] = 1;
+        map
+    }
+
+    /// 1 B/ns: a frame of 1226 B for the kernel takes 10 µs on the wire.
+    fn rate() -> LineRate {
+        LineRate::new(1_000_000_000)
+    }
+
+    fn taken(classes: &mut Classes, now: Time, from: u16) -> Option<u32> {
+        match classes.dequeue(now, from, &mut Drops::new()) {
+            Release::Packet(packet, _) => Some(packet.frame),
+            Release::Nothing | Release::At(_) => None,
+        }
+    }
+
+    #[test]
+    fn mqprio_takes_the_highest() {
+        let mut classes = Classes::new(vec![fifo(), fifo(), fifo()], map(), rate(), Lengths::Wire);
+        let mut drops = Drops::new();
+        for (frame, priority) in [0, 2, 3, 7, 3].into_iter().enumerate() {
+            classes.enqueue(of(priority, frame as u32, 100), us(0), &mut drops);
+        }
+        assert_eq!(taken(&mut classes, us(0), ALL), Some(2));
+        assert_eq!(taken(&mut classes, us(0), 0b110), Some(1));
+        assert_eq!(taken(&mut classes, us(0), ALL), Some(4));
+        assert_eq!(taken(&mut classes, us(0), ALL), Some(0));
+        assert_eq!(taken(&mut classes, us(0), ALL), Some(3));
+        assert_eq!(classes.dequeue(us(0), ALL, &mut drops), Release::Nothing);
+        assert!(drops.is_empty());
+    }
+
+    #[test]
+    fn a_class_without_credit_lets_others_go() {
+        let cbs = Queue::CbsIeee(CbsIeee::new(
+            Fifo::new(Limit::Frames(10)),
+            100_000_000,
+            rate(),
+        ));
+        let mut classes = Classes::new(vec![cbs, fifo()], [0; 16], rate(), Lengths::Wire);
+        classes.map[0] = 1;
+        let mut drops = Drops::new();
+        for frame in 0..2 {
+            classes.enqueue(of(3, frame, 1226), us(0), &mut drops);
+            classes.enqueue(of(0, 10 + frame, 1226), us(0), &mut drops);
+        }
+        assert_eq!(taken(&mut classes, us(0), ALL), Some(0));
+        assert_eq!(taken(&mut classes, us(10), ALL), Some(10));
+        assert_eq!(taken(&mut classes, us(20), ALL), Some(11));
+        assert_eq!(
+            classes.dequeue(us(30), ALL, &mut drops),
+            Release::At(us(100))
+        );
+        assert_eq!(taken(&mut classes, us(100), ALL), Some(1));
+    }
+
+    fn gated(lengths: Lengths) -> Classes {
+        Classes::new(vec![fifo(), fifo(), fifo()], map(), rate(), lengths)
+            .with_gates(Gates::new(&schedule(0, &[(0b001, 50), (0b110, 50)])))
+    }
+
+    #[test]
+    fn taprio_waits_for_windows_and_room_in_them() {
+        let mut classes = gated(Lengths::Wire);
+        let mut drops = Drops::new();
+        classes.enqueue(of(3, 0, 1226), us(40), &mut drops);
+        classes.enqueue(of(3, 1, 1226), us(40), &mut drops);
+        classes.enqueue(of(0, 2, 1226), us(40), &mut drops);
+        assert_eq!(taken(&mut classes, us(40), ALL), Some(0));
+        assert_eq!(
+            classes.dequeue(us(41), ALL, &mut drops),
+            Release::At(us(50))
+        );
+        assert_eq!(taken(&mut classes, us(50), ALL), Some(2));
+        assert_eq!(
+            classes.dequeue(us(60), ALL, &mut drops),
+            Release::At(us(100))
+        );
+        assert_eq!(taken(&mut classes, us(100), ALL), Some(1));
+    }
+
+    #[test]
+    fn the_kernel_forgets_24_bytes() {
+        for (lengths, frame) in [(Lengths::Kernel, Some(0)), (Lengths::Wire, None)] {
+            let mut classes = gated(lengths);
+            classes.enqueue(of(3, 0, 1226), us(0), &mut Drops::new());
+            // 9.9 µs are left of the window; 1226 B take 9.808 µs, the 1250 B on the wire 10.
+            assert_eq!(taken(&mut classes, Time::nanoseconds(40_100), ALL), frame);
+        }
+    }
+
+    #[test]
+    fn txtime_assist_and_etf() {
+        let etf = |limit| Queue::Etf(Etf::new(limit, us(5), EtfMode::Software));
+        let mut classes = Classes::new(vec![etf(10), etf(10)], [0; 16], rate(), Lengths::Kernel)
+            .with_gates(Gates::new(&schedule(0, &[(0b01, 50), (0b10, 50)])))
+            .with_txtime_assist(us(20));
+        let mut drops = Drops::new();
+        classes.enqueue(of(3, 0, 1250), us(10), &mut drops);
+        classes.enqueue(of(3, 1, 1250), us(10), &mut drops);
+        classes.enqueue(of(3, 2, 1250), us(10), &mut drops);
+        // 30, 40, and no room at 50.
+        assert_eq!(
+            classes.dequeue(us(10), ALL, &mut drops),
+            Release::At(us(25))
+        );
+        assert_eq!(taken(&mut classes, us(25), ALL), Some(0));
+        assert_eq!(taken(&mut classes, us(35), ALL), Some(1));
+        assert_eq!(
+            classes.dequeue(us(35), ALL, &mut drops),
+            Release::At(us(95))
+        );
+        let own = |txtime| Packet {
+            txtime: Some(us(txtime)),
+            ..of(3, 3, 1250)
+        };
+        classes.enqueue(own(160), us(35), &mut drops);
+        assert_eq!(drops, [(own(160), DropReason::NoWindow)]);
+        classes.enqueue(own(120), us(35), &mut drops);
+        assert_eq!(drops.len(), 1);
+    }
+}

@@ -1,0 +1,139 @@
+//! The gates of scheduled traffic (IEEE 802.1Q, 8.6.8.4), as TAPRIO opens and closes them.
+
+use takt_scenario::Taprio;
+
+use crate::Time;
+
+/// What a gate does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// It is open, until this time; [`Time::MAX`] if it never closes.
+    Open(Time),
+    /// It is closed, until this time; [`Time::MAX`] if it never opens.
+    Closed(Time),
+}
+
+/// A schedule that repeats, before its base time too: it has been there for long when a simulation begins.
+#[derive(Debug, Clone)]
+pub struct Gates {
+    base: Time,
+    cycle: Time,
+    /// Where each entry ends, and what is open in it.
+    entries: Vec<(Time, u8)>,
+    guard_band: Time,
+}
+
+impl Gates {
+    /// The schedule of a port.
+    pub fn new(taprio: &Taprio) -> Self {
+        let mut end = Time::ZERO;
+        let entries = taprio.entries.iter().map(|entry| {
+            end += entry.interval.into();
+            (end, entry.gates)
+        });
+        let entries = entries.collect();
+        Self {
+            base: taprio.base_time.into(),
+            cycle: end.max(Time::picoseconds(1)),
+            entries,
+            guard_band: taprio.guard_band.into(),
+        }
+    }
+
+    /// Until when before the end of a window a frame may begin.
+    pub fn guard_band(&self) -> Time {
+        self.guard_band
+    }
+
+    /// What the gate of a class does at this time.
+    pub fn window(&self, class: u8, now: Time) -> Window {
+        if self.entries.is_empty() {
+            return Window::Open(Time::MAX);
+        }
+        let start = self.cycle_start(now);
+        let position = now - start;
+        let current = self.entries.iter().position(|(end, _)| position < *end);
+        let current = current.unwrap_or(self.entries.len() - 1);
+        let is_open = |index: usize| self.entries[index % self.entries.len()].1 >> class & 1 == 1;
+        let open = is_open(current);
+        let change =
+            (current + 1..=current + self.entries.len()).find(|index| is_open(*index) != open);
+        let time = change.map_or(Time::MAX, |index| {
+            let before = self.entries[(index - 1) % self.entries.len()].0;
+            let cycles = (index - 1) / self.entries.len();
+            start + before + self.cycle.times(i64::try_from(cycles).unwrap_or(i64::MAX))
+        });
+        if open {
+            Window::Open(time)
+        } else {
+            Window::Closed(time)
+        }
+    }
+
+    /// The cycle, and where each entry ends and what is open in it.
+    pub(super) fn schedule(&self) -> (Time, &[(Time, u8)]) {
+        (self.cycle, &self.entries)
+    }
+
+    /// When the cycle began that this time is in.
+    pub(super) fn cycle_start(&self, now: Time) -> Time {
+        let cycles = (now - self.base)
+            .as_picoseconds()
+            .div_euclid(self.cycle.as_picoseconds());
+        self.base + self.cycle.times(cycles)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use takt_scenario::{Duration, GateEntry};
+
+    use super::*;
+
+    const fn us(microseconds: i64) -> Time {
+        Time::microseconds(microseconds)
+    }
+
+    /// A schedule of gates, each for so many microseconds.
+    pub(crate) fn schedule(base: u64, entries: &[(u8, u64)]) -> Taprio {
+        let us = |microseconds: u64| Duration(microseconds * 1_000_000);
+        let entry = |(gates, interval): &(u8, u64)| GateEntry {
+            gates: *gates,
+            interval: us(*interval),
+        };
+        Taprio {
+            base_time: us(base),
+            cycle_time: us(entries.iter().map(|entry| entry.1).sum()),
+            entries: entries.iter().map(entry).collect(),
+            txtime_assist: None,
+            guard_band: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn windows_repeat() {
+        // Class 1 for 150 µs, class 0 for 60, both for 40.
+        let gates = Gates::new(&schedule(1000, &[(0b10, 150), (0b01, 60), (0b11, 40)]));
+        assert_eq!(gates.window(0, us(999)), Window::Open(us(1000)));
+        assert_eq!(gates.window(0, us(1000)), Window::Closed(us(1150)));
+        assert_eq!(gates.window(0, us(1150)), Window::Open(us(1250)));
+        assert_eq!(gates.window(0, us(1249)), Window::Open(us(1250)));
+        assert_eq!(gates.window(0, us(1250)), Window::Closed(us(1400)));
+        assert_eq!(gates.window(1, us(1160)), Window::Closed(us(1210)));
+        assert_eq!(gates.window(1, us(1210)), Window::Open(us(1400)));
+        assert_eq!(gates.window(1, us(11_210)), Window::Open(us(11_400)));
+        assert_eq!(gates.window(2, us(1210)), Window::Closed(Time::MAX));
+        assert_eq!(gates.window(0, us(-101)), Window::Closed(us(-100)));
+        assert_eq!(gates.window(0, us(-100)), Window::Open(us(0)));
+    }
+
+    #[test]
+    fn always_open() {
+        let gates = Gates::new(&schedule(0, &[(1, 40), (3, 60)]));
+        assert_eq!(gates.window(0, us(12)), Window::Open(Time::MAX));
+        assert_eq!(gates.window(1, us(12)), Window::Closed(us(40)));
+        assert_eq!(gates.window(1, us(40)), Window::Open(us(100)));
+        let gates = Gates::new(&schedule(0, &[]));
+        assert_eq!(gates.window(5, us(12)), Window::Open(Time::MAX));
+    }
+}

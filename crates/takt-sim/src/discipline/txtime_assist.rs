@@ -1,0 +1,91 @@
+//! TAPRIO with `flags 0x1`: gates are not opened and closed, but packets get a txtime, and ETF does the rest.
+
+use super::Gates;
+use crate::Time;
+
+/// Chooses the txtime of packets so that each fits in a window of its class, one behind the other.
+#[derive(Debug)]
+pub struct TxTimeAssist {
+    /// `txtime-delay`: no packet is sent earlier than this after it came.
+    delay: Time,
+    /// Of each entry of the schedule, when the packets that were given a txtime in it have been sent.
+    next: Vec<Time>,
+}
+
+impl TxTimeAssist {
+    /// With a `txtime-delay`, for a schedule of so many entries.
+    pub fn new(delay: Time, entries: usize) -> Self {
+        Self {
+            delay,
+            next: vec![Time::picoseconds(i64::MIN); entries],
+        }
+    }
+
+    /// The txtime of a packet of this class that takes so long; `None` if it fits in no window.
+    pub fn choose(&mut self, gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
+        let earliest = now + self.delay;
+        let (cycle, entries) = gates.schedule();
+        if entries.is_empty() {
+            return Some(earliest);
+        }
+        let mut best: Option<(Time, usize)> = None;
+        let mut begin = Time::ZERO;
+        for (index, (end, open)) in entries.iter().enumerate() {
+            let interval = (begin, *end);
+            begin = *end;
+            if open >> class & 1 == 0 || interval.1 - interval.0 < duration {
+                continue;
+            }
+            let from = earliest.max(self.next[index]);
+            let start = gates.cycle_start(from);
+            let time = if from - start + duration <= interval.1 {
+                from.max(start + interval.0)
+            } else {
+                start + cycle + interval.0
+            };
+            if best.is_none_or(|(other, _)| time < other) {
+                best = Some((time, index));
+            }
+        }
+        let (time, index) = best?;
+        self.next[index] = time + duration;
+        Some(time)
+    }
+
+    /// Whether a txtime that the application chose is in a window in which the packet fits.
+    pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time) -> bool {
+        match gates.window(class, txtime) {
+            super::Window::Open(closes) => txtime + duration <= closes,
+            super::Window::Closed(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gates::tests::schedule;
+    use super::*;
+
+    const fn us(microseconds: i64) -> Time {
+        Time::microseconds(microseconds)
+    }
+
+    #[test]
+    fn one_behind_the_other_in_windows() {
+        // Class 0 has 40 µs in the middle of each 100 µs, class 1 the rest.
+        let gates = Gates::new(&schedule(1000, &[(2, 30), (1, 40), (2, 30)]));
+        let mut assist = TxTimeAssist::new(us(20), 3);
+        let mut choose = |class, duration, now| assist.choose(&gates, class, us(duration), us(now));
+        assert_eq!(choose(0, 15, 900), Some(us(930)));
+        assert_eq!(choose(0, 15, 1000), Some(us(1030)));
+        assert_eq!(choose(0, 15, 1000), Some(us(1045)));
+        assert_eq!(choose(0, 15, 1000), Some(us(1130)));
+        assert_eq!(choose(1, 15, 1000), Some(us(1070)));
+        assert_eq!(choose(1, 15, 1070), Some(us(1100)));
+        assert_eq!(choose(0, 41, 1000), None);
+        assert_eq!(choose(2, 1, 1000), None);
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1055)));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1056)));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1029)));
+    }
+}

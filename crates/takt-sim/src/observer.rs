@@ -1,0 +1,43 @@
+//! Who wants to know of each message.
+
+use takt_scenario::{FlowSource, PortId};
+
+use crate::Time;
+use crate::discipline::DropReason;
+
+/// A message of an application, or a frame of cross traffic that was lost, at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The flow in which it ended.
+    pub source: FlowSource,
+    /// Its counter.
+    pub counter: u64,
+    /// When it was published: given to the first port, or, with a txtime, when that may send it.
+    pub published: Time,
+    /// When it ended.
+    pub ended: Time,
+    /// How.
+    pub outcome: Outcome,
+}
+
+/// How a message ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// At the Publisher again, or at the Subscriber.
+    Arrived,
+    /// It was dropped.
+    Lost(PortId, DropReason),
+    /// The loopback received a later one before it could send this one.
+    Overwritten,
+}
+
+/// Is told of each message.
+pub trait Observer {
+    /// A message has come to its end.
+    fn message(&mut self, message: &Message);
+}
+
+/// Nobody.
+impl Observer for () {
+    fn message(&mut self, _: &Message) {}
+}

@@ -1,0 +1,115 @@
+//! Frames on their way: into a port, out of it, and to the end.
+
+use takt_scenario::{FlowSource, PortId};
+
+use super::{Event, Simulation};
+use crate::discipline::{DropReason, Packet};
+use crate::frames::Frame;
+use crate::observer::{Message, Observer, Outcome};
+
+impl Simulation {
+    /// A frame comes to a port, the first or the next.
+    pub(super) fn enqueue(&mut self, place: u32, observer: &mut impl Observer) {
+        self.frame_events += 1;
+        let frame = self.frames.get(place);
+        let way = &self.ways[frame.flow as usize];
+        let port = self.passed[way.first as usize + usize::from(frame.hop)];
+        let mut packet = way.packet;
+        packet.frame = place;
+        if frame.hop == 0 {
+            packet.txtime = frame.txtime;
+            self.flow_statistics[frame.flow as usize].sent += u64::from(frame.counted);
+        } else {
+            frame.queued = self.now;
+        }
+        self.ports[port as usize].enqueue(packet, self.now, &mut self.drops);
+        self.act(port, observer);
+    }
+
+    pub(super) fn act(&mut self, index: u32, observer: &mut impl Observer) {
+        let port = &mut self.ports[index as usize];
+        let action = port.act(self.now, &mut self.drops);
+        if let Some(time) = action.ask {
+            self.calendar.push(time, Event::Ask(index));
+        }
+        if let Some((packet, end)) = action.sent {
+            self.frame_events += 1;
+            let arrival = end + port.propagation;
+            let frame = self.frames.get(packet.frame);
+            let way = &self.ways[frame.flow as usize];
+            if frame.counted {
+                let hop = way.first as usize + usize::from(frame.hop);
+                self.hops[hop].record(arrival - frame.queued);
+            }
+            frame.hop += 1;
+            if frame.hop == way.hops {
+                self.calendar.push(arrival, Event::Deliver(packet.frame));
+            } else {
+                let forwarded = arrival + self.forwarding[index as usize].draw();
+                port.forwarded = port.forwarded.max(forwarded);
+                self.calendar
+                    .push(port.forwarded, Event::Enqueue(packet.frame));
+            }
+        }
+        while let Some((packet, reason)) = self.drops.pop() {
+            self.lose(PortId(index as usize), packet, reason, observer);
+        }
+    }
+
+    pub(super) fn lose(
+        &mut self,
+        port: PortId,
+        packet: Packet,
+        reason: DropReason,
+        observer: &mut impl Observer,
+    ) {
+        let frame = *self.frames.get(packet.frame);
+        self.frames.remove(packet.frame);
+        if frame.counted {
+            self.flow_statistics[frame.flow as usize].lose(port, reason);
+        }
+        observer.message(&self.message(&frame, Outcome::Lost(port, reason)));
+    }
+
+    pub(super) fn deliver(&mut self, place: u32, observer: &mut impl Observer) {
+        self.frame_events += 1;
+        let frame = *self.frames.get(place);
+        if frame.counted {
+            self.flow_statistics[frame.flow as usize].arrive(self.now, self.now - frame.departed);
+        }
+        match self.ways[frame.flow as usize].source {
+            FlowSource::Publish(id) if self.applications[id.0].loopback.is_some() => {
+                self.applications[id.0].inbox.push(place);
+                self.inboxed += 1;
+                return;
+            }
+            FlowSource::Publish(id) => {
+                if frame.counted {
+                    let _ = self.application_statistics[id.0].receive(frame.counter);
+                }
+            }
+            FlowSource::Return(id) => {
+                let statistics = &mut self.application_statistics[id.0];
+                if frame.counted && statistics.receive(frame.counter) {
+                    statistics.round_trip.record(self.now - frame.published);
+                }
+            }
+            FlowSource::Cross(_) => {
+                self.frames.remove(place);
+                return;
+            }
+        }
+        self.frames.remove(place);
+        observer.message(&self.message(&frame, Outcome::Arrived));
+    }
+
+    pub(super) fn message(&self, frame: &Frame, outcome: Outcome) -> Message {
+        Message {
+            source: self.ways[frame.flow as usize].source,
+            counter: frame.counter,
+            published: frame.published,
+            ended: self.now,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Publishers, loopbacks and cross traffic.
+
+use super::{Event, PATIENCE, Simulation, number};
+use crate::frames::Frame;
+use crate::observer::{Observer, Outcome};
+use crate::options::Loopback;
+
+impl Simulation {
+    pub(super) fn publish(&mut self, index: usize, observer: &mut impl Observer) {
+        let over = self.is_over();
+        let cycles = self.options.simulation.cycles;
+        let application = &mut self.applications[index];
+        if over || application.counter >= cycles {
+            application.finished = true;
+            self.publishing -= 1;
+            if self.publishing == 0 {
+                self.end = self.now + PATIENCE;
+            }
+            return;
+        }
+        let departure = application.departure;
+        let (flow, counter) = (application.publish, application.counter);
+        // The message is due when its port may send it.
+        let lead = self.ways[flow as usize].lead;
+        let due = departure
+            .txtime
+            .map(|txtime| application.publisher.global(txtime - lead));
+        application.counter += 1;
+        application.departure = application.publisher.publish();
+        let next = application.departure.at;
+        self.calendar.push(next, Event::Publish(number(index)));
+        let counted = self.is_counted(counter);
+        self.application_statistics[index].published += u64::from(counted);
+        let published = due.map_or(self.now, |due| due.max(self.now));
+        let frame = self.frames.insert(Frame {
+            flow,
+            hop: 0,
+            counted,
+            counter,
+            published,
+            departed: published,
+            queued: published,
+            txtime: departure.txtime,
+        });
+        self.enqueue(frame, observer);
+    }
+
+    pub(super) fn user_thread(&mut self, index: usize, observer: &mut impl Observer) {
+        let application = &mut self.applications[index];
+        let (Some(loopback), Some(flow)) = (&mut application.loopback, application.answer) else {
+            return;
+        };
+        let departure = loopback.answer(self.now);
+        let next = loopback.user_thread();
+        let lead = self.ways[flow as usize].lead;
+        let due = departure.txtime.map_or(departure.at, |txtime| {
+            loopback.global(txtime - lead).max(departure.at)
+        });
+        self.calendar.push(next, Event::UserThread(number(index)));
+        let mut inbox = std::mem::take(&mut application.inbox);
+        self.inboxed -= inbox.len();
+        if self.options.loopback == Loopback::Latest {
+            let last = inbox.pop();
+            for place in inbox.drain(..) {
+                let frame = *self.frames.get(place);
+                self.application_statistics[index].overwritten += u64::from(frame.counted);
+                self.frames.remove(place);
+                observer.message(&self.message(&frame, Outcome::Overwritten));
+            }
+            match (last, self.applications[index].latest, self.publishing > 0) {
+                (Some(last), _, _) => inbox.push(last),
+                (None, Some(latest), true) => inbox.push(self.frames.insert(latest)),
+                (None, _, _) => {}
+            }
+            self.applications[index].latest = inbox
+                .last()
+                .map(|place| *self.frames.get(*place))
+                .or(self.applications[index].latest);
+        }
+        for place in inbox.drain(..) {
+            let frame = self.frames.get(place);
+            frame.flow = flow;
+            frame.hop = 0;
+            frame.departed = due;
+            frame.queued = due;
+            frame.txtime = departure.txtime;
+            self.calendar.push(departure.at, Event::Enqueue(place));
+        }
+        self.applications[index].inbox = inbox;
+    }
+
+    pub(super) fn plan_crossing(&mut self, index: usize) {
+        let crossing = &mut self.crossings[index];
+        let (at, frames) = crossing.generator.next();
+        crossing.frames = frames;
+        self.calendar.push(at, Event::Generate(number(index)));
+    }
+
+    pub(super) fn generate(&mut self, index: usize, observer: &mut impl Observer) {
+        let crossing = &mut self.crossings[index];
+        // Alone, it sends as many frames as an application would.
+        let alone =
+            self.applications.is_empty() && crossing.counter < self.options.simulation.cycles;
+        if self.options.duration.is_some_and(|end| self.now >= end)
+            || (self.publishing == 0 && !alone)
+        {
+            return;
+        }
+        let (flow, frames, first) = (crossing.flow, crossing.frames, crossing.counter);
+        crossing.counter += u64::from(frames);
+        for counter in first..first + u64::from(frames) {
+            let frame = self.frames.insert(Frame {
+                flow,
+                hop: 0,
+                counted: true,
+                counter,
+                published: self.now,
+                departed: self.now,
+                queued: self.now,
+                txtime: None,
+            });
+            self.enqueue(frame, observer);
+        }
+        self.plan_crossing(index);
+    }
+}

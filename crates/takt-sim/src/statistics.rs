@@ -1,0 +1,302 @@
+//! What is counted and measured.
+
+use hdrhistogram::Histogram;
+use takt_scenario::PortId;
+
+use crate::Time;
+use crate::discipline::DropReason;
+
+/// The least, the mean and the most of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extremes {
+    /// How many.
+    pub count: u64,
+    least: Time,
+    most: Time,
+    sum: i128,
+}
+
+impl Default for Extremes {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            least: Time::MAX,
+            most: Time::picoseconds(i64::MIN),
+            sum: 0,
+        }
+    }
+}
+
+impl Extremes {
+    pub(crate) fn record(&mut self, time: Time) {
+        self.count += 1;
+        self.least = self.least.min(time);
+        self.most = self.most.max(time);
+        self.sum += i128::from(time.as_picoseconds());
+    }
+
+    /// The least; `None` if there was none.
+    pub fn least(&self) -> Option<Time> {
+        (self.count > 0).then_some(self.least)
+    }
+
+    /// The most.
+    pub fn most(&self) -> Option<Time> {
+        (self.count > 0).then_some(self.most)
+    }
+
+    /// The mean, rounded down to picoseconds.
+    pub fn mean(&self) -> Option<Time> {
+        let mean = self.sum.checked_div(self.count.into())?;
+        i64::try_from(mean).ok().map(Time::picoseconds)
+    }
+}
+
+/// Times with their percentiles. Least, mean and most are exact; percentiles are exact to three digits, or two if there are many flows.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// What is exact.
+    pub extremes: Extremes,
+    /// In nanoseconds.
+    histogram: Option<Histogram<u32>>,
+}
+
+impl Summary {
+    pub(crate) fn new(digits: u8) -> Self {
+        Self {
+            extremes: Extremes::default(),
+            histogram: Histogram::new(digits).ok(),
+        }
+    }
+
+    pub(crate) fn record(&mut self, time: Time) {
+        self.extremes.record(time);
+        if let Some(histogram) = &mut self.histogram {
+            // A time that is too long for it is one of 584 years.
+            let _ = histogram.record(u64::try_from(time.as_nanoseconds()).unwrap_or(0));
+        }
+    }
+
+    /// What so many per cent of the times are not above; never more than the most, nor less than the least.
+    pub fn percentile(&self, percent: f64) -> Option<Time> {
+        let (least, most) = (self.extremes.least()?, self.extremes.most()?);
+        let value = self.histogram.as_ref()?.value_at_percentile(percent);
+        let time = Time::nanoseconds(i64::try_from(value).unwrap_or(i64::MAX));
+        Some(time.clamp(least, most))
+    }
+}
+
+/// Counters of messages as their receiver sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Counters that did not come before a later one.
+    pub missed: u64,
+    /// Messages with the counter of the one before.
+    pub repeated: u64,
+    /// Messages with an earlier counter than the one before.
+    pub out_of_order: u64,
+    last: Option<u64>,
+}
+
+impl Counters {
+    pub(crate) fn receive(&mut self, counter: u64) {
+        if let Some(last) = self.last {
+            match counter {
+                _ if counter == last => self.repeated += 1,
+                _ if counter < last => self.out_of_order += 1,
+                _ => self.missed += counter - last - 1,
+            }
+        }
+        self.last = Some(self.last.map_or(counter, |last| last.max(counter)));
+    }
+}
+
+/// Delays and how they vary.
+#[derive(Debug, Clone)]
+pub struct Delays {
+    /// From departure to arrival.
+    pub delay: Summary,
+    /// What a delay differs from the one before it (RFC 3393), without its sign.
+    pub jitter: Summary,
+    last: Option<Time>,
+}
+
+impl Delays {
+    pub(crate) fn new(digits: u8) -> Self {
+        Self {
+            delay: Summary::new(digits),
+            jitter: Summary::new(digits),
+            last: None,
+        }
+    }
+
+    pub(crate) fn record(&mut self, delay: Time) {
+        self.delay.record(delay);
+        if let Some(last) = self.last.replace(delay) {
+            let difference = if delay < last {
+                last - delay
+            } else {
+                delay - last
+            };
+            self.jitter.record(difference);
+        }
+    }
+}
+
+/// Frames of a flow that were lost at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// Where.
+    pub port: PortId,
+    /// Why.
+    pub reason: DropReason,
+    /// How many.
+    pub count: u64,
+}
+
+/// What became of a flow's frames.
+#[derive(Debug, Clone)]
+pub struct FlowStatistics {
+    /// Frames given to the first port.
+    pub sent: u64,
+    /// Frames that arrived.
+    pub received: u64,
+    /// From the first port to the last bit's arrival.
+    pub one_way: Delays,
+    /// Between one arrival and the next.
+    pub spacing: Summary,
+    /// At each port of the way, from its queue to the other end of its link.
+    pub hops: Vec<Extremes>,
+    /// What was lost.
+    pub lost: Vec<Lost>,
+    last_arrival: Option<Time>,
+}
+
+impl FlowStatistics {
+    pub(crate) fn new(digits: u8) -> Self {
+        Self {
+            sent: 0,
+            received: 0,
+            one_way: Delays::new(digits),
+            spacing: Summary::new(digits),
+            hops: Vec::new(),
+            lost: Vec::new(),
+            last_arrival: None,
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, now: Time, delay: Time) {
+        self.received += 1;
+        self.one_way.record(delay);
+        if let Some(last) = self.last_arrival.replace(now) {
+            self.spacing.record(now - last);
+        }
+    }
+
+    pub(crate) fn lose(&mut self, port: PortId, reason: DropReason) {
+        let same = self
+            .lost
+            .iter_mut()
+            .find(|lost| lost.port == port && lost.reason == reason);
+        match same {
+            Some(lost) => lost.count += 1,
+            None => self.lost.push(Lost {
+                port,
+                reason,
+                count: 1,
+            }),
+        }
+    }
+
+    /// All that was lost.
+    pub fn all_lost(&self) -> u64 {
+        self.lost.iter().map(|lost| lost.count).sum()
+    }
+}
+
+/// What an application, with its loopback or Subscriber, saw.
+#[derive(Debug, Clone)]
+pub struct ApplicationStatistics {
+    /// Messages published.
+    pub published: u64,
+    /// From publishing to the return; of loopbacks only.
+    pub round_trip: Delays,
+    /// Counters in the messages that came back, or to the Subscriber.
+    pub counters: Counters,
+    /// Messages that the loopback had received, and replaced by later ones before it sent them.
+    pub overwritten: u64,
+}
+
+impl ApplicationStatistics {
+    /// Whether the message is none that came before.
+    pub(crate) fn receive(&mut self, counter: u64) -> bool {
+        let repeated = self.counters.repeated;
+        self.counters.receive(counter);
+        self.counters.repeated == repeated
+    }
+
+    pub(crate) fn new(digits: u8) -> Self {
+        Self {
+            published: 0,
+            round_trip: Delays::new(digits),
+            counters: Counters::default(),
+            overwritten: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_that_are_missed_or_repeated() {
+        let mut counters = Counters::default();
+        for counter in [3, 4, 4, 7, 5, 8] {
+            counters.receive(counter);
+        }
+        assert_eq!(
+            (counters.missed, counters.repeated, counters.out_of_order),
+            (2, 1, 1)
+        );
+    }
+
+    #[test]
+    fn summaries_are_exact_at_both_ends() {
+        let mut summary = Summary::new(3);
+        assert_eq!(
+            (summary.extremes.mean(), summary.percentile(50.0)),
+            (None, None)
+        );
+        for microseconds in [10, 20, 30, 1000] {
+            summary.record(Time::microseconds(microseconds) + Time::picoseconds(1));
+        }
+        assert_eq!(
+            summary.extremes.least(),
+            Some(Time::picoseconds(10_000_001))
+        );
+        assert_eq!(
+            summary.extremes.most(),
+            Some(Time::picoseconds(1_000_000_001))
+        );
+        assert_eq!(
+            summary.extremes.mean(),
+            Some(Time::picoseconds(265_000_001))
+        );
+        assert_eq!(
+            summary.percentile(50.0).map(Time::as_nanoseconds),
+            Some(20_015)
+        );
+        assert_eq!(summary.percentile(100.0), summary.extremes.most());
+    }
+
+    #[test]
+    fn jitter_is_between_neighbours() {
+        let mut delays = Delays::new(3);
+        for delay in [100, 350, 100] {
+            delays.record(Time::microseconds(delay));
+        }
+        assert_eq!(delays.jitter.extremes.count, 2);
+        assert_eq!(delays.jitter.extremes.mean(), Some(Time::microseconds(250)));
+    }
+}

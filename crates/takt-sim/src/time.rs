@@ -1,0 +1,82 @@
+//! Points in time and spans of it, in whole picoseconds.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+use takt_scenario::Duration;
+
+/// A point in time, or the span between two. Picoseconds from the simulation's begin, or from 0 of a node's clock; 106 days at most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(i64);
+
+impl Time {
+    /// The begin; no span.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything.
+    pub const MAX: Self = Self(i64::MAX);
+
+    /// So many picoseconds.
+    pub const fn picoseconds(picoseconds: i64) -> Self {
+        Self(picoseconds)
+    }
+
+    /// So many nanoseconds.
+    pub const fn nanoseconds(nanoseconds: i64) -> Self {
+        Self(nanoseconds.saturating_mul(1000))
+    }
+
+    /// So many microseconds.
+    pub const fn microseconds(microseconds: i64) -> Self {
+        Self(microseconds.saturating_mul(1_000_000))
+    }
+
+    /// In picoseconds.
+    pub const fn as_picoseconds(self) -> i64 {
+        self.0
+    }
+
+    /// In nanoseconds, rounded down, as the kernel's clocks are read.
+    pub const fn as_nanoseconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This span so many times.
+    #[must_use]
+    pub const fn times(self, count: i64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+}
+
+impl From<Duration> for Time {
+    fn from(duration: Duration) -> Self {
+        Self(i64::try_from(duration.picos()).unwrap_or(i64::MAX))
+    }
+}
+
+impl Add for Time {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Time {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Time {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ps", self.0)
+    }
+}

@@ -1,0 +1,183 @@
+//! Random networks with random adversaries: nothing that is simulated is later than `takt bounds` allows.
+//!
+//! `TAKT_SIMULATED_SCENARIOS=10000 cargo test --release -p takt-sim --test random_networks` for the long run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::fmt::Write;
+
+use takt_calculus::{Extended, Rational, scenario_bounds};
+use takt_scenario::{Analysis, BoundsModel, Scenario, Scheduler};
+use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time};
+
+/// Those that end soon, and the one for gates.
+const ANALYSES: [Analysis; 3] = [Analysis::Tfa, Analysis::TfaPlusPlus, Analysis::Schedule];
+
+const DISCIPLINES: [&str; 4] = [
+    "scheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\", priorities = [2] }, { name = \"rest\" }]",
+    "scheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3], queue = \"cbs\", provisioning = \"10%\" }, { name = \"rest\" }]",
+    "scheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3], queue = \"cbs\" }, { name = \"B\", priorities = [2], queue = \"cbs\", provisioning = \"20%\" }, { name = \"rest\" }]",
+    "scheduler = \"taprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"rest\" }]\nentries = [{ gates = [\"A\"], interval = \"50 us\" }, { gates = [\"rest\"], interval = \"60 us\" }, { gates = [\"A\", \"rest\"], interval = \"15 us\" }]",
+];
+
+fn pick<'a, T>(random: &mut Random, values: &'a [T]) -> &'a T {
+    &values[usize::try_from(random.below(values.len() as u64)).unwrap()]
+}
+
+/// Bridges in a line with hosts at some of them.
+fn scenario(random: &mut Random) -> String {
+    let mut text = String::new();
+    let discipline = pick(random, &DISCIPLINES);
+    writeln!(
+        text,
+        "version = 1\ndiscipline = \"d\"\n[disciplines.d]\n{discipline}"
+    )
+    .unwrap();
+    if random.below(2) == 0 {
+        text += "[bounds]\nlower_priority = \"1542 B\"\n";
+    }
+    let bridges = 1 + random.below(3);
+    for bridge in 0..bridges {
+        let most = pick(random, &[0, 900, 5000]);
+        writeln!(text, "[[nodes]]\nname = \"b{bridge}\"\nkind = \"bridge\"\nforwarding_delay = {{ least = \"0 ns\", most = \"{most} ns\" }}").unwrap();
+        if bridge > 0 {
+            let length = random.below(100);
+            writeln!(text, "[[links]]\nends = [\"b{}\", \"b{bridge}\"]\nrate = \"1 Gbit/s\"\nlength = \"{length} m\"", bridge - 1).unwrap();
+        }
+    }
+    let hosts = 2 + random.below(3);
+    for host in 0..hosts {
+        let bridge = if host == 0 { 0 } else { random.below(bridges) };
+        let late = pick(random, &[0, 0, 20, 90]);
+        writeln!(text, "[[nodes]]\nname = \"h{host}\"\nclock = {{ offset = \"{} us\" }}\nwake_up_latency = {{ least = \"0 us\", most = \"{late} us\" }}", random.below(500)).unwrap();
+        writeln!(
+            text,
+            "[[links]]\nends = [\"h{host}\", \"b{bridge}\"]\nrate = \"1 Gbit/s\""
+        )
+        .unwrap();
+    }
+    let pair = |random: &mut Random| {
+        let from = random.below(hosts);
+        (from, (from + 1 + random.below(hosts - 1)) % hosts)
+    };
+    for application in 0..1 + random.below(3) {
+        let (from, to) = pair(random);
+        let receiver = pick(random, &["loopback", "loopback", "subscriber"]);
+        let (cycle, offset) = (pick(random, &[250, 400, 500]), pick(random, &[0, 50, 150]));
+        let (count, pcp) = (pick(random, &[2, 32, 160]), pick(random, &[3, 3, 2]));
+        writeln!(text, "[[applications]]\nname = \"a{application}\"\npublisher = \"h{from}\"\n{receiver} = \"h{to}\"\ncycle = \"{cycle} us\"\noffset = \"{offset} us\"\nrepeated_node_count = {count}\npcp = {pcp}").unwrap();
+    }
+    for traffic in 0..random.below(3) {
+        let (from, to) = pair(random);
+        let pattern = pick(random, &["\"constant\"", "{ burst = 2 }", "{ burst = 5 }"]);
+        let (payload, rate, pcp) = (
+            pick(random, &[100, 700, 1500]),
+            pick(random, &[30, 100, 200]),
+            pick(random, &[0, 0, 2]),
+        );
+        writeln!(text, "[[cross_traffic]]\nname = \"x{traffic}\"\nfrom = \"h{from}\"\nto = \"h{to}\"\npayload = \"{payload} B\"\nrate = \"{rate} Mbit/s\"\npattern = {pattern}\npcp = {pcp}").unwrap();
+    }
+    text
+}
+
+/// Applications that know the gates keep their phases.
+fn is_gated(scenario: &Scenario) -> bool {
+    let mut ports = scenario.ports.iter();
+    ports.any(|port| matches!(port.discipline.scheduler, Scheduler::Taprio(_)))
+}
+
+fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
+    let ms = Time::microseconds(1000);
+    let mut times = |count: usize| {
+        (0..count)
+            .map(|_| random.between(Time::ZERO, ms))
+            .collect::<Vec<_>>()
+    };
+    let (publishers, loopbacks) = (
+        times(scenario.applications.len()),
+        times(scenario.applications.len()),
+    );
+    let cross_traffic = times(scenario.cross_traffic.len());
+    let (publishers, loopbacks) = if is_gated(scenario) {
+        (Vec::new(), Vec::new())
+    } else {
+        (publishers, loopbacks)
+    };
+    let mut choices = || {
+        let choice = |_| match random.below(3) {
+            0 => Choice::First(random.below(100)),
+            1 => Choice::Later(random.below(100)),
+            _ => Choice::Random(random.bits()),
+        };
+        (0..scenario.ports.len()).map(choice).collect::<Vec<_>>()
+    };
+    Adversary {
+        publishers,
+        loopbacks,
+        cross_traffic,
+        interference: choices(),
+        forwarding: choices(),
+    }
+}
+
+#[test]
+fn nothing_is_later_than_its_bound() {
+    let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
+    let cases: u64 = cases.map_or(120, |cases| cases.parse().unwrap());
+    let mut random = Random::new(7, 0);
+    let (mut compared, mut nearest, mut refused) = (0u64, 0f64, 0u64);
+    while compared < cases {
+        let text = scenario(&mut random);
+        // A scenario in which something does not fit is refused, and another one taken.
+        let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
+            refused += 1;
+            assert!(refused < 50 + cases, "{text}");
+            continue;
+        };
+        let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &ANALYSES);
+        let bounds = bounds.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut options = Options::new(&scenario);
+        options.simulation.cycles = 20;
+        options.simulation.seed = random.bits();
+        options.model = Model::Ieee;
+        options.adversary = Some(adversary(&scenario, &mut random));
+        let results = Simulation::new(&scenario, options).run(&mut ());
+        compared += 1;
+        for bound in &bounds.flows {
+            let Extended::Finite(seconds) = &bound.delay else {
+                continue;
+            };
+            let flow = scenario
+                .flows()
+                .iter()
+                .position(|flow| flow.source == bound.source)
+                .unwrap();
+            let delays = match bound.source {
+                takt_scenario::FlowSource::Publish(id) if bound.round_trip => {
+                    &results.applications[id.0].round_trip
+                }
+                _ => &results.flows[flow].one_way,
+            };
+            let Some(delay) = delays.delay.extremes.most() else {
+                continue;
+            };
+            // Times are whole picoseconds, rounded up at each port.
+            let rounding = 4 * bound.queues.len() as u64;
+            let picoseconds =
+                seconds * Rational::from(1_000_000_000_000u64) + Rational::from(rounding);
+            let found = Rational::from(delay.as_picoseconds());
+            assert!(
+                found <= picoseconds,
+                "{}: {delay:?}, bound {} ps\n{text}",
+                bound.name,
+                picoseconds.to_f64().value()
+            );
+            nearest = nearest.max(delay.as_picoseconds() as f64 / picoseconds.to_f64().value());
+        }
+    }
+    assert!(nearest > 0.5, "{nearest}");
+}

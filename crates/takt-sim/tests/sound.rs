@@ -1,0 +1,207 @@
+//! What is simulated is never later than what is proven, and the adversary finds the worst case.
+//!
+//! `TAKT_SIMULATED_SCENARIOS=10000 cargo test --release -p takt-sim --test sound` for the long run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use takt_calculus::{Extended, Line, Rational};
+use takt_scenario::{Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
+use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time, search};
+
+/// A line with a Credit-Based Shaper at each port, and best effort in the way.
+struct Case {
+    hops: u64,
+    count: u32,
+    /// In per cent.
+    provisioning: u64,
+    cycle: u64,
+    offset: u64,
+    /// In nanoseconds.
+    forwarding: u64,
+    best_effort: u64,
+}
+
+impl Case {
+    fn scenario(&self) -> Scenario {
+        let mut text = format!(
+            r#"version = 1
+            discipline = "cbs"
+            [disciplines.cbs]
+            scheduler = "mqprio"
+            classes = [
+                {{ name = "A", priorities = [3], queue = "cbs", provisioning = "{}%" }},
+                {{ name = "best effort" }},
+            ]
+            [[applications]]
+            name = "control"
+            publisher = "n0"
+            loopback = "n{}"
+            cycle = "{} us"
+            offset = "{} us"
+            repeated_node_count = {}
+            pcp = 3
+            [[cross_traffic]]
+            name = "best effort"
+            from = "n0"
+            to = "n{}"
+            payload = "{} B"
+            rate = "100 Mbit/s"
+            pattern = "poisson"
+            [[nodes]]
+            name = "n0"
+            "#,
+            self.provisioning,
+            self.hops,
+            self.cycle,
+            self.offset,
+            self.count,
+            self.hops,
+            self.best_effort,
+        );
+        for hop in 1..=self.hops {
+            text += &format!("[[nodes]]\nname = \"n{hop}\"\n");
+            if hop < self.hops {
+                text += &format!(
+                    "kind = \"bridge\"\nforwarding_delay = {{ least = \"0 ns\", most = \"{} ns\" }}\n",
+                    self.forwarding
+                );
+            }
+            text += &format!(
+                "[[links]]\nends = [\"n{}\", \"n{hop}\"]\nrate = \"1 Gbit/s\"\n",
+                hop - 1
+            );
+        }
+        let mut scenario =
+            Scenario::parse(&text, "case.toml").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        scenario.bounds.lower_priority = LowerPriority::AtMost(Frame::LONGEST);
+        scenario
+    }
+
+    /// What is proven, in picoseconds.
+    fn bound(&self) -> f64 {
+        let fraction = |number: u64, of: u64| Rational::from_parts(number.into(), of.into());
+        let frame = Frame::of_repeated_node_count(self.count).unwrap();
+        let line = Line {
+            provisioning: fraction(self.provisioning, 100),
+            cycle: fraction(self.cycle, 1_000_000),
+            offset: fraction(self.offset, 1_000_000),
+            lower_priority: Some(Frame::LONGEST),
+            forwarding_delay: fraction(self.forwarding, 1_000_000_000),
+            ..Line::new(
+                u32::try_from(self.hops).unwrap(),
+                frame,
+                takt_calculus::Model::SOUND,
+            )
+        };
+        match line.round_trip().unwrap().delay {
+            Extended::Finite(delay) => (delay * fraction(1_000_000_000_000, 1)).to_f64().value(),
+            Extended::Infinity => f64::INFINITY,
+            Extended::NegativeInfinity => panic!("no delay is that short"),
+        }
+    }
+
+    fn random(random: &mut Random) -> Self {
+        let mut pick =
+            |values: &[u64]| values[usize::try_from(random.below(values.len() as u64)).unwrap()];
+        Self {
+            hops: pick(&[1, 2, 3, 4]),
+            count: u32::try_from(pick(&REPEATED_NODE_COUNTS.map(u64::from))).unwrap(),
+            provisioning: pick(&[0, 1, 5, 50]),
+            cycle: pick(&[125, 250, 1000]),
+            offset: pick(&[0, 50, 150]),
+            forwarding: pick(&[0, 700, 5000]),
+            best_effort: pick(&[100, 600, 1500]),
+        }
+    }
+}
+
+fn options(scenario: &Scenario, random: &mut Random) -> Options {
+    let mut options = Options::new(scenario);
+    options.simulation.cycles = 30;
+    options.simulation.seed = random.bits();
+    options.model = Model::Ieee;
+    let cycle = scenario.applications[0].cycle.into();
+    let choice = |random: &mut Random| match random.below(3) {
+        0 => Choice::First(random.below(31)),
+        1 => Choice::Later(random.below(31)),
+        _ => Choice::Random(random.bits()),
+    };
+    options.adversary = Some(Adversary {
+        publishers: vec![random.between(Time::ZERO, cycle)],
+        loopbacks: vec![random.between(Time::ZERO, cycle)],
+        cross_traffic: Vec::new(),
+        interference: scenario.ports.iter().map(|_| choice(random)).collect(),
+        forwarding: scenario.ports.iter().map(|_| choice(random)).collect(),
+    });
+    options
+}
+
+/// Times are whole picoseconds, rounded up at each port.
+fn rounding(hops: u64) -> f64 {
+    4.0 * hops as f64
+}
+
+#[test]
+fn no_round_trip_is_longer_than_its_bound() {
+    let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
+    let cases: u64 = cases.map_or(250, |cases| cases.parse().unwrap());
+    let mut random = Random::new(2026, 0);
+    let mut nearest = 0f64;
+    for _ in 0..cases {
+        let case = Case::random(&mut random);
+        let scenario = case.scenario();
+        let options = options(&scenario, &mut random);
+        let results = Simulation::new(&scenario, options).run(&mut ());
+        let delay = results.applications[0].round_trip.delay.extremes;
+        assert_eq!(delay.count, 30, "all come back");
+        let (delay, bound) = (delay.most().unwrap().as_picoseconds() as f64, case.bound());
+        assert!(
+            delay <= bound + rounding(case.hops),
+            "{delay} ps, bound {bound} ps\n{scenario:?}"
+        );
+        nearest = nearest.max(delay / bound);
+    }
+    // A bound counts a frame at the rate of its shaper: a cycle for each port that a message need not wait.
+    assert!(nearest > 0.5, "{nearest}");
+}
+
+#[test]
+fn the_adversary_finds_the_worst_case() {
+    let case = Case {
+        hops: 1,
+        count: 32,
+        provisioning: 0,
+        cycle: 250,
+        offset: 150,
+        forwarding: 0,
+        best_effort: 1500,
+    };
+    let scenario = case.scenario();
+    let mut options = Options::new(&scenario);
+    options.simulation.cycles = 30;
+    options.model = Model::Ieee;
+    let worst = search(&scenario, &options, 600, |_| true);
+    let found = worst.round_trips[0].as_ref().unwrap();
+    let (delay, bound) = (found.delay.as_picoseconds() as f64, case.bound());
+    assert!(
+        delay <= bound + rounding(case.hops),
+        "{delay} ps, bound {bound} ps"
+    );
+    // 1.7 cycles and the offset, and at both ports 371 B behind 1542 B: no message of one that is alone in its queue is later.
+    let worst = 575_000_000.0 + 2.0 * 8000.0 * (371.0 + 1542.0);
+    assert!(
+        (worst - 500_000.0..=worst).contains(&delay),
+        "{delay} ps of {worst} ps"
+    );
+    // What was found can be had again.
+    options.adversary = Some(found.adversary.clone());
+    let again = Simulation::new(&scenario, options).run(&mut ());
+    assert_eq!(
+        again.applications[0].round_trip.delay.extremes.most(),
+        Some(found.delay)
+    );
+}

@@ -1,0 +1,148 @@
+//! Results for programs. Times are nanoseconds; what is behind the point are picoseconds.
+
+use serde_json::{Map, Value, json};
+use takt_scenario::{ApplicationId, Flow, FlowSource, Receiver, Scenario, Variant};
+use takt_sim::{
+    Delays, DropRates, Extremes, FlowStatistics, Loopback, Options, Results, Summary, Time,
+};
+
+use super::model_name;
+
+pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -> Value {
+    let scenario = &variant.scenario;
+    let mut object = head(variant, options);
+    let flows = scenario.flows().iter().zip(&results.flows);
+    let flows: Vec<Value> = flows
+        .map(|(flow, statistics)| of_flow(scenario, flow, statistics))
+        .collect();
+    let applications = (0..scenario.applications.len())
+        .map(|index| of_application(scenario, results, ApplicationId(index)));
+    object.insert(
+        "simulated_ns".to_owned(),
+        nanoseconds(Some(results.simulated)),
+    );
+    object.insert("events".to_owned(), results.events.into());
+    object.insert("applications".to_owned(), applications.collect());
+    object.insert("flows".to_owned(), flows.into());
+    object.into()
+}
+
+/// What was simulated, and how.
+pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
+    let settings = variant
+        .settings
+        .iter()
+        .map(|(parameter, value)| (parameter.clone(), value.clone().into()));
+    let loopback = match options.loopback {
+        Loopback::All => "all",
+        Loopback::Latest => "latest",
+    };
+    let fields = [
+        ("scenario", variant.scenario.name.clone().into()),
+        ("settings", Value::Object(settings.collect())),
+        ("seed", options.simulation.seed.into()),
+        ("cycles", options.simulation.cycles.into()),
+        ("trim", options.simulation.trim.into()),
+        ("model", model_name(options.model).into()),
+        ("loopback", loopback.into()),
+    ];
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId) -> Value {
+    let (Some(application), Some(statistics)) = (
+        scenario.applications.get(id.0),
+        results.applications.get(id.0),
+    ) else {
+        return Value::Null;
+    };
+    let rates = DropRates::new(scenario, results, id);
+    let share = |count: u64| count as f64 / rates.published.max(1) as f64;
+    let bridges = rates
+        .bridges
+        .iter()
+        .map(|(port, count)| json!({ "port": scenario.port_name(*port), "count": count }));
+    let mut object = json!({
+        "name": application.name,
+        "published": statistics.published,
+        "drops": {
+            "publisher": rates.publisher,
+            "loopback": rates.loopback,
+            "bridges": bridges.collect::<Vec<_>>(),
+            "all": rates.all(),
+            "d_p": share(rates.publisher),
+            "d_l": share(rates.loopback),
+            "d_sum": share(rates.all()),
+        },
+        "counters": {
+            "missed": statistics.counters.missed,
+            "repeated": statistics.counters.repeated,
+            "out_of_order": statistics.counters.out_of_order,
+        },
+        "overwritten": statistics.overwritten,
+    });
+    if let (Receiver::Loopback(_), Some(fields)) = (application.receiver, object.as_object_mut()) {
+        fields.insert("round_trip".to_owned(), of_delays(&statistics.round_trip));
+    }
+    object
+}
+
+fn of_flow(scenario: &Scenario, flow: &Flow, statistics: &FlowStatistics) -> Value {
+    let hops = flow.ports.iter().zip(&statistics.hops).map(|(port, hop)| {
+        let mut object = extremes(hop);
+        object.insert("port".to_owned(), scenario.port_name(*port).into());
+        Value::Object(object)
+    });
+    let lost = statistics.lost.iter().map(|lost| {
+        json!({ "port": scenario.port_name(lost.port), "reason": lost.reason.name(), "count": lost.count })
+    });
+    json!({
+        "name": scenario.flow_name(flow.source),
+        "kind": match flow.source {
+            FlowSource::Publish(_) => "publish",
+            FlowSource::Return(_) => "return",
+            FlowSource::Cross(_) => "cross_traffic",
+        },
+        "sent": statistics.sent,
+        "received": statistics.received,
+        "one_way": of_delays(&statistics.one_way),
+        "inter_frame_spacing": summary(&statistics.spacing),
+        "hops": hops.collect::<Vec<_>>(),
+        "lost": lost.collect::<Vec<_>>(),
+    })
+}
+
+fn of_delays(delays: &Delays) -> Value {
+    json!({ "delay": summary(&delays.delay), "jitter": summary(&delays.jitter) })
+}
+
+fn summary(summary: &Summary) -> Value {
+    let mut object = extremes(&summary.extremes);
+    for (name, percent) in [("median_ns", 50.0), ("p99_ns", 99.0), ("p99_9_ns", 99.9)] {
+        object.insert(name.to_owned(), nanoseconds(summary.percentile(percent)));
+    }
+    object.into()
+}
+
+fn extremes(extremes: &Extremes) -> Map<String, Value> {
+    let fields = [
+        ("count", extremes.count.into()),
+        ("min_ns", nanoseconds(extremes.least())),
+        ("mean_ns", nanoseconds(extremes.mean())),
+        ("max_ns", nanoseconds(extremes.most())),
+    ];
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Nanoseconds; a number with as many digits is exact.
+pub(super) fn nanoseconds(time: Option<Time>) -> Value {
+    time.map_or(Value::Null, |time| {
+        (time.as_picoseconds() as f64 / 1000.0).into()
+    })
+}
