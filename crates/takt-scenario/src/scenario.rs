@@ -118,6 +118,9 @@ pub struct Variant {
     pub scenario: Scenario,
 }
 
+/// More combinations of swept values than this are a mistake.
+const MAX_COMBINATIONS: usize = 10_000;
+
 impl ScenarioFile {
     /// Reads a scenario. Files that it names are sought beside `file_name`.
     ///
@@ -158,7 +161,15 @@ impl ScenarioFile {
                 .get("values")
                 .map(document::Item::list)
                 .unwrap_or_default();
-            let mut next = Vec::with_capacity(variants.len() * values.len());
+            let combinations = variants.len().saturating_mul(values.len());
+            if combinations > MAX_COMBINATIONS {
+                let what = format!(
+                    "sweeps make {combinations} combinations and more; {MAX_COMBINATIONS} are the most"
+                );
+                let span = sweep.get("values").map(|values| values.span.clone());
+                return Err(self.error(Problem::new(what, span.unwrap_or_default())));
+            }
+            let mut next = Vec::with_capacity(combinations);
             for (settings, document) in &variants {
                 for value in values {
                     let mut document = document.clone();

@@ -271,6 +271,24 @@ fn sweeps() {
         sweep("bounds.model", "[\"paper\", \"papr\"]"),
         "line 12, column 20: `papr` is not one of \"sound\", \"paper\" (did you mean `paper`?)"
     );
+    let many: Vec<String> = (1..=101).map(|cycle| format!("\"{cycle} ms\"")).collect();
+    let many = format!("[{}]", many.join(", "));
+    let second =
+        format!("{many}\n[[sweeps]]\nparameter = \"applications.control.offset\"\nvalues = {many}");
+    assert_eq!(
+        sweep("applications.control.cycle", &second),
+        "line 15, column 10: sweeps make 10201 combinations and more; 10000 are the most"
+    );
+}
+
+#[test]
+fn a_histogram_without_end_is_not_read() {
+    let node = "[[nodes]]\nname = \"host1\"\nwake_up_latency = { histogram = \"/dev/zero\" }\n";
+    let found = mistake_behind_application(node);
+    assert!(
+        found.ends_with("cannot read /dev/zero: not a file of at most 16 MiB"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -6,6 +6,9 @@ use crate::fields::LATENCY;
 use crate::model::{Clock, Distribution, Histogram, Link, Node, NodeId, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
+/// In bytes; cyclictest makes some kilobytes.
+const LONGEST_HISTOGRAM: u64 = 16 << 20;
+
 impl Node {
     pub(super) fn new(name: String, kind: NodeKind) -> Self {
         Self {
@@ -128,8 +131,14 @@ impl Reader<'_> {
     fn histogram(&self, item: &Item) -> Result<Histogram, String> {
         if let Some(name) = item.text() {
             let path = self.directory.join(name);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            let unreadable =
+                |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
+            // Not a device, of which there is no end.
+            let file = std::fs::metadata(&path).map_err(|error| unreadable(&error))?;
+            if !file.is_file() || file.len() > LONGEST_HISTOGRAM {
+                return Err(unreadable(&"not a file of at most 16 MiB"));
+            }
+            let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
             return Histogram::from_csv(&text).map_err(|error| format!("{name}: {error}"));
         }
         let bin = |item: &Item| -> Result<(Duration, u64), String> {

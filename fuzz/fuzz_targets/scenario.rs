@@ -1,0 +1,25 @@
+//! Scenario files: every mistake has a place, and what is read makes scenarios.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use takt_scenario::{ScenarioError, ScenarioFile};
+
+fn check(text: &str, error: &ScenarioError) {
+    assert!(!error.mistakes.is_empty());
+    for mistake in &error.mistakes {
+        assert!(text.get(mistake.span.clone()).is_some(), "{mistake}");
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    match ScenarioFile::parse(text, "fuzz.toml") {
+        Ok(file) => match file.variants() {
+            Ok(variants) => assert!(!variants.is_empty()),
+            Err(error) => check(text, &error),
+        },
+        Err(error) => check(text, &error),
+    }
+});
