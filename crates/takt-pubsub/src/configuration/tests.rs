@@ -441,7 +441,7 @@ fn the_reference_is_right() {
     let examples: Vec<&str> = examples
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 5);
     let whole = examples.concat();
     round_trip(&from_toml(&whole).unwrap_or_else(|error| panic!("{error}\n{whole}")));
 }
