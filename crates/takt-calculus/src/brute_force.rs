@@ -52,6 +52,28 @@ pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 
+/// The greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
+pub(crate) fn deconvolution_by_definition(
+    own: &Curve,
+    other: &Curve,
+    time: &Rational,
+    end: i64,
+) -> Extended {
+    let mut greatest = Extended::NegativeInfinity;
+    for lead in halves(end) {
+        let sum = time + &lead;
+        let mut candidates = vec![
+            difference(&own.value(&sum), &other.value(&lead)),
+            difference(&right(own, &sum), &right(other, &lead)),
+        ];
+        if lead > Rational::ZERO {
+            candidates.push(difference(&left(own, &sum), &left(other, &lead)));
+        }
+        greatest = candidates.into_iter().flatten().fold(greatest, Ord::max);
+    }
+    greatest
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -131,18 +153,7 @@ proptest! {
             (Some(own), Some(other)) => own > other,
         };
         for time in halves(8) {
-            let mut expected = Extended::NegativeInfinity;
-            for lead in halves(12) {
-                let sum = &time + &lead;
-                let mut candidates = vec![
-                    difference(&f.value(&sum), &g.value(&lead)),
-                    difference(&right(&f, &sum), &right(&g, &lead)),
-                ];
-                if lead > Rational::ZERO {
-                    candidates.push(difference(&left(&f, &sum), &left(&g, &lead)));
-                }
-                expected = candidates.into_iter().flatten().fold(expected, Ord::max);
-            }
+            let expected = deconvolution_by_definition(&f, &g, &time, 12);
             let expected = if outgrown { Extended::Infinity } else { expected };
             prop_assert_eq!(result.value(&time), expected, "at {}", time);
         }

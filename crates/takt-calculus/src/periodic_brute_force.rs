@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 
-use crate::brute_force::{curve, difference, halves, left, ratio, right};
+use crate::brute_force::{
+    curve, deconvolution_by_definition, difference, halves, left, ratio, right,
+};
 use crate::curve::{Curve, Extended};
 use crate::{PeriodicCurve, PeriodicError, Rational, Repetition};
 
@@ -115,18 +117,7 @@ proptest! {
         };
         let (f, g) = (far(&f), far(&g));
         for time in halves(NEAR / 2) {
-            let mut expected = Extended::NegativeInfinity;
-            for lead in halves(2 * NEAR) {
-                let sum = &time + &lead;
-                let mut candidates = vec![
-                    difference(&f.value(&sum), &g.value(&lead)),
-                    difference(&right(&f, &sum), &right(&g, &lead)),
-                ];
-                if lead > Rational::ZERO {
-                    candidates.push(difference(&left(&f, &sum), &left(&g, &lead)));
-                }
-                expected = candidates.into_iter().flatten().fold(expected, Ord::max);
-            }
+            let expected = deconvolution_by_definition(&f, &g, &time, 2 * NEAR);
             let expected = if outgrown { Extended::Infinity } else { expected };
             prop_assert_eq!(result.value(&time), expected, "at {}", time);
         }
