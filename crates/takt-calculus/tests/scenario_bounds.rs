@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod table_iv;
+
 use std::path::PathBuf;
 
 use takt_calculus::{Extended, Frame, Line, Model, Rational, ScenarioBounds, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Scenario, ScenarioFile, Variant};
+
+use table_iv::TABLE_IV;
 
 fn shipped(name: &str) -> Vec<Variant> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -24,17 +28,6 @@ fn micros(delay: &Extended) -> Option<i64> {
     let delay = delay.finite()?.clone() * Rational::from(1_000_000);
     Some(i64::try_from(delay.floor()).unwrap())
 }
-
-/// Table IV in µs: a row per hop count, a column per size.
-const TABLE_IV: [[i64; 8]; 7] = [
-    [954, 972, 995, 1018, 1037, 1046, 1045, 1043],
-    [1334, 1370, 1415, 1462, 1499, 1518, 1516, 1511],
-    [1714, 1767, 1836, 1906, 1961, 1989, 1987, 1979],
-    [2094, 2165, 2256, 2350, 2423, 2461, 2458, 2447],
-    [2474, 2563, 2677, 2794, 2885, 2933, 2929, 2915],
-    [2854, 2960, 3097, 3238, 3347, 3404, 3400, 3383],
-    [3234, 3358, 3518, 3682, 3809, 3876, 3871, 3851],
-];
 
 #[test]
 fn table_iv() {
