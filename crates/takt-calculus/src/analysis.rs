@@ -2,7 +2,8 @@
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
-use crate::{Rational, pmoo, polynomial};
+use crate::polynomial::{self, Sought};
+use crate::{Rational, pmoo};
 
 /// How Total Flow Analysis bounds what leaves a server. Both hold; neither is always the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +117,23 @@ impl Network {
     /// # Errors
     /// None of which the curves of a network are the cause.
     pub fn polynomial_linear_program(&self, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+        self.polynomial(Sought::Delay, shaped)
+    }
+
+    /// The same programme for the most of each flow that is on its path at a time, in bits. With that as its burst a flow leaves its path, if it came there by a
+    /// leaky bucket, at the same rate: where a network is cut, the rest begins with it.
+    ///
+    /// # Errors
+    /// None of which the curves of a network are the cause.
+    pub fn polynomial_backlogs(&self, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+        self.polynomial(Sought::Backlog, shaped)
+    }
+
+    fn polynomial(&self, sought: Sought, shaped: bool) -> Result<Vec<Extended>, CurveError> {
         let (total, arrivals) = self.total_flow_arrivals(Output::Delay, shaped);
+        let delays = &total.server_delays;
         (0..self.flows.len())
-            .map(|flow| polynomial::delay(self, &arrivals, &total.server_delays, shaped, flow))
+            .map(|flow| polynomial::longest(sought, self, &arrivals, delays, shaped, flow))
             .collect()
     }
 
