@@ -6,6 +6,7 @@
 mod analyses;
 mod bounds;
 mod credit;
+mod gate_curves;
 mod gates;
 mod network;
 mod schedule;
@@ -334,7 +335,9 @@ impl EgressPort {
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
         let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
         if let Some(gates) = &self.gates {
-            return Ok(link.minimum(&gates.shaping(class, &self.link_rate)));
+            let longest = self.classes.get(class).map(|class| &class.longest);
+            let frame = longest.map_or(Rational::ZERO, |bits| bits / &self.link_rate);
+            return Ok(link.minimum(&gates.shaping(class, &self.link_rate, &frame)));
         }
         match self.credit(class) {
             Some(credit) => Ok(link.minimum(&credit.shaping()?)),

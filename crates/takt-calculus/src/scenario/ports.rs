@@ -86,12 +86,6 @@ impl Mapping<'_> {
         if indices.iter().all(Option::is_none) {
             return Ok(None);
         }
-        if taprio.guard_band.picos() > 0 {
-            return Err(ScenarioBoundsError::NotModelled {
-                place: self.scenario.port_name(id),
-                what: "a guard_band; an entry without an open gate does the same".to_owned(),
-            });
-        }
         let entries = taprio.entries.iter().map(|entry| {
             let open = indices
                 .iter()
@@ -115,6 +109,7 @@ impl Mapping<'_> {
         let assist = taprio.txtime_assist.map_or(Rational::ZERO, seconds);
         gates
             .with_txtime_assist(assist)
+            .and_then(|gates| gates.with_guard_band(seconds(taprio.guard_band)))
             .map(Some)
             .map_err(port_error)
     }

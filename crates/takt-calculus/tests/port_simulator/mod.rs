@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
 
-/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none.
+/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none. No frame begins within the guard band before an end.
 #[derive(Clone, Default)]
 pub(crate) struct Gates {
     pub(crate) cycle: Rational,
+    pub(crate) guard_band: Rational,
     pub(crate) windows: Vec<Vec<(Rational, Rational)>>,
 }
 
@@ -288,7 +289,7 @@ impl Port<'_> {
         });
         candidates
             .map(|(start, end)| (start.max(now.clone()), end))
-            .filter(|(start, end)| start + takes <= *end)
+            .filter(|(start, end)| start + takes <= *end && start + &self.gates.guard_band <= *end)
             .map(|(start, _)| start)
             .min()
             .unwrap()

@@ -81,7 +81,8 @@ pub struct Taprio {
     /// `flags 0x1`: gates are not there; each frame gets the time at which its gate would be open, at least this much from now (`txtime-delay`),
     /// and ETF below sends it then.
     pub txtime_assist: Option<Duration>,
-    /// A time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the window does.
+    /// A time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the window does. A gate that
+    /// never closes has no such time.
     pub guard_band: Duration,
 }
 

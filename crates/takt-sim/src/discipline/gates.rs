@@ -40,9 +40,9 @@ impl Gates {
         }
     }
 
-    /// Until when before the end of a window a frame may begin.
-    pub fn guard_band(&self) -> Time {
-        self.guard_band
+    /// How long before the end of a window a frame that takes so long begins at the latest: it ends in the window, and does not begin in the guard band.
+    pub fn room(&self, duration: Time) -> Time {
+        duration.max(self.guard_band)
     }
 
     /// What the gate of a class does at this time.
