@@ -43,10 +43,10 @@ impl GateControlList {
             }
         }
         let left = usable.residual(&taken, &Rational::ZERO);
-        if self.txtime_delay().is_zero() {
-            return Ok(left);
+        match self.txtime_delay() {
+            None => Ok(left),
+            Some(delay) => Ok(left.convolution(&Curve::burst_delay(delay.clone())?)),
         }
-        Ok(left.convolution(&Curve::burst_delay(self.txtime_delay().clone())?))
     }
 
     /// The least that windows serve in an interval of any phase. A frame that does not fit any more leaves the end of a window unused, less than the

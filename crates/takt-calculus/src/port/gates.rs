@@ -18,7 +18,8 @@ pub struct GateControlList {
     base_time: Rational,
     cycle_time: Rational,
     entries: Vec<GateControlEntry>,
-    txtime_delay: Rational,
+    /// Only with txtime-assist.
+    txtime_delay: Option<Rational>,
     guard_band: Rational,
 }
 
@@ -50,6 +51,15 @@ pub enum GateError {
         window: Rational,
         /// What its longest frame takes on the link, or the guard band if that is longer, in seconds.
         needed: Rational,
+    },
+    /// Two classes have a gate open in the same entry, with txtime-assist: frames get their txtimes in the order in which they come, whatever
+    /// their class.
+    #[error("classes {one} and {other} share a window, in which txtime-assist knows no priority")]
+    SharedTxtimes {
+        /// The higher class's index.
+        one: usize,
+        /// The lower class's index.
+        other: usize,
     },
     /// A negative guard band.
     #[error("a guard band of {0} s is negative")]
@@ -93,12 +103,13 @@ impl GateControlList {
             base_time,
             cycle_time,
             entries,
-            txtime_delay: Rational::ZERO,
+            txtime_delay: None,
             guard_band: Rational::ZERO,
         })
     }
 
-    /// With `txtime-assist` of `tc-taprio`: a frame gets the first txtime in a window that is at least this much later than its arrival.
+    /// With `txtime-assist` of `tc-taprio`: a frame gets the first txtime in an entry with its gate open that is at least this much later than its
+    /// arrival. Each entry is a window of its own then, and no two classes that are used may share one ([`GateError::SharedTxtimes`]).
     ///
     /// # Errors
     /// A negative delay.
@@ -106,7 +117,7 @@ impl GateControlList {
         if txtime_delay < Rational::ZERO {
             return Err(GateError::TxtimeDelay(txtime_delay));
         }
-        self.txtime_delay = txtime_delay;
+        self.txtime_delay = Some(txtime_delay);
         Ok(self)
     }
 
@@ -139,8 +150,9 @@ impl GateControlList {
         &self.cycle_time
     }
 
-    pub(super) fn txtime_delay(&self) -> &Rational {
-        &self.txtime_delay
+    /// With txtime-assist, how much later than its arrival a frame is sent at least.
+    pub(super) fn txtime_delay(&self) -> Option<&Rational> {
+        self.txtime_delay.as_ref()
     }
 
     pub(super) fn guard_band(&self) -> &Rational {
@@ -168,8 +180,12 @@ impl GateControlList {
             .is_some_and(|gates| gates & 1 == 1)
     }
 
-    /// The windows of a class, in the order of their starts; `None` if its gate never closes.
+    /// The windows of a class, in the order of their starts; `None` if its gate never closes. A txtime is in one entry, so that with txtime-assist
+    /// each is a window.
     pub(crate) fn windows(&self, class: usize) -> Option<Vec<Window>> {
+        if self.txtime_delay.is_some() {
+            return Some(self.open_entries(class));
+        }
         let closed = self
             .entries
             .iter()
@@ -203,6 +219,21 @@ impl GateControlList {
         Some(windows)
     }
 
+    fn open_entries(&self, class: usize) -> Vec<Window> {
+        let mut time = Rational::ZERO;
+        let mut windows = Vec::new();
+        for entry in &self.entries {
+            if Self::is_open(entry, class) {
+                windows.push(Window {
+                    start: time.clone(),
+                    length: entry.interval.clone(),
+                });
+            }
+            time += &entry.interval;
+        }
+        windows
+    }
+
     /// Whether the gates of two classes are ever open together.
     pub(super) fn overlap(&self, one: usize, other: usize) -> bool {
         let both =
@@ -220,6 +251,22 @@ impl GateControlList {
                 && Self::is_open(entry, other)
                 && Self::is_open(next, other)
         })
+    }
+
+    /// Whether a class that is used has windows of its own, if they are to be: txtime-assist gives no class precedence.
+    pub(super) fn check_shared(&self, classes: &[usize]) -> Result<(), GateError> {
+        for (position, one) in classes.iter().enumerate() {
+            let mut lower = classes[position + 1..].iter();
+            if self.txtime_delay.is_some()
+                && let Some(other) = lower.find(|other| self.overlap(*one, **other))
+            {
+                return Err(GateError::SharedTxtimes {
+                    one: *one,
+                    other: *other,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Whether the longest frame of a class, which takes so many seconds, fits in a window.

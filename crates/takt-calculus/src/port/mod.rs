@@ -38,6 +38,7 @@ pub enum TransmissionSelection {
         delta: Rational,
     },
     /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. What it drops has no delay.
+    /// Also for others that keep no order and lose no time by that.
     FlowQueueing,
 }
 
@@ -202,7 +203,7 @@ impl EgressPort {
     /// The port with a gate control list (TAPRIO).
     ///
     /// # Errors
-    /// A class that is used has no window as long as its longest frame, or has a Credit-Based Shaper.
+    /// A class that is used has no window as long as its longest frame, or has a Credit-Based Shaper; or it shares a window under txtime-assist.
     pub fn with_gates(mut self, gates: GateControlList) -> Result<Self, PortError> {
         for (index, class) in self.classes.iter().enumerate() {
             if matches!(class.selection, TransmissionSelection::CreditBased { .. }) {
@@ -210,6 +211,9 @@ impl EgressPort {
             }
             gates.check(index, &(&class.longest / &self.link_rate))?;
         }
+        let used = |class: &usize| !self.classes[*class].longest.is_zero();
+        let used: Vec<usize> = (0..self.classes.len()).filter(used).collect();
+        gates.check_shared(&used)?;
         self.gates = Some(gates);
         Ok(self)
     }

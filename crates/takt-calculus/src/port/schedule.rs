@@ -238,7 +238,7 @@ impl EgressPort {
             return Err(NotScheduled::Shared(queue));
         }
         slots.base = gates.base_time().clone();
-        slots.late = gates.txtime_delay().clone();
+        slots.late = gates.txtime_delay().cloned().unwrap_or_default();
         slots.windows = gates.windows(queue.class).map(|windows| (gates, windows));
         Ok(slots)
     }

@@ -1,7 +1,8 @@
 //! Ports of a scenario as the calculus knows them.
 
-use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler};
+use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler, Taprio};
 
+use super::reason::names;
 use super::sound::Mapping;
 use super::{ScenarioBoundsError, bits_per_second, class_at, seconds};
 use crate::port::{
@@ -28,8 +29,14 @@ impl Mapping<'_> {
                 continue;
             };
             indices.push(Some(classes.len()));
+            let selection = match &port.discipline.scheduler {
+                Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some() => {
+                    self.assisted(id, index, taprio, shortest == longest)?
+                }
+                scheduler => selection(&class.queue, scheduler),
+            };
             classes.push(TrafficClass {
-                selection: selection(&class.queue, &port.discipline.scheduler),
+                selection,
                 longest: longest.clone(),
                 shortest: shortest.clone(),
             });
@@ -104,14 +111,49 @@ impl Mapping<'_> {
             reason: Box::new(PortError::Gate(reason)),
         };
         let (base_time, cycle_time) = (seconds(taprio.base_time), seconds(taprio.cycle_time));
-        let gates =
-            GateControlList::new(base_time, cycle_time, entries.collect()).map_err(port_error)?;
-        let assist = taprio.txtime_assist.map_or(Rational::ZERO, seconds);
-        gates
-            .with_txtime_assist(assist)
-            .and_then(|gates| gates.with_guard_band(seconds(taprio.guard_band)))
-            .map(Some)
-            .map_err(port_error)
+        let gates = GateControlList::new(base_time, cycle_time, entries.collect())
+            .and_then(|gates| gates.with_guard_band(seconds(taprio.guard_band)));
+        let gates = match taprio.txtime_assist {
+            Some(delay) => gates.and_then(|gates| gates.with_txtime_assist(seconds(delay))),
+            None => gates,
+        };
+        gates.map(Some).map_err(port_error)
+    }
+}
+
+impl Mapping<'_> {
+    /// A class below txtime-assist, where gates do nothing, and the times do all that ETF makes of them in hardware. A frame can pass a longer one that does
+    /// not fit any more into one window and waits for another.
+    fn assisted(
+        &self,
+        id: PortId,
+        class: usize,
+        taprio: &Taprio,
+        one_length: bool,
+    ) -> Result<TransmissionSelection, ScenarioBoundsError> {
+        let queue = &self.scenario.ports[id.0].discipline.classes[class].queue;
+        let keeps_times = matches!(
+            queue,
+            Queue::Etf {
+                offload: true,
+                deadline_mode: false,
+                ..
+            }
+        );
+        if !keeps_times {
+            let (port, name) = names(self.scenario, id, class);
+            return Err(ScenarioBoundsError::NotModelled {
+                place: port,
+                what: format!(
+                    "frames of `{name}` that are not sent at the times of txtime_assist, but before: only etf with offload waits for them"
+                ),
+            });
+        }
+        Ok(if one_length || taprio.windows(class).len() < 2 {
+            TransmissionSelection::StrictPriority
+        } else {
+            TransmissionSelection::FlowQueueing
+        })
     }
 }
 
@@ -130,7 +172,6 @@ fn selection(queue: &Queue, scheduler: &Scheduler) -> TransmissionSelection {
                 },
             }
         }
-        // Below taprio with txtime-assist, the time is that of the gate.
         _ => TransmissionSelection::StrictPriority,
     }
 }
