@@ -399,8 +399,9 @@ fn mistakes() {
         Err(GateError::GuardBand(_))
     ));
     let shaped = EgressPort::new(Rational::ONE, vec![shaper(ratio(1, 2))]).unwrap();
+    let assisted = short.with_txtime_assist(Rational::ZERO).unwrap();
     assert_eq!(
-        shaped.with_gates(short).unwrap_err(),
-        PortError::ShaperBehindGates { class: 0 }
+        shaped.with_gates(assisted).unwrap_err(),
+        PortError::ShaperBelowTxtimes { class: 0 }
     );
 }

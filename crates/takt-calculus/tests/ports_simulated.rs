@@ -337,6 +337,41 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn shapers_behind_gates_hold(
+        masks in prop::collection::vec((1u64..8, 60i64..200), 1..5),
+        guard_band in prop_oneof![Just(0i64), 1i64..120],
+        (a_slope, b_slope) in (1u32..6, 2u32..8),
+        second: bool,
+        one_size: bool,
+        a in talker(10, 40, 80, ratio(1, 16), 20),
+        b in talker(10, 60, 120, ratio(1, 20), 20),
+        best_effort in talker(10, 60, 120, ratio(1, 16), 20),
+    ) {
+        let port = gated(&masks, guard_band, one_size);
+        prop_assume!(port.is_some());
+        let (port, gates) = port.unwrap();
+        let mut classes = port.classes().to_vec();
+        classes[0].selection = credit_based(ratio(i64::from(a_slope), 10));
+        if second {
+            classes[1].selection = credit_based(ratio(i64::from(b_slope), 20));
+        }
+        let port = EgressPort::new(Rational::ONE, classes).unwrap();
+        let port = port.with_gates(self::gates(3, &masks, guard_band).0).unwrap();
+        let mut talkers = [a, b, best_effort];
+        if one_size {
+            for (talker, size) in talkers.iter_mut().zip(LONGEST) {
+                talker.sizes.fill(size);
+            }
+        }
+        let network = one_port(port, &talkers);
+        check(&bounds(&network), &network, &simulate(&network, &[gates], &talkers, 1))?;
+    }
+}
+
 #[test]
 fn bounds_of_exclusive_windows_are_attained_or_near() {
     for (masks, guard_band, frames, most) in [

@@ -29,15 +29,18 @@ enum Kind {
     Mqprio,
     Cbs,
     Taprio,
+    /// With Credit-Based Shapers behind the gates.
+    ShapedTaprio,
     TxtimeAssist,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::FqCodel,
     Kind::Mqprio,
     Kind::Cbs,
     Kind::Taprio,
     Kind::Taprio,
+    Kind::ShapedTaprio,
     Kind::TxtimeAssist,
 ];
 
@@ -66,6 +69,37 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
             let gates = entries(random, &["\"A\"", "\"rest\"", "\"A\", \"rest\"", ""]);
             format!(
                 "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [3] }}, {rest}\nguard_band = \"{guard_band} us\"\n{gates}"
+            )
+        }
+        Kind::ShapedTaprio => {
+            let (guard_band, slope) = (pick(random, &[0, 5, 15]), pick(random, &[100, 300, 600]));
+            let second = *pick(
+                random,
+                &[
+                    "",
+                    "{ name = \"B\", priorities = [2], queue = \"cbs\", idle_slope = \"250 Mbit/s\" }, ",
+                ],
+            );
+            let gates = [
+                "\"A\"",
+                "\"rest\"",
+                "\"A\", \"rest\"",
+                "\"A\", \"B\"",
+                "\"A\", \"B\", \"rest\"",
+            ];
+            let gates = gates.map(|gates| {
+                if second.is_empty() {
+                    gates.replace(", \"B\"", "")
+                } else {
+                    gates
+                        .replace("\"rest\"", "\"B\", \"rest\"")
+                        .replace("\"B\", \"B\"", "\"B\"")
+                }
+            });
+            let gates = entries(random, &gates.each_ref().map(String::as_str));
+            format!(
+                "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\" }}, {second}{rest}\n\
+                 guard_band = \"{guard_band} us\"\n{gates}"
             )
         }
         Kind::TxtimeAssist => {
@@ -214,7 +248,7 @@ fn nothing_is_later_than_its_bound() {
     let mut found: BTreeMap<(Kind, bool), (u64, f64)> = BTreeMap::new();
     while compared < cases {
         let kind = *pick(&mut random, &KINDS);
-        let etf = !matches!(kind, Kind::Taprio | Kind::TxtimeAssist) && random.below(3) == 0;
+        let etf = matches!(kind, Kind::FqCodel | Kind::Mqprio | Kind::Cbs) && random.below(3) == 0;
         let text = scenario(kind, etf, &mut random);
         // A scenario in which something does not fit is refused, and another one taken.
         let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
@@ -273,7 +307,7 @@ fn nothing_is_later_than_its_bound() {
         }
     }
     eprintln!("{found:?}, {refused} refused");
-    assert_eq!(found.len(), 8);
+    assert_eq!(found.len(), 9);
     for (kind, (_, nearest)) in found {
         assert!(nearest > 0.3, "{kind:?}: {nearest}");
     }

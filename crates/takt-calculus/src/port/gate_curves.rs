@@ -33,7 +33,8 @@ impl GateControlList {
             Some(windows) => {
                 let frame = &own.longest / rate;
                 let exact = others.is_empty() && own.shortest == own.longest;
-                self.worst_phase(&windows, rate, &frame, &(crossing / rate), exact)
+                let usable = self.usable(&windows, &frame, &(crossing / rate), exact);
+                self.worst_phase(&windows, &usable, &self.room(&frame), rate)
             }
         };
         let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
@@ -49,34 +50,41 @@ impl GateControlList {
         }
     }
 
-    /// The least that windows serve in an interval of any phase. A frame that does not fit any more leaves the end of a window unused, less than the
-    /// room that the longest `frame` needs; if all frames are `exact`ly as long, a window serves whole ones. A window may begin late by `crossing`.
-    fn worst_phase(
+    /// What of each window serves frames that always wait. One that does not fit any more leaves the end unused, less than the room that the longest
+    /// `frame` needs; if all frames are `exact`ly as long, a window serves whole ones. A window may begin late by `crossing`.
+    fn usable(
         &self,
         windows: &[Window],
-        rate: &Rational,
         frame: &Rational,
         crossing: &Rational,
         exact: bool,
-    ) -> Curve {
+    ) -> Vec<Window> {
         let room = self.room(frame);
-        let usable: Vec<Window> = windows
-            .iter()
-            .map(|window| {
-                let length = if exact && !frame.is_zero() {
-                    frame * self.whole_frames(&window.length, frame)
-                } else {
-                    (&window.length - &room - crossing).max(Rational::ZERO)
-                };
-                Window {
-                    start: &window.start + crossing,
-                    length,
-                }
-            })
-            .collect();
-        // The worst is to come when the last frame just does not fit any more. What is served until then could only be more.
+        let usable = windows.iter().map(|window| {
+            let length = if exact && !frame.is_zero() {
+                frame * self.whole_frames(&window.length, frame)
+            } else {
+                (&window.length - &room - crossing).max(Rational::ZERO)
+            };
+            Window {
+                start: &window.start + crossing,
+                length,
+            }
+        });
+        usable.collect()
+    }
+
+    /// The least of the `usable` parts of windows in an interval of any phase, at this rate. The worst is to come when the last frame, which needs so
+    /// much room, just does not fit any more. What is served until then could only be more.
+    fn worst_phase(
+        &self,
+        windows: &[Window],
+        usable: &[Window],
+        room: &Rational,
+        rate: &Rational,
+    ) -> Curve {
         let phases = windows.iter().enumerate().map(|(index, window)| {
-            let missed = &window.start + (&window.length - &room).max(Rational::ZERO);
+            let missed = &window.start + (&window.length - room).max(Rational::ZERO);
             let later = (1..=usable.len()).map(|offset| {
                 let next = (index + offset) % usable.len();
                 let again = if next <= index {
@@ -107,6 +115,29 @@ impl GateControlList {
                 (before + frame).min(window.length.clone())
             };
         }
+        self.best_phase(&windows, rate)
+    }
+
+    /// What a slope makes of the time in which the gate of a class is open: the least in any interval, and the most.
+    pub(super) fn while_open(
+        &self,
+        class: usize,
+        slope: &Rational,
+    ) -> Result<(Curve, Curve), PortError> {
+        Ok(match self.windows(class) {
+            None => {
+                let always = Curve::leaky_bucket(Rational::ZERO, slope.clone())?;
+                (always.clone(), always)
+            }
+            Some(windows) => (
+                self.worst_phase(&windows, &windows, &Rational::ZERO, slope),
+                self.best_phase(&windows, slope),
+            ),
+        })
+    }
+
+    /// The most of the windows in an interval of any phase, at this rate.
+    fn best_phase(&self, windows: &[Window], rate: &Rational) -> Curve {
         let phases = windows.iter().enumerate().map(|(index, window)| {
             let from_here = (0..windows.len()).map(|offset| {
                 let next = (index + offset) % windows.len();

@@ -69,7 +69,12 @@ impl Mapping<'_> {
             ) = (&class.queue, index)
             {
                 let bits = |credit: &Credit| Rational::from(credit.0) * Rational::from(8);
-                let checked = egress.check_credit(*index, &bits(lo_credit), &bits(hi_credit));
+                let mut high = bits(hi_credit);
+                // Behind gates credit rises higher; that hiCredit leaves room for that is assumed.
+                if is_gated && let Some((_, needed)) = egress.credit_limits(*index) {
+                    high = high.max(needed);
+                }
+                let checked = egress.check_credit(*index, &bits(lo_credit), &high);
                 checked.map_err(port_error)?;
             }
         }

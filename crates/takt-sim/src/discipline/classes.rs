@@ -40,6 +40,11 @@ impl Classes {
     /// TAPRIO: classes send while their gates are open, and only what has been sent before they close.
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
+        for (number, queue) in (0u8..).zip(&mut self.classes) {
+            if let Queue::CbsIeee(shaper) = queue {
+                shaper.behind(Some((gates.clone(), number)));
+            }
+        }
         self.gates = Some(gates);
         self
     }
@@ -47,6 +52,11 @@ impl Classes {
     /// TAPRIO with txtime-assist: packets get a txtime from the gates that were set before, and gates do nothing else.
     #[must_use]
     pub fn with_txtime_assist(mut self, delay: Time) -> Self {
+        for queue in &mut self.classes {
+            if let Queue::CbsIeee(shaper) = queue {
+                shaper.behind(None);
+            }
+        }
         let entries = self
             .gates
             .as_ref()
