@@ -379,12 +379,29 @@ fn mistakes() {
         PortError::Gate(GateError::WindowTooShort {
             class: 0,
             window: 59.into(),
-            frame: 60.into()
+            needed: 60.into()
         })
     );
-    let shaped = EgressPort::new(Rational::ONE, vec![shaper(ratio(1, 2))]).unwrap();
+    let enough = list(100, vec![entry(1, 60), entry(0, 40)]).unwrap();
+    let guarded = enough.clone().with_guard_band(60.into()).unwrap();
+    assert!(port.clone().with_gates(guarded).is_ok());
+    let guarded = enough.clone().with_guard_band(61.into()).unwrap();
     assert_eq!(
-        shaped.with_gates(short).unwrap_err(),
-        PortError::ShaperBehindGates { class: 0 }
+        port.clone().with_gates(guarded).unwrap_err(),
+        PortError::Gate(GateError::WindowTooShort {
+            class: 0,
+            window: 60.into(),
+            needed: 61.into()
+        })
+    );
+    assert!(matches!(
+        enough.with_guard_band((-1i64).into()),
+        Err(GateError::GuardBand(_))
+    ));
+    let shaped = EgressPort::new(Rational::ONE, vec![shaper(ratio(1, 2))]).unwrap();
+    let assisted = short.with_txtime_assist(Rational::ZERO).unwrap();
+    assert_eq!(
+        shaped.with_gates(assisted).unwrap_err(),
+        PortError::ShaperBelowTxtimes { class: 0 }
     );
 }

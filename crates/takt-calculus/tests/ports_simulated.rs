@@ -260,13 +260,14 @@ proptest! {
 }
 
 /// A gate control list of classes' masks and intervals, and the same for the simulator.
-fn gates(classes: usize, entries: &[(u64, i64)]) -> (GateControlList, Gates) {
+fn gates(classes: usize, entries: &[(u64, i64)], guard_band: i64) -> (GateControlList, Gates) {
     let cycle: i64 = entries.iter().map(|(_, interval)| interval).sum();
     let list = entries.iter().map(|(gates, interval)| GateControlEntry {
         gates: *gates,
         interval: (*interval).into(),
     });
     let list = GateControlList::new(Rational::ZERO, cycle.into(), list.collect()).unwrap();
+    let list = list.with_guard_band(guard_band.into()).unwrap();
     let windows = (0..classes).map(|class| {
         let (mut time, mut windows) = (0i64, Vec::<(i64, i64)>::new());
         // Twice, so that the window around the cycle's end is there as a whole.
@@ -290,26 +291,24 @@ fn gates(classes: usize, entries: &[(u64, i64)]) -> (GateControlList, Gates) {
         list,
         Gates {
             cycle: cycle.into(),
+            guard_band: guard_band.into(),
             windows,
         },
     )
 }
 
-fn gated(masks: &[(u64, i64)]) -> (EgressPort, Gates) {
-    let fifo = TransmissionSelection::StrictPriority;
-    let classes = vec![
-        class(fifo.clone(), 10, 40),
-        class(fifo.clone(), 10, 60),
-        class(fifo, 10, 60),
-    ];
-    let (list, gates) = gates(3, masks);
-    (
-        EgressPort::new(Rational::ONE, classes)
-            .unwrap()
-            .with_gates(list)
-            .unwrap(),
-        gates,
-    )
+/// The longest frames of three classes behind gates.
+const LONGEST: [i64; 3] = [40, 60, 60];
+
+/// Their port; `None` if some frame would wait for ever.
+fn gated(masks: &[(u64, i64)], guard_band: i64, one_size: bool) -> Option<(EgressPort, Gates)> {
+    let classes = LONGEST.map(|longest| {
+        let shortest = if one_size { longest } else { 10 };
+        class(TransmissionSelection::StrictPriority, shortest, longest)
+    });
+    let (list, gates) = gates(3, masks, guard_band);
+    let port = EgressPort::new(Rational::ONE, classes.to_vec()).unwrap();
+    Some((port.with_gates(list).ok()?, gates))
 }
 
 proptest! {
@@ -318,19 +317,53 @@ proptest! {
     #[test]
     fn gates_hold(
         masks in prop::collection::vec((1u64..8, 60i64..200), 2..5),
+        guard_band in prop_oneof![Just(0i64), 1i64..120],
         one_size: bool,
         high in talker(10, 40, 80, ratio(1, 12), 20),
         middle in talker(10, 60, 120, ratio(1, 16), 20),
         low in talker(10, 60, 120, ratio(1, 16), 20),
     ) {
-        prop_assume!((0..3).all(|class| masks.iter().any(|(mask, _)| mask >> class & 1 == 1)));
-        let (mut port, gates) = gated(&masks);
+        let port = gated(&masks, guard_band, one_size);
+        prop_assume!(port.is_some());
+        let (port, gates) = port.unwrap();
         let mut talkers = [high, middle, low];
         if one_size {
-            let classes = port.classes().iter().map(|class| TrafficClass { shortest: class.longest.clone(), ..class.clone() });
-            let (list, _) = self::gates(3, &masks);
-            port = EgressPort::new(Rational::ONE, classes.collect()).unwrap().with_gates(list).unwrap();
-            for (talker, size) in talkers.iter_mut().zip([40, 60, 60]) {
+            for (talker, size) in talkers.iter_mut().zip(LONGEST) {
+                talker.sizes.fill(size);
+            }
+        }
+        let network = one_port(port, &talkers);
+        check(&bounds(&network), &network, &simulate(&network, &[gates], &talkers, 1))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn shapers_behind_gates_hold(
+        masks in prop::collection::vec((1u64..8, 60i64..200), 1..5),
+        guard_band in prop_oneof![Just(0i64), 1i64..120],
+        (a_slope, b_slope) in (1u32..6, 2u32..8),
+        second: bool,
+        one_size: bool,
+        a in talker(10, 40, 80, ratio(1, 16), 20),
+        b in talker(10, 60, 120, ratio(1, 20), 20),
+        best_effort in talker(10, 60, 120, ratio(1, 16), 20),
+    ) {
+        let port = gated(&masks, guard_band, one_size);
+        prop_assume!(port.is_some());
+        let (port, gates) = port.unwrap();
+        let mut classes = port.classes().to_vec();
+        classes[0].selection = credit_based(ratio(i64::from(a_slope), 10));
+        if second {
+            classes[1].selection = credit_based(ratio(i64::from(b_slope), 20));
+        }
+        let port = EgressPort::new(Rational::ONE, classes).unwrap();
+        let port = port.with_gates(self::gates(3, &masks, guard_band).0).unwrap();
+        let mut talkers = [a, b, best_effort];
+        if one_size {
+            for (talker, size) in talkers.iter_mut().zip(LONGEST) {
                 talker.sizes.fill(size);
             }
         }
@@ -341,22 +374,15 @@ proptest! {
 
 #[test]
 fn bounds_of_exclusive_windows_are_attained_or_near() {
-    for (masks, frames, most) in [
-        (vec![(1u64, 80i64), (2, 150), (4, 70)], 3i64, 1.02),
-        (vec![(1, 95), (2, 150), (4, 70), (1, 45)], 2, 1.02),
-        (vec![(1, 100), (6, 200)], 3, 1.7),
+    for (masks, guard_band, frames, most) in [
+        (vec![(1u64, 80i64), (2, 150), (4, 70)], 0i64, 3i64, 1.02),
+        (vec![(1, 95), (2, 150), (4, 70), (1, 45)], 0, 2, 1.02),
+        (vec![(1, 100), (6, 200)], 0, 3, 1.7),
+        // Of two frames that would fit, one does; then two of three.
+        (vec![(1, 80), (2, 140), (4, 70)], 50, 3, 1.02),
+        (vec![(1, 95), (2, 190), (4, 70), (1, 75)], 70, 2, 1.02),
     ] {
-        let sizes = [40i64, 60, 60];
-        let (port, gates) = gated(&masks);
-        let classes = port.classes().iter().map(|class| TrafficClass {
-            shortest: class.longest.clone(),
-            ..class.clone()
-        });
-        let (list, _) = self::gates(3, &masks);
-        let port = EgressPort::new(Rational::ONE, classes.collect())
-            .unwrap()
-            .with_gates(list)
-            .unwrap();
+        let (port, gates) = gated(&masks, guard_band, true).unwrap();
         let searched: Vec<Vec<Talker>> = (0..200)
             .map(|phase| {
                 let of_class = |size: &i64| Talker {
@@ -367,7 +393,7 @@ fn bounds_of_exclusive_windows_are_attained_or_near() {
                         .chain(std::iter::repeat_n(Rational::ZERO, 2))
                         .collect(),
                 };
-                sizes.iter().map(of_class).collect()
+                LONGEST.iter().map(of_class).collect()
             })
             .collect();
         let network = one_port(port, &searched[0]);

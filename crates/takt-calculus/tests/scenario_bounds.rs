@@ -1,6 +1,10 @@
 //! Bounds of scenario files: the paper's tables, and what holds.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod table_iv;
 
@@ -188,4 +192,118 @@ fn a_schedule_is_known_where_clocks_agree() {
     let drifting = flow(&scenario, &[Analysis::Sfa, Analysis::Schedule]);
     assert_eq!(drifting.answers[1].1, Err("clocks drift apart".to_owned()));
     assert_eq!(drifting.delay, flow(&scenario, &[Analysis::Sfa]).delay);
+}
+
+/// Two hosts at a link, one port discipline, and one application in class `A` of it.
+fn two_hosts(discipline: &str, application: &str) -> Scenario {
+    let text = format!(
+        "version = 1\ndiscipline = \"d\"\n[topology]\nkind = \"p2p\"\n[disciplines.d]\n{discipline}\n[[applications]]\nname = \"a\"\n\
+         publisher = \"host1\"\nsubscriber = \"host2\"\ncycle = \"1 ms\"\npayload = \"58 B\"\n{application}"
+    );
+    let file = ScenarioFile::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    file.scenario().clone()
+}
+
+fn delay(scenario: &Scenario) -> Result<Option<Rational>, String> {
+    let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::Tfa]);
+    let delay = bounds.map_err(|error| error.to_string())?.flows[0]
+        .delay
+        .clone();
+    Ok(delay.finite().cloned())
+}
+
+fn nanoseconds(nanoseconds: u32) -> Result<Option<Rational>, String> {
+    Ok(Some(Rational::from_parts(
+        nanoseconds.into(),
+        1_000_000_000u32.into(),
+    )))
+}
+
+/// A frame takes 800 ns. In the worst case it comes when it cannot begin any more.
+#[test]
+fn windows_with_guard_bands_and_with_txtimes() {
+    let gates = |more: &str, queue: &str, entries: &str| {
+        let classes = format!(
+            "classes = [{{ name = \"A\", priorities = [3]{queue} }}, {{ name = \"B\"{queue} }}]"
+        );
+        delay(&two_hosts(
+            &format!("scheduler = \"taprio\"\n{classes}\n{more}\nentries = [{entries}]"),
+            "",
+        ))
+    };
+    let entry = |gates: &str, us: u32| format!("{{ gates = [{gates}], interval = \"{us} us\" }}");
+    let half = [entry("\"A\"", 50), entry("\"B\"", 50)].join(", ");
+    assert_eq!(gates("", "", &half), nanoseconds(50_000 + 2 * 800));
+    assert_eq!(
+        gates("guard_band = \"500 ns\"", "", &half),
+        nanoseconds(50_000 + 2 * 800)
+    );
+    assert_eq!(
+        gates("guard_band = \"20 us\"", "", &half),
+        nanoseconds(50_000 + 20_000 + 800)
+    );
+    // Gates that do not close between entries; a txtime is in one of them.
+    let (etf, assist) = (", queue = \"etf\"", "txtime_assist = \"30 us\"");
+    let parts = [entry("\"A\"", 1), entry("\"A\"", 1), entry("\"B\"", 98)].join(", ");
+    assert_eq!(gates("", "", &parts), nanoseconds(98_000 + 2 * 800));
+    assert_eq!(
+        gates(assist, etf, &parts),
+        nanoseconds(30_000 + 98_000 + 2 * 800)
+    );
+    let refused = |more: &str, queue: &str, entries: &str| gates(more, queue, entries).unwrap_err();
+    let early = "host1 \u{2192} host2: frames of `A` that are not sent at the times of txtime_assist, but before: only etf with offload waits for them";
+    assert_eq!(refused(assist, "", &half), early);
+    assert_eq!(
+        refused(assist, ", queue = \"etf\", offload = false", &half),
+        early
+    );
+    let scenario = two_hosts(
+        &format!("scheduler = \"taprio\"\nclasses = [{{ name = \"A\"{etf} }}]\n{assist}\nentries = [{half}]").replace("\"B\"", ""),
+        "txtime = true",
+    );
+    assert!(
+        delay(&scenario)
+            .unwrap_err()
+            .contains("times of their own below txtime_assist")
+    );
+}
+
+#[test]
+fn classes_that_share_txtimes_have_no_bounds() {
+    let text = "version = 1\ndiscipline = \"d\"\n[topology]\nkind = \"p2p\"\n[disciplines.d]\nscheduler = \"taprio\"\ntxtime_assist = \"1 us\"\n\
+        classes = [{ name = \"A\", priorities = [3], queue = \"etf\" }, { name = \"B\", queue = \"etf\" }]\n\
+        entries = [{ gates = [\"A\", \"B\"], interval = \"50 us\" }]\n\
+        [[cross_traffic]]\nname = \"x\"\nfrom = \"host1\"\nto = \"host2\"\npayload = \"100 B\"\ninterval = \"1 ms\"\n\
+        [[cross_traffic]]\nname = \"y\"\nfrom = \"host1\"\nto = \"host2\"\npayload = \"100 B\"\ninterval = \"1 ms\"\npcp = 3\n";
+    let scenario = ScenarioFile::parse(text, "test.toml").unwrap();
+    assert_eq!(
+        delay(scenario.scenario()).unwrap_err(),
+        "host1 \u{2192} host2: classes 0 and 1 share a window, in which txtime-assist knows no priority"
+    );
+}
+
+/// Threads that may be late by 10 µs make a message 400 µs before it is sent.
+#[test]
+fn etf_that_is_given_frames_in_time() {
+    let etf = |queue: &str| {
+        let mut scenario = two_hosts(
+            &format!(
+                "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"etf\", {queue} }}, {{ name = \"B\" }}]"
+            ),
+            "",
+        );
+        scenario.nodes[0].wake_up_latency =
+            takt_scenario::Distribution::Constant("10 us".parse().unwrap());
+        delay(&scenario)
+    };
+    assert_eq!(etf("delta = \"400 us\""), nanoseconds(800));
+    assert_eq!(etf("delta = \"390 us\", offload = false"), nanoseconds(800));
+    let refused = |queue: &str| etf(queue).unwrap_err();
+    assert!(
+        refused("delta = \"391 us\", offload = false").contains("sent late and in another order")
+    );
+    assert!(refused("delta = \"401 us\"").contains("frames that are dropped"));
+    assert!(refused("deadline_mode = true").contains("in the order of deadlines"));
+    let fifo = two_hosts("scheduler = \"fq_codel\"", "txtime = true");
+    assert!(delay(&fifo).unwrap_err().contains("no etf waits for"));
 }

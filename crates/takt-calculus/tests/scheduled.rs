@@ -16,8 +16,8 @@ use takt_calculus::{
 const CYCLE: i64 = 1000;
 const PORTS: usize = 3;
 
-/// Ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`.
-fn ports(open: i64, again: i64, shift: i64) -> (Vec<EgressPort>, Vec<Gates>) {
+/// Ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`. No frame begins in the guard bands.
+fn ports(open: i64, again: i64, shift: i64, guard_band: i64) -> (Vec<EgressPort>, Vec<Gates>) {
     let entries = [
         (1, open),
         (2, 200),
@@ -30,6 +30,7 @@ fn ports(open: i64, again: i64, shift: i64) -> (Vec<EgressPort>, Vec<Gates>) {
     });
     let ports = (0..PORTS as i64).map(|number| {
         let list = GateControlList::new(Rational::ZERO, CYCLE.into(), list.to_vec()).unwrap();
+        let list = list.with_guard_band(guard_band.into()).unwrap();
         let class = TrafficClass {
             selection: TransmissionSelection::StrictPriority,
             longest: 60.into(),
@@ -49,6 +50,7 @@ fn ports(open: i64, again: i64, shift: i64) -> (Vec<EgressPort>, Vec<Gates>) {
             gated,
             Gates {
                 cycle: CYCLE.into(),
+                guard_band: guard_band.into(),
                 windows,
             },
         )
@@ -108,6 +110,7 @@ fn simulate(
         };
         Gates {
             cycle: gates.cycle.clone(),
+            guard_band: gates.guard_band.clone(),
             windows: gates.windows.iter().map(shifted).collect(),
         }
     });
@@ -136,10 +139,12 @@ proptest! {
         parts in prop::collection::vec(((0..PORTS, 1..=PORTS, 20i64..=60), 0i64..CYCLE, 0i64..60), 1..5),
         (open, again, shift) in (60i64..250, 60i64..250, 0i64..300),
         error in 0i64..4,
+        guard_band in prop_oneof![Just(0i64), 1i64..110],
         one_size: bool,
         seed: u32,
     ) {
-        let (ports, gates) = ports(open, again, shift);
+        prop_assume!(open.max(again) >= guard_band);
+        let (ports, gates) = ports(open, again, shift, guard_band);
         let streams = parts.iter().map(|((first, hops, size), ..)| stream((*first, *hops, if one_size { 40 } else { *size }), 0));
         let network = PortNetwork::new(ports, streams.collect()).unwrap();
         let releases: Vec<Release> = parts.iter().map(|(_, offset, jitter)| Release { offset: (*offset).into(), jitter: (*jitter).into() }).collect();
@@ -160,7 +165,7 @@ proptest! {
 
 #[test]
 fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
-    let (ports, gates) = ports(150, 60, 52);
+    let (ports, gates) = ports(150, 60, 52, 0);
     let network = PortNetwork::new(ports, vec![stream((0, 3, 40), 0)]).unwrap();
     let release = Release {
         offset: 0.into(),
@@ -190,7 +195,7 @@ fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
 
 #[test]
 fn what_is_not_known_is_said() {
-    let (ports, _) = ports(100, 60, 0);
+    let (ports, _) = ports(100, 60, 0, 0);
     let network = PortNetwork::new(
         ports.clone(),
         vec![stream((0, 2, 40), 0), stream((1, 1, 40), 0)],

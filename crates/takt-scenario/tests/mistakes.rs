@@ -200,9 +200,17 @@ fn gates() {
         taprio(
             "{ gates = [\"A\"], interval = \"800 ns\" }, { gates = [\"B\"], interval = \"50 us\" }"
         ),
-        "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s with the guard band, but no window of class \
-         `A` is longer than 800 ns"
+        "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s, but no window of class `A` is longer \
+         than 800 ns"
     );
+    // The guard band is no more than what a frame needs anyway, or all that counts.
+    let guarded = |guard_band: &str| {
+        taprio(&format!(
+            "{{ gates = [\"A\"], interval = \"800 ns\" }}, {{ gates = [\"B\"], interval = \"50 us\" }}]\nguard_band = \"{guard_band}\"\n#"
+        ))
+    };
+    assert!(guarded("808 ns").contains("needs 808 ns at 1 Gbit/s, but"));
+    assert!(guarded("900 ns").contains("needs 900 ns for the guard band, but"));
     assert_eq!(
         taprio("{ gates = [\"B\"], interval = \"50 us\" }"),
         "line 5, column 14: the gate of class `A` never opens, but `control` is in it (PCP 3)"

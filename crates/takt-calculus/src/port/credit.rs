@@ -1,9 +1,10 @@
 //! The Credit-Based Shaper of any class: the highest, or below others that have one (IEEE 802.1Q, 8.6.8.2; Azua and Boyer, RTNS 2014;
 //! Daigmorte, Boyer and Zhao, Modelling in network calculus a TSN architecture mixing Time-Triggered, Credit Based Shaper and Best-Effort queues, 2018).
 
-use super::{EgressPort, PortError, TransmissionSelection};
+use super::gates::GateControlList;
+use super::{ClassTraffic, EgressPort, PortError, TransmissionSelection};
 use crate::Rational;
-use crate::curve::Curve;
+use crate::curve::{Curve, Extended};
 
 /// Between which limits the credit of a class stays, in bits.
 pub(super) struct Credit {
@@ -35,6 +36,54 @@ impl EgressPort {
     /// What sending a frame costs in credit.
     fn cost(&self, frame: &Rational, idle_slope: &Rational) -> Rational {
         frame * (Rational::ONE - idle_slope / &self.link_rate)
+    }
+}
+
+/// A Credit-Based Shaper behind gates: its credit stands still while the gate is closed.
+impl EgressPort {
+    /// The minimum and the strict service of a class with a shaper, of what its gate alone would leave it.
+    pub(super) fn shaped_behind_gates(
+        &self,
+        gates: &GateControlList,
+        class: usize,
+        unshaped: Curve,
+    ) -> Result<(Curve, Curve), PortError> {
+        let Some((frame, idle_slope)) = shaper(self, class) else {
+            return Ok((unshaped.clone(), unshaped));
+        };
+        let (gained, _) = gates.while_open(class, idle_slope)?;
+        let lost = Curve::leaky_bucket(self.cost(frame, idle_slope), Rational::ZERO)?;
+        let after_loss = gained.residual(&lost, &Rational::ZERO);
+        Ok((
+            gained.convolution(&unshaped),
+            after_loss.convolution(&unshaped),
+        ))
+    }
+
+    /// The most that leaves a class with a shaper, if its credit has a limit; otherwise only the windows have one.
+    pub(super) fn shaping_behind_gates(
+        &self,
+        gates: &GateControlList,
+        class: usize,
+    ) -> Result<Option<Curve>, PortError> {
+        let Some((frame, idle_slope)) = shaper(self, class) else {
+            return Ok(None);
+        };
+        let mut higher = Vec::with_capacity(class);
+        for other in 0..class {
+            let departure = self.shaping(other)?;
+            higher.push(ClassTraffic {
+                arrival: departure.clone(),
+                departure,
+            });
+        }
+        let (_, gained) = gates.while_open(class, idle_slope)?;
+        let unshaped = gates.service(self, class, &higher)?;
+        let Extended::Finite(high) = gained.vertical_deviation(&unshaped) else {
+            return Ok(None);
+        };
+        let limits = Curve::leaky_bucket(high + self.cost(frame, idle_slope), Rational::ZERO)?;
+        Ok(Some(gained.sum(&limits)))
     }
 }
 

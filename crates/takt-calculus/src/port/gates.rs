@@ -1,11 +1,6 @@
 //! Gates that open and close by a list, in a cycle: TAPRIO's time-aware shaper (IEEE 802.1Q, 8.6.8.4 and 8.6.9).
 
-use super::{ClassTraffic, EgressPort, PortError};
 use crate::Rational;
-use crate::curve::{Curve, Extended, Piece};
-
-/// For so many cycles a curve has every window; behind them it is a line that is never better.
-const EXACT_CYCLES: u32 = 3;
 
 /// What is open for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +11,16 @@ pub struct GateControlEntry {
     pub interval: Rational,
 }
 
-/// A gate control list. A frame is sent only if it ends before the gate closes: what else would be a guard band is implied. Gates that stay open from one
-/// entry to the next do not close in between.
+/// A gate control list. A frame is sent only if it ends before the gate closes, and if it does not begin within the guard band before that. Gates that
+/// stay open from one entry to the next do not close in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateControlList {
     base_time: Rational,
     cycle_time: Rational,
     entries: Vec<GateControlEntry>,
-    txtime_delay: Rational,
+    /// Only with txtime-assist.
+    txtime_delay: Option<Rational>,
+    guard_band: Rational,
 }
 
 /// Why gates cannot be, or not serve a class.
@@ -44,15 +41,29 @@ pub enum GateError {
     #[error("class {0}: gates are 64 at most")]
     Class(usize),
     /// The longest frame of a class fits in no window: it would wait for ever.
-    #[error("class {class}: a window of {window} s is shorter than a frame, which takes {frame} s")]
+    #[error(
+        "class {class}: a window of {window} s is shorter than the {needed} s that a frame needs"
+    )]
     WindowTooShort {
         /// The class's index.
         class: usize,
         /// Its longest window, in seconds; 0 if its gate never opens.
         window: Rational,
-        /// What its longest frame takes on the link, in seconds.
-        frame: Rational,
+        /// What its longest frame takes on the link, or the guard band if that is longer, in seconds.
+        needed: Rational,
     },
+    /// Two classes have a gate open in the same entry, with txtime-assist: frames get their txtimes in the order in which they come, whatever
+    /// their class.
+    #[error("classes {one} and {other} share a window, in which txtime-assist knows no priority")]
+    SharedTxtimes {
+        /// The higher class's index.
+        one: usize,
+        /// The lower class's index.
+        other: usize,
+    },
+    /// A negative guard band.
+    #[error("a guard band of {0} s is negative")]
+    GuardBand(Rational),
     /// A negative delay.
     #[error("a txtime_delay of {0} s is negative")]
     TxtimeDelay(Rational),
@@ -92,11 +103,13 @@ impl GateControlList {
             base_time,
             cycle_time,
             entries,
-            txtime_delay: Rational::ZERO,
+            txtime_delay: None,
+            guard_band: Rational::ZERO,
         })
     }
 
-    /// With `txtime-assist` of `tc-taprio`: a frame gets the first txtime in a window that is at least this much later than its arrival.
+    /// With `txtime-assist` of `tc-taprio`: a frame gets the first txtime in an entry with its gate open that is at least this much later than its
+    /// arrival. Each entry is a window of its own then, and no two classes that are used may share one ([`GateError::SharedTxtimes`]).
     ///
     /// # Errors
     /// A negative delay.
@@ -104,7 +117,19 @@ impl GateControlList {
         if txtime_delay < Rational::ZERO {
             return Err(GateError::TxtimeDelay(txtime_delay));
         }
-        self.txtime_delay = txtime_delay;
+        self.txtime_delay = Some(txtime_delay);
+        Ok(self)
+    }
+
+    /// With a time in seconds before each gate closes in which no frame begins. Gates that never close have none.
+    ///
+    /// # Errors
+    /// A negative time.
+    pub fn with_guard_band(mut self, guard_band: Rational) -> Result<Self, GateError> {
+        if guard_band < Rational::ZERO {
+            return Err(GateError::GuardBand(guard_band));
+        }
+        self.guard_band = guard_band;
         Ok(self)
     }
 
@@ -125,8 +150,27 @@ impl GateControlList {
         &self.cycle_time
     }
 
-    pub(super) fn txtime_delay(&self) -> &Rational {
-        &self.txtime_delay
+    /// With txtime-assist, how much later than its arrival a frame is sent at least.
+    pub(super) fn txtime_delay(&self) -> Option<&Rational> {
+        self.txtime_delay.as_ref()
+    }
+
+    pub(super) fn guard_band(&self) -> &Rational {
+        &self.guard_band
+    }
+
+    /// How long before its gate closes a frame that takes so long begins at the latest.
+    pub(super) fn room(&self, frame: &Rational) -> Rational {
+        frame.clone().max(self.guard_band.clone())
+    }
+
+    /// How many frames that take so long a window serves if they always wait: the last begins where there just is room for it.
+    pub(super) fn whole_frames(&self, window: &Rational, frame: &Rational) -> Rational {
+        let until = window - self.room(frame);
+        if frame.is_zero() || until < Rational::ZERO {
+            return Rational::ZERO;
+        }
+        Rational::from((until / frame).floor()) + Rational::ONE
     }
 
     fn is_open(entry: &GateControlEntry, class: usize) -> bool {
@@ -136,8 +180,12 @@ impl GateControlList {
             .is_some_and(|gates| gates & 1 == 1)
     }
 
-    /// The windows of a class, in the order of their starts; `None` if its gate never closes.
+    /// The windows of a class, in the order of their starts; `None` if its gate never closes. A txtime is in one entry, so that with txtime-assist
+    /// each is a window.
     pub(crate) fn windows(&self, class: usize) -> Option<Vec<Window>> {
+        if self.txtime_delay.is_some() {
+            return Some(self.open_entries(class));
+        }
         let closed = self
             .entries
             .iter()
@@ -171,6 +219,21 @@ impl GateControlList {
         Some(windows)
     }
 
+    fn open_entries(&self, class: usize) -> Vec<Window> {
+        let mut time = Rational::ZERO;
+        let mut windows = Vec::new();
+        for entry in &self.entries {
+            if Self::is_open(entry, class) {
+                windows.push(Window {
+                    start: time.clone(),
+                    length: entry.interval.clone(),
+                });
+            }
+            time += &entry.interval;
+        }
+        windows
+    }
+
     /// Whether the gates of two classes are ever open together.
     pub(super) fn overlap(&self, one: usize, other: usize) -> bool {
         let both =
@@ -179,7 +242,7 @@ impl GateControlList {
     }
 
     /// Whether a window of a class begins while the gate of another stays open.
-    fn crosses(&self, other: usize, class: usize) -> bool {
+    pub(super) fn crosses(&self, other: usize, class: usize) -> bool {
         let entries = self.entries.iter();
         let next = self.entries.iter().cycle().skip(1);
         entries.zip(next).any(|(entry, next)| {
@@ -188,6 +251,22 @@ impl GateControlList {
                 && Self::is_open(entry, other)
                 && Self::is_open(next, other)
         })
+    }
+
+    /// Whether a class that is used has windows of its own, if they are to be: txtime-assist gives no class precedence.
+    pub(super) fn check_shared(&self, classes: &[usize]) -> Result<(), GateError> {
+        for (position, one) in classes.iter().enumerate() {
+            let mut lower = classes[position + 1..].iter();
+            if self.txtime_delay.is_some()
+                && let Some(other) = lower.find(|other| self.overlap(*one, **other))
+            {
+                return Err(GateError::SharedTxtimes {
+                    one: *one,
+                    other: *other,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Whether the longest frame of a class, which takes so many seconds, fits in a window.
@@ -200,178 +279,72 @@ impl GateControlList {
         };
         let window = windows.into_iter().map(|window| window.length).max();
         let window = window.unwrap_or(Rational::ZERO);
-        if !frame.is_zero() && window < *frame {
+        let needed = self.room(frame);
+        if !frame.is_zero() && window < needed {
             return Err(GateError::WindowTooShort {
                 class,
                 window,
-                frame: frame.clone(),
+                needed,
             });
         }
         Ok(())
     }
+}
 
-    /// The service of a class that always has a frame waiting, from any phase of the cycle on: strict.
-    pub(super) fn service(
-        &self,
-        port: &EgressPort,
-        class: usize,
-        higher: &[ClassTraffic],
-    ) -> Result<Curve, PortError> {
-        let rate = port.link_rate();
-        let own = &port.classes()[class];
-        let others: Vec<usize> = (0..port.classes().len())
-            .filter(|other| *other != class && self.overlap(class, *other))
-            .collect();
-        let lower = others.iter().filter(|other| **other > class);
-        let longest = |classes: &mut dyn Iterator<Item = &usize>| {
-            let frames = classes.map(|other| port.classes()[*other].longest.clone());
-            frames.max().unwrap_or(Rational::ZERO)
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn list(guard_band: i64) -> GateControlList {
+        let entry = |(gates, interval): (u64, i64)| GateControlEntry {
+            gates,
+            interval: interval.into(),
         };
-        let blocking = longest(&mut lower.clone());
-        let crossing = longest(&mut lower.filter(|other| self.crosses(**other, class)));
-        let usable = match self.windows(class) {
-            None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
-            Some(windows) => {
-                let frame = &own.longest / rate;
-                let exact = others.is_empty() && own.shortest == own.longest;
-                self.worst_phase(&windows, rate, &frame, &(crossing / rate), exact)
-            }
-        };
-        let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
-        for other in others.iter().filter(|other| **other < class) {
-            if let Some(traffic) = higher.get(*other) {
-                taken = taken.sum(&traffic.departure);
-            }
-        }
-        let left = usable.residual(&taken, &Rational::ZERO);
-        if self.txtime_delay.is_zero() {
-            return Ok(left);
-        }
-        Ok(left.convolution(&Curve::burst_delay(self.txtime_delay.clone())?))
+        let entries = [(0b01, 100), (0b10, 60)].map(entry);
+        GateControlList::new(Rational::ZERO, 160.into(), entries.to_vec())
+            .unwrap()
+            .with_guard_band(guard_band.into())
+            .unwrap()
     }
 
-    /// The least that windows serve in an interval of any phase. A frame that does not fit any more leaves the end of a window unused, less than
-    /// `frame`; if all frames are `exact`ly as long, what is not a multiple of it. A window may begin late by `crossing`.
-    fn worst_phase(
-        &self,
-        windows: &[Window],
-        rate: &Rational,
-        frame: &Rational,
-        crossing: &Rational,
-        exact: bool,
-    ) -> Curve {
-        let usable: Vec<Window> = windows
-            .iter()
-            .map(|window| {
-                let length = if exact && !frame.is_zero() {
-                    frame * Rational::from((&window.length / frame).floor())
-                } else {
-                    (&window.length - frame - crossing).max(Rational::ZERO)
-                };
-                Window {
-                    start: &window.start + crossing,
-                    length,
-                }
-            })
-            .collect();
-        // The worst is to come when the last frame just does not fit any more. What is served until then could only be more.
-        let phases = windows.iter().enumerate().map(|(index, window)| {
-            let missed = &window.start + (&window.length - frame).max(Rational::ZERO);
-            let later = (1..=usable.len()).map(|offset| {
-                let next = (index + offset) % usable.len();
-                let again = if next <= index {
-                    self.cycle_time.clone()
-                } else {
-                    Rational::ZERO
-                };
-                let next = &usable[next];
-                (&next.start + again - &missed, next.length.clone())
-            });
-            self.staircase(&later.collect::<Vec<_>>(), rate, true)
-        });
-        phases
-            .reduce(|least, phase| least.minimum(&phase))
-            .unwrap_or_else(Curve::zero)
-    }
-
-    /// The most that the gate of a class lets through in any interval.
-    pub(super) fn shaping(&self, class: usize, rate: &Rational) -> Curve {
-        let Some(windows) = self.windows(class) else {
-            return Curve::constant(Extended::Infinity);
+    #[test]
+    fn whole_frames_begin_before_the_guard_band() {
+        let frames = |guard_band, window: i64, frame: i64| {
+            list(guard_band).whole_frames(&window.into(), &frame.into())
         };
-        let phases = windows.iter().enumerate().map(|(index, window)| {
-            let from_here = (0..windows.len()).map(|offset| {
-                let next = (index + offset) % windows.len();
-                let again = if next < index {
-                    self.cycle_time.clone()
-                } else {
-                    Rational::ZERO
-                };
-                let next = &windows[next];
-                (&next.start + again - &window.start, next.length.clone())
-            });
-            self.staircase(&from_here.collect::<Vec<_>>(), rate, false)
-        });
-        phases
-            .reduce(|most, phase| most.maximum(&phase))
-            .unwrap_or_else(Curve::zero)
+        for (guard_band, window, frame, expected) in [
+            (0, 100, 40, 2),
+            (0, 80, 40, 2),
+            (0, 39, 40, 0),
+            (40, 100, 40, 2),
+            // The last begins at 100 − 60.
+            (60, 100, 40, 2),
+            (61, 100, 40, 1),
+            (100, 100, 40, 1),
+            (101, 100, 40, 0),
+            // Short frames: from 0 to 50, one every 10.
+            (50, 100, 10, 6),
+            (0, 100, 0, 0),
+        ] {
+            let found = frames(guard_band, window, frame);
+            assert_eq!(found, expected.into(), "{guard_band} {window} {frame}");
+        }
     }
 
-    /// What is sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them; behind some cycles a line that is not above it
-    /// (`below`) or not below it.
-    fn staircase(&self, windows: &[(Rational, Rational)], rate: &Rational, below: bool) -> Curve {
-        let mut pieces = vec![Piece::new(
-            Rational::ZERO,
-            Extended::ZERO,
-            Extended::ZERO,
-            Rational::ZERO,
-        )];
-        let mut sent = Rational::ZERO;
-        let per_cycle = windows
-            .iter()
-            .fold(Rational::ZERO, |sum, (_, length)| sum + rate * length);
-        let slope = &per_cycle / &self.cycle_time;
-        // How far the steps are from the line through the cycles' beginnings, at most.
-        let mut distance = Rational::ZERO;
-        for cycle in 0..EXACT_CYCLES {
-            let begin = &self.cycle_time * Rational::from(cycle);
-            for (start, length) in windows.iter().filter(|(_, length)| !length.is_zero()) {
-                let start = &begin + start;
-                let value = Extended::Finite(sent.clone());
-                if below {
-                    distance = distance.max(&slope * &start - &sent);
-                }
-                if pieces.last().is_some_and(|last| last.start == start) {
-                    pieces.pop();
-                }
-                pieces.push(Piece::new(
-                    start.clone(),
-                    value.clone(),
-                    value,
-                    rate.clone(),
-                ));
-                sent += rate * length;
-                let end = start + length;
-                let value = Extended::Finite(sent.clone());
-                if !below {
-                    distance = distance.max(&sent - &slope * &end);
-                }
-                pieces.push(Piece::new(end, value.clone(), value, Rational::ZERO));
-            }
-        }
-        let end = &self.cycle_time * Rational::from(EXACT_CYCLES);
-        let value = Extended::Finite(sent.clone());
-        if below {
-            // Flat until the line is reached.
-            if !slope.is_zero() {
-                let start = &end + distance / &slope;
-                pieces.push(Piece::new(start, value.clone(), value, slope));
-            }
-        } else {
-            let after = Extended::Finite(&slope * &end + distance);
-            pieces.retain(|piece| piece.start < end);
-            pieces.push(Piece::new(end, value, after, slope));
-        }
-        Curve { pieces }.simplified()
+    #[test]
+    fn what_is_sent_by_frames_that_begin_in_time() {
+        use crate::curve::Extended;
+        // A frame of 10 that begins at 70 at the latest ends at 80.
+        let most = |guard_band, time: i64| {
+            let shaping = list(guard_band).shaping(0, &Rational::ONE, &10.into());
+            shaping.value(&time.into())
+        };
+        assert_eq!(most(0, 100), Extended::Finite(100.into()));
+        assert_eq!(most(10, 100), Extended::Finite(100.into()));
+        assert_eq!(most(30, 100), Extended::Finite(80.into()));
+        assert_eq!(most(30, 170), Extended::Finite(90.into()));
+        assert_eq!(most(100, 100), Extended::Finite(10.into()));
+        assert_eq!(most(101, 100), Extended::ZERO);
     }
 }

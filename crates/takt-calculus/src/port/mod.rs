@@ -6,6 +6,7 @@
 mod analyses;
 mod bounds;
 mod credit;
+mod gate_curves;
 mod gates;
 mod network;
 mod schedule;
@@ -37,6 +38,7 @@ pub enum TransmissionSelection {
         delta: Rational,
     },
     /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. What it drops has no delay.
+    /// Also for others that keep no order and lose no time by that.
     FlowQueueing,
 }
 
@@ -85,9 +87,9 @@ pub enum PortError {
         /// The class's index.
         class: usize,
     },
-    /// A Credit-Based Shaper behind gates: credit that stands still while a gate is closed is not modelled.
-    #[error("class {class}: a Credit-Based Shaper behind gates is not modelled")]
-    ShaperBehindGates {
+    /// A Credit-Based Shaper below txtime-assist: without gates, nothing says when its credit stands still.
+    #[error("class {class}: a Credit-Based Shaper below txtime-assist is not modelled")]
+    ShaperBelowTxtimes {
         /// The class's index.
         class: usize,
     },
@@ -201,14 +203,18 @@ impl EgressPort {
     /// The port with a gate control list (TAPRIO).
     ///
     /// # Errors
-    /// A class that is used has no window as long as its longest frame, or has a Credit-Based Shaper.
+    /// A class that is used has no window as long as its longest frame; or it shares a window under txtime-assist, or has a Credit-Based Shaper there.
     pub fn with_gates(mut self, gates: GateControlList) -> Result<Self, PortError> {
         for (index, class) in self.classes.iter().enumerate() {
-            if matches!(class.selection, TransmissionSelection::CreditBased { .. }) {
-                return Err(PortError::ShaperBehindGates { class: index });
+            let shaped = matches!(class.selection, TransmissionSelection::CreditBased { .. });
+            if shaped && gates.txtime_delay().is_some() {
+                return Err(PortError::ShaperBelowTxtimes { class: index });
             }
             gates.check(index, &(&class.longest / &self.link_rate))?;
         }
+        let used = |class: &usize| !self.classes[*class].longest.is_zero();
+        let used: Vec<usize> = (0..self.classes.len()).filter(used).collect();
+        gates.check_shared(&used)?;
         self.gates = Some(gates);
         Ok(self)
     }
@@ -267,7 +273,7 @@ impl EgressPort {
     }
 
     /// The least and the most that the credit of a class can become, in bits on the wire, if it has a Credit-Based Shaper: what loCredit and
-    /// hiCredit have to allow.
+    /// hiCredit have to allow. Of a port without gates: behind gates credit can rise higher.
     pub fn credit_limits(&self, class: usize) -> Option<(Rational, Rational)> {
         self.credit(class).map(credit::Credit::limits)
     }
@@ -292,9 +298,10 @@ impl EgressPort {
     ) -> Result<ClassService, PortError> {
         let shaping = self.shaping(class)?;
         if let Some(gates) = &self.gates {
-            let strict = gates.service(self, class, higher)?;
+            let unshaped = gates.service(self, class, higher)?;
+            let (minimum, strict) = self.shaped_behind_gates(gates, class, unshaped)?;
             return Ok(ClassService {
-                minimum: strict.clone(),
+                minimum,
                 strict,
                 shaping,
             });
@@ -334,7 +341,13 @@ impl EgressPort {
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
         let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
         if let Some(gates) = &self.gates {
-            return Ok(link.minimum(&gates.shaping(class, &self.link_rate)));
+            let longest = self.classes.get(class).map(|class| &class.longest);
+            let frame = longest.map_or(Rational::ZERO, |bits| bits / &self.link_rate);
+            let windows = link.minimum(&gates.shaping(class, &self.link_rate, &frame));
+            return Ok(match self.shaping_behind_gates(gates, class)? {
+                Some(credit) => windows.minimum(&credit),
+                None => windows,
+            });
         }
         match self.credit(class) {
             Some(credit) => Ok(link.minimum(&credit.shaping()?)),

@@ -1,7 +1,7 @@
 //! Talkers that know the gates: if it is known when in the cycle a frame comes, it is known for which window it waits. Bounds for streams whose
 //! talkers and ports share a clock, where the other analyses take each window at its worst phase.
 
-use super::gates::Window;
+use super::gates::{GateControlList, Window};
 use super::network::{PortNetwork, QueueId, Visit};
 use super::{EgressPort, TransmissionSelection};
 use crate::Rational;
@@ -238,8 +238,8 @@ impl EgressPort {
             return Err(NotScheduled::Shared(queue));
         }
         slots.base = gates.base_time().clone();
-        slots.late = gates.txtime_delay().clone();
-        slots.windows = gates.windows(queue.class);
+        slots.late = gates.txtime_delay().cloned().unwrap_or_default();
+        slots.windows = gates.windows(queue.class).map(|windows| (gates, windows));
         Ok(slots)
     }
 }
@@ -252,13 +252,13 @@ struct Slots<'a> {
     /// What passes before anything is sent: one lower frame, or what `txtime-assist` adds.
     late: Rational,
     /// Always, if there are none.
-    windows: Option<Vec<Window>>,
+    windows: Option<(&'a GateControlList, Vec<Window>)>,
 }
 
 impl Slots<'_> {
     /// The windows that end behind a time, for two cycles, or what is left of them: from, to.
     fn from(&self, time: &Rational) -> Option<Vec<Interval>> {
-        let windows = self.windows.as_ref()?;
+        let (_, windows) = self.windows.as_ref()?;
         let begin = Rational::from(((time - &self.base) / &self.cycle).floor() - 1) * &self.cycle;
         let begin = begin + &self.base;
         let cycles = (0..4u32).map(|number| &begin + &self.cycle * Rational::from(number));
@@ -280,22 +280,22 @@ impl Slots<'_> {
     fn finish(&self, time: &Rational, frames: &[&Rational]) -> Option<Rational> {
         let time = time + &self.late;
         let takes: Vec<Rational> = frames.iter().map(|frame| *frame / self.rate).collect();
-        let longest = takes.iter().max()?.clone();
-        let exact = takes.iter().all(|frame| *frame == longest);
+        let (longest, shortest) = (takes.iter().max()?, takes.iter().min()?);
         let mut remaining = takes.iter().fold(Rational::ZERO, |sum, frame| sum + frame);
-        let Some(windows) = self.from(&time) else {
+        let (Some((gates, _)), Some(windows)) = (&self.windows, self.from(&time)) else {
             return Some(time + remaining);
         };
         for (start, end) in windows {
             let open = end - &start;
-            if remaining <= open {
+            // Whichever frame is the last, it must begin before the guard band.
+            if remaining <= open && &remaining - shortest <= &open - gates.guard_band() {
                 return Some(start + remaining);
             }
-            // What does not fit any more leaves the end unused: less than the longest frame.
-            let used = if exact {
-                &longest * Rational::from((&open / &longest).floor())
+            // What does not fit any more leaves the end unused: less than the longest frame needs.
+            let used = if longest == shortest {
+                longest * gates.whole_frames(&open, longest)
             } else {
-                (open - &longest).max(Rational::ZERO)
+                (open - gates.room(longest)).max(Rational::ZERO)
             };
             remaining -= used;
         }
@@ -305,13 +305,13 @@ impl Slots<'_> {
     /// When a frame can be sent at the earliest. `txtime-assist` and others only make it later.
     fn first(&self, time: &Rational, frame: &Rational) -> Option<Rational> {
         let takes = frame / self.rate;
-        let Some(windows) = self.from(time) else {
+        let (Some((gates, _)), Some(windows)) = (&self.windows, self.from(time)) else {
             return Some(time + takes);
         };
-        windows
+        let room = gates.room(&takes);
+        let fits = windows
             .into_iter()
-            .map(|(start, end)| (start + &takes, end))
-            .find(|(finished, end)| finished <= end)
-            .map(|(finished, _)| finished)
+            .find(|(start, end)| start + &room <= *end);
+        fits.map(|(start, _)| start + takes)
     }
 }

@@ -7,6 +7,7 @@ mod ports;
 mod reason;
 mod schedule;
 mod sound;
+mod txtime;
 
 pub use reason::Infinite;
 

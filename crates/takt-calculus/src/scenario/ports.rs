@@ -1,7 +1,8 @@
 //! Ports of a scenario as the calculus knows them.
 
-use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler};
+use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler, Taprio};
 
+use super::reason::names;
 use super::sound::Mapping;
 use super::{ScenarioBoundsError, bits_per_second, class_at, seconds};
 use crate::port::{
@@ -28,8 +29,14 @@ impl Mapping<'_> {
                 continue;
             };
             indices.push(Some(classes.len()));
+            let selection = match &port.discipline.scheduler {
+                Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some() => {
+                    self.assisted(id, index, taprio, shortest == longest)?
+                }
+                scheduler => selection(&class.queue, scheduler),
+            };
             classes.push(TrafficClass {
-                selection: selection(&class.queue, &port.discipline.scheduler),
+                selection,
                 longest: longest.clone(),
                 shortest: shortest.clone(),
             });
@@ -62,7 +69,12 @@ impl Mapping<'_> {
             ) = (&class.queue, index)
             {
                 let bits = |credit: &Credit| Rational::from(credit.0) * Rational::from(8);
-                let checked = egress.check_credit(*index, &bits(lo_credit), &bits(hi_credit));
+                let mut high = bits(hi_credit);
+                // Behind gates credit rises higher; that hiCredit leaves room for that is assumed.
+                if is_gated && let Some((_, needed)) = egress.credit_limits(*index) {
+                    high = high.max(needed);
+                }
+                let checked = egress.check_credit(*index, &bits(lo_credit), &high);
                 checked.map_err(port_error)?;
             }
         }
@@ -86,12 +98,6 @@ impl Mapping<'_> {
         if indices.iter().all(Option::is_none) {
             return Ok(None);
         }
-        if taprio.guard_band.picos() > 0 {
-            return Err(ScenarioBoundsError::NotModelled {
-                place: self.scenario.port_name(id),
-                what: "a guard_band; an entry without an open gate does the same".to_owned(),
-            });
-        }
         let entries = taprio.entries.iter().map(|entry| {
             let open = indices
                 .iter()
@@ -110,13 +116,49 @@ impl Mapping<'_> {
             reason: Box::new(PortError::Gate(reason)),
         };
         let (base_time, cycle_time) = (seconds(taprio.base_time), seconds(taprio.cycle_time));
-        let gates =
-            GateControlList::new(base_time, cycle_time, entries.collect()).map_err(port_error)?;
-        let assist = taprio.txtime_assist.map_or(Rational::ZERO, seconds);
-        gates
-            .with_txtime_assist(assist)
-            .map(Some)
-            .map_err(port_error)
+        let gates = GateControlList::new(base_time, cycle_time, entries.collect())
+            .and_then(|gates| gates.with_guard_band(seconds(taprio.guard_band)));
+        let gates = match taprio.txtime_assist {
+            Some(delay) => gates.and_then(|gates| gates.with_txtime_assist(seconds(delay))),
+            None => gates,
+        };
+        gates.map(Some).map_err(port_error)
+    }
+}
+
+impl Mapping<'_> {
+    /// A class below txtime-assist, where gates do nothing, and the times do all that ETF makes of them in hardware. A frame can pass a longer one that does
+    /// not fit any more into one window and waits for another.
+    fn assisted(
+        &self,
+        id: PortId,
+        class: usize,
+        taprio: &Taprio,
+        one_length: bool,
+    ) -> Result<TransmissionSelection, ScenarioBoundsError> {
+        let queue = &self.scenario.ports[id.0].discipline.classes[class].queue;
+        let keeps_times = matches!(
+            queue,
+            Queue::Etf {
+                offload: true,
+                deadline_mode: false,
+                ..
+            }
+        );
+        if !keeps_times {
+            let (port, name) = names(self.scenario, id, class);
+            return Err(ScenarioBoundsError::NotModelled {
+                place: port,
+                what: format!(
+                    "frames of `{name}` that are not sent at the times of txtime_assist, but before: only etf with offload waits for them"
+                ),
+            });
+        }
+        Ok(if one_length || taprio.windows(class).len() < 2 {
+            TransmissionSelection::StrictPriority
+        } else {
+            TransmissionSelection::FlowQueueing
+        })
     }
 }
 
@@ -135,7 +177,6 @@ fn selection(queue: &Queue, scheduler: &Scheduler) -> TransmissionSelection {
                 },
             }
         }
-        // Below taprio with txtime-assist, the time is that of the gate.
         _ => TransmissionSelection::StrictPriority,
     }
 }

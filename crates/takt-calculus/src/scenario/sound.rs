@@ -1,7 +1,7 @@
 //! Bounds of a scenario that hold.
 
 use takt_scenario::{
-    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, NodeId, PortId, Queue, Scenario,
+    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, NodeId, PortId, Scenario,
 };
 
 use super::loopback::{loopback, publisher};
@@ -79,7 +79,7 @@ impl<'a> Mapping<'a> {
             FlowSource::Publish(id) => {
                 let application = &scenario.applications[id.0];
                 let node = |id: NodeId| &scenario.nodes[id.0];
-                self.check_lead(flow)?;
+                self.check_txtimes(flow, application)?;
                 let late = publisher(application, node(application.publisher));
                 path.push(Step::Delay {
                     least: late.least,
@@ -108,30 +108,6 @@ impl<'a> Mapping<'a> {
             path,
         });
         self.sources.push(flow);
-        Ok(())
-    }
-
-    /// ETF drops what comes later than delta before its time.
-    fn check_lead(&self, flow: &Flow) -> Result<(), ScenarioBoundsError> {
-        let FlowSource::Publish(id) = flow.source else {
-            return Ok(());
-        };
-        let application = &self.scenario.applications[id.0];
-        let (Some(lead), Some(first)) = (application.txtime, flow.ports.first()) else {
-            return Ok(());
-        };
-        let class = class_at(self.scenario, flow, *first);
-        let class = &self.scenario.ports[first.0].discipline.classes[class];
-        if let Queue::Etf { delta, .. } = class.queue
-            && lead < delta
-        {
-            return Err(ScenarioBoundsError::NotModelled {
-                place: self.scenario.port_name(*first),
-                what: format!(
-                    "frames that are dropped: they are given to etf {lead} before their time, but delta is {delta}"
-                ),
-            });
-        }
         Ok(())
     }
 

@@ -1,15 +1,20 @@
 //! Ports that send frames one by one, as IEEE 802.1Q says, with exact times: what bounds are tried against. It knows none of the curves.
 
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(
+    dead_code,
+    clippy::panic,
+    reason = "each test uses a part, and fails by panicking"
+)]
 
 use std::collections::{BTreeMap, VecDeque};
 
 use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
 
-/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none.
+/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none. No frame begins within the guard band before an end.
 #[derive(Clone, Default)]
 pub(crate) struct Gates {
     pub(crate) cycle: Rational,
+    pub(crate) guard_band: Rational,
     pub(crate) windows: Vec<Vec<(Rational, Rational)>>,
 }
 
@@ -246,11 +251,14 @@ impl Port<'_> {
 
     /// Credits at a time; nothing happened since they were last known.
     fn update(&mut self, now: &Rational) {
-        let passed = now - &self.updated;
         for class in 0..self.queues.len() {
             let Some(slope) = self.idle_slope(class).cloned() else {
                 continue;
             };
+            let open = self.open(class, &self.updated, now);
+            let passed = open
+                .iter()
+                .fold(Rational::ZERO, |sum, (start, end)| sum + end - start);
             let credit = &mut self.credits[class];
             if self.sending == Some(class) {
                 *credit = &*credit - (self.port.link_rate() - slope) * &passed;
@@ -264,12 +272,51 @@ impl Port<'_> {
         self.updated = now.clone();
     }
 
+    /// When in an interval the gate of a class is open.
+    fn open(&self, class: usize, from: &Rational, to: &Rational) -> Vec<(Rational, Rational)> {
+        let windows = self.gates.windows.get(class);
+        let Some(windows) = windows.filter(|windows| !windows.is_empty()) else {
+            return vec![(from.clone(), to.clone())];
+        };
+        let cycle = &self.gates.cycle;
+        let number = |time: &Rational| i64::try_from((time / cycle).floor()).unwrap();
+        let mut all: Vec<_> = (number(from) - 2..=number(to) + 1)
+            .flat_map(|number| {
+                let cycle = cycle * Rational::from(number);
+                windows
+                    .iter()
+                    .map(move |(start, end)| (&cycle + start, &cycle + end))
+            })
+            .collect();
+        all.sort();
+        // A window that goes on in the next cycle is there twice.
+        let (mut open, mut until) = (Vec::new(), from.clone());
+        for (start, end) in all {
+            let (start, end) = (start.max(until.clone()), end.min(to.clone()));
+            if start < end {
+                until = end.clone();
+                open.push((start, end));
+            }
+        }
+        open
+    }
+
     /// From when on, as far as can be said now, a frame that takes so long may be sent.
     fn ready(&self, class: usize, takes: &Rational, now: &Rational) -> Rational {
         if let Some(slope) = self.idle_slope(class)
             && self.credits[class] < Rational::ZERO
         {
-            return now - &self.credits[class] / slope;
+            let mut missing = -&self.credits[class] / slope;
+            let horizon = now
+                + (&missing + Rational::ONE) * Rational::from(100)
+                + &self.gates.cycle * Rational::from(2);
+            for (start, end) in self.open(class, now, &horizon) {
+                if start.clone() + &missing <= end {
+                    return start + missing;
+                }
+                missing -= end - start;
+            }
+            panic!("the gate opens hardly ever");
         }
         let Some(windows) = self
             .gates
@@ -288,7 +335,7 @@ impl Port<'_> {
         });
         candidates
             .map(|(start, end)| (start.max(now.clone()), end))
-            .filter(|(start, end)| start + takes <= *end)
+            .filter(|(start, end)| start + takes <= *end && start + &self.gates.guard_band <= *end)
             .map(|(start, _)| start)
             .min()
             .unwrap()

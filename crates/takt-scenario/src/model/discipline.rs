@@ -81,7 +81,8 @@ pub struct Taprio {
     /// `flags 0x1`: gates are not there; each frame gets the time at which its gate would be open, at least this much from now (`txtime-delay`),
     /// and ETF below sends it then.
     pub txtime_assist: Option<Duration>,
-    /// A time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the window does.
+    /// A time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the window does. A gate that
+    /// never closes has no such time.
     pub guard_band: Duration,
 }
 
@@ -104,14 +105,15 @@ impl GateEntry {
 impl Taprio {
     /// The windows of a class in one cycle: when each opens after the cycle's beginning, and how long it stays open. Entries that follow one
     /// another with the gate open are one window; one that goes on in the next cycle begins in this one. A gate that never closes is one
-    /// window as long as the cycle.
+    /// window as long as the cycle. With txtime-assist each entry is a window, since a frame's time and end are in one entry.
     pub fn windows(&self, class: usize) -> Vec<(Duration, Duration)> {
+        let joined = self.txtime_assist.is_none();
         let mut windows: Vec<(Duration, Duration)> = Vec::new();
         let mut start = Duration::ZERO;
         for entry in &self.entries {
             if entry.is_open(class) {
                 match windows.last_mut() {
-                    Some(last) if last.0.plus(last.1) == start => {
+                    Some(last) if last.0.plus(last.1) == start && joined => {
                         last.1 = last.1.plus(entry.interval)
                     }
                     _ => windows.push((start, entry.interval)),
@@ -121,6 +123,7 @@ impl Taprio {
         }
         if let [(Duration::ZERO, first), .., last] = windows.as_mut_slice()
             && last.0.plus(last.1) == start
+            && joined
         {
             last.1 = last.1.plus(*first);
             windows.remove(0);
@@ -223,5 +226,9 @@ mod tests {
         assert_eq!(windows(&[1, 1], 0), [(0, 20)]);
         assert_eq!(windows(&[1, 1], 1), []);
         assert_eq!(windows(&[1, 2], 8), []);
+        let mut assisted = taprio(&[1, 1, 2, 1]);
+        assisted.txtime_assist = Some(Duration(5));
+        let at: Vec<u64> = assisted.windows(0).iter().map(|(at, _)| at.0).collect();
+        assert_eq!(at, [0, 10, 30]);
     }
 }

@@ -226,9 +226,12 @@ impl Reader<'_> {
             .classes
             .get(class)
             .map_or("", |class| &class.name);
-        let needed = rate
-            .duration(flow.flow.frame.physical().into())
-            .plus(taprio.guard_band);
+        let takes = rate.duration(flow.flow.frame.physical().into());
+        let (needed, why) = if takes < taprio.guard_band {
+            (taprio.guard_band, "for the guard band".to_owned())
+        } else {
+            (takes, format!("at {rate}"))
+        };
         let flow_name = &flow.name;
         let message = match windows.iter().map(|(_, long)| *long).max() {
             None => format!(
@@ -238,7 +241,7 @@ impl Reader<'_> {
             Some(longest) if longest < needed => {
                 let bytes = flow.flow.frame.physical();
                 format!(
-                    "a frame of `{flow_name}`, {bytes} B on the wire, needs {needed} at {rate} with the guard band, but no window of \
+                    "a frame of `{flow_name}`, {bytes} B on the wire, needs {needed} {why}, but no window of \
                      class `{name}` is longer than {longest}"
                 )
             }

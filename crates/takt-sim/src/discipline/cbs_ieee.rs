@@ -1,10 +1,11 @@
 //! The Credit-Based Shaper of IEEE 802.1Q, 8.6.8.2.
 
-use super::{Drops, Fifo, Next, Packet};
+use super::{Drops, Fifo, Gates, Next, Packet};
 use crate::{LineRate, Time};
 
 /// A queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
 /// credit is negative, falls with sendSlope while one is sent, and is 0 at most when nothing waits. Frames count as long as they are on the wire.
+/// While its gate is closed, if there is one, it does not rise.
 #[derive(Debug)]
 pub struct CbsIeee {
     queue: Fifo,
@@ -14,6 +15,8 @@ pub struct CbsIeee {
     credit: i128,
     /// The time of the credit; in the future while a frame is sent.
     time: Time,
+    /// What it is behind, and as which class.
+    gate: Option<(Gates, u8)>,
 }
 
 impl CbsIeee {
@@ -25,6 +28,19 @@ impl CbsIeee {
             rate,
             credit: 0,
             time: Time::ZERO,
+            gate: None,
+        }
+    }
+
+    /// Puts the gate of a class before it.
+    pub fn behind(&mut self, gate: Option<(Gates, u8)>) {
+        self.gate = gate;
+    }
+
+    fn open_time(&self, from: Time, to: Time) -> Time {
+        match &self.gate {
+            None => to - from,
+            Some((gates, class)) => gates.open_time(*class, from, to),
         }
     }
 
@@ -47,7 +63,11 @@ impl CbsIeee {
             return Next::Now(packet);
         }
         let wait = (-self.credit + self.idle_slope - 1) / self.idle_slope;
-        Next::At(now + Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX)))
+        let wait = Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX));
+        Next::At(match &self.gate {
+            None => now + wait,
+            Some((gates, class)) => gates.when_open_for(*class, now, wait),
+        })
     }
 
     /// Sends what [`Self::next`] said.
@@ -64,7 +84,7 @@ impl CbsIeee {
         if now < self.time {
             return;
         }
-        let gained = self.idle_slope * i128::from((now - self.time).as_picoseconds());
+        let gained = self.idle_slope * i128::from(self.open_time(self.time, now).as_picoseconds());
         self.time = now;
         if !self.queue.is_empty() {
             self.credit += gained;
@@ -80,6 +100,7 @@ impl CbsIeee {
 mod tests {
     use takt_scenario::Limit;
 
+    use super::super::gates::tests::schedule;
     use super::super::test::packet;
     use super::*;
 
@@ -141,6 +162,26 @@ mod tests {
         let _ = shaper.take(us(1000));
         shaper.enqueue(packet(3, 1226), us(1005), &mut drops);
         assert_eq!(shaper.next(us(1010)), Next::At(us(1100)));
+    }
+
+    #[test]
+    fn credit_stands_still_while_the_gate_is_closed() {
+        let (mut shaper, mut drops) = shaper();
+        // Open from 20 to 80 µs of each 100.
+        let gates = Gates::new(&schedule(0, &[(0, 20), (1, 60), (0, 20)]));
+        shaper.behind(Some((gates, 0)));
+        for number in 0..3 {
+            shaper.enqueue(packet(number, 1226), us(5), &mut drops);
+        }
+        // 1500 bits are gained from 20 to 35, 9000 spent until 45, 7500 missing: from 45 to 80, and 40 µs from 120 on.
+        assert_eq!(shaper.next(us(35)), Next::Now(packet(0, 1226)));
+        let _ = shaper.take(us(35));
+        assert_eq!(shaper.next(us(45)), Next::At(us(160)));
+        assert_eq!(shaper.next(us(90)), Next::At(us(160)));
+        assert_eq!(shaper.next(us(160)), Next::Now(packet(1, 1226)));
+        let _ = shaper.take(us(160));
+        // 9000 bits: until 180, from 220 to 280, and 20 µs from 320 on.
+        assert_eq!(shaper.next(us(170)), Next::At(us(340)));
     }
 
     #[test]

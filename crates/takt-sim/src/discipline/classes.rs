@@ -40,6 +40,11 @@ impl Classes {
     /// TAPRIO: classes send while their gates are open, and only what has been sent before they close.
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
+        for (number, queue) in (0u8..).zip(&mut self.classes) {
+            if let Queue::CbsIeee(shaper) = queue {
+                shaper.behind(Some((gates.clone(), number)));
+            }
+        }
         self.gates = Some(gates);
         self
     }
@@ -47,6 +52,11 @@ impl Classes {
     /// TAPRIO with txtime-assist: packets get a txtime from the gates that were set before, and gates do nothing else.
     #[must_use]
     pub fn with_txtime_assist(mut self, delay: Time) -> Self {
+        for queue in &mut self.classes {
+            if let Queue::CbsIeee(shaper) = queue {
+                shaper.behind(None);
+            }
+        }
         let entries = self
             .gates
             .as_ref()
@@ -145,7 +155,7 @@ fn shut(gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
     match gates.window(class, now) {
         Window::Open(Time::MAX) => None,
         Window::Open(closes) => {
-            let fits = now + duration <= closes && now + gates.guard_band() <= closes;
+            let fits = now + gates.room(duration) <= closes;
             (!fits).then_some(closes)
         }
         Window::Closed(opens) => Some(opens),
@@ -278,6 +288,27 @@ mod tests {
             // 9.9 µs are left of the window; 1226 B take 9.808 µs, the 1250 B on the wire 10.
             assert_eq!(taken(&mut classes, Time::nanoseconds(40_100), ALL), frame);
         }
+    }
+
+    #[test]
+    fn nothing_begins_in_the_guard_band() {
+        let mut taprio = schedule(0, &[(0b001, 50), (0b110, 50)]);
+        taprio.guard_band = takt_scenario::Duration(30_000_000);
+        let fifos = vec![fifo(), fifo(), fifo()];
+        let mut classes =
+            Classes::new(fifos, map(), rate(), Lengths::Wire).with_gates(Gates::new(&taprio));
+        let mut drops = Drops::new();
+        for frame in 0..3 {
+            classes.enqueue(of(3, frame, 1226), us(0), &mut drops);
+        }
+        assert_eq!(taken(&mut classes, us(10), ALL), Some(0));
+        // 30 µs are left, which is enough, then less.
+        assert_eq!(taken(&mut classes, us(20), ALL), Some(1));
+        assert_eq!(
+            classes.dequeue(us(21), ALL, &mut drops),
+            Release::At(us(50))
+        );
+        assert_eq!(taken(&mut classes, us(100), ALL), Some(2));
     }
 
     #[test]

@@ -40,9 +40,9 @@ impl Gates {
         }
     }
 
-    /// Until when before the end of a window a frame may begin.
-    pub fn guard_band(&self) -> Time {
-        self.guard_band
+    /// How long before the end of a window a frame that takes so long begins at the latest: it ends in the window, and does not begin in the guard band.
+    pub fn room(&self, duration: Time) -> Time {
+        duration.max(self.guard_band)
     }
 
     /// What the gate of a class does at this time.
@@ -68,6 +68,56 @@ impl Gates {
         } else {
             Window::Closed(time)
         }
+    }
+
+    /// How long the gate of a class is open in an interval.
+    pub fn open_time(&self, class: u8, from: Time, to: Time) -> Time {
+        self.opened(class, to) - self.opened(class, from)
+    }
+
+    /// When the gate of a class has been open for so long, which is more than nothing, from a time on; [`Time::MAX`] if it never opens.
+    pub fn when_open_for(&self, class: u8, from: Time, time: Time) -> Time {
+        let in_cycle = self.open_until(class, self.cycle);
+        if in_cycle <= Time::ZERO {
+            return Time::MAX;
+        }
+        let target = self.opened(class, from) + time;
+        // The moment at which a window ends belongs to it.
+        let cycles = (target.as_picoseconds() - 1).div_euclid(in_cycle.as_picoseconds());
+        let mut left = target - in_cycle.times(cycles);
+        let mut begin = Time::ZERO;
+        for (end, open) in &self.entries {
+            let length = *end - begin;
+            if open >> class & 1 == 1 {
+                if left <= length {
+                    break;
+                }
+                left = left - length;
+            }
+            begin = *end;
+        }
+        self.base + self.cycle.times(cycles) + begin + left
+    }
+
+    /// How long the gate of a class was open since the base time, negative before it.
+    fn opened(&self, class: u8, now: Time) -> Time {
+        let start = self.cycle_start(now);
+        let cycles = (start - self.base)
+            .as_picoseconds()
+            .div_euclid(self.cycle.as_picoseconds());
+        self.open_until(class, self.cycle).times(cycles) + self.open_until(class, now - start)
+    }
+
+    /// How long it is open before this position in a cycle.
+    fn open_until(&self, class: u8, position: Time) -> Time {
+        let (mut sum, mut begin) = (Time::ZERO, Time::ZERO);
+        for (end, open) in &self.entries {
+            if open >> class & 1 == 1 && position > begin {
+                sum += position.min(*end) - begin;
+            }
+            begin = *end;
+        }
+        sum
     }
 
     /// The cycle, and where each entry ends and what is open in it.
@@ -125,6 +175,25 @@ pub(crate) mod tests {
         assert_eq!(gates.window(2, us(1210)), Window::Closed(Time::MAX));
         assert_eq!(gates.window(0, us(-101)), Window::Closed(us(-100)));
         assert_eq!(gates.window(0, us(-100)), Window::Open(us(0)));
+    }
+
+    #[test]
+    fn time_while_a_gate_is_open() {
+        // 60 to 100 µs of each 100, and 0 to 20.
+        let gates = Gates::new(&schedule(1000, &[(0b01, 20), (0b10, 40), (0b01, 40)]));
+        let open = |from, to| gates.open_time(0, us(from), us(to));
+        assert_eq!(open(1000, 1100), us(60));
+        assert_eq!(open(1010, 1070), us(20));
+        assert_eq!(open(1030, 1050), us(0));
+        assert_eq!(open(850, 2070), us(40 + 11 * 60 + 30));
+        let when = |from, time| gates.when_open_for(0, us(from), us(time));
+        assert_eq!(when(1000, 20), us(1020));
+        assert_eq!(when(1000, 21), us(1061));
+        assert_eq!(when(1030, 1), us(1061));
+        assert_eq!(when(1030, 60), us(1120));
+        assert_eq!(when(1030, 61), us(1161));
+        assert_eq!(when(850, 60), us(920));
+        assert_eq!(gates.when_open_for(2, us(0), us(1)), Time::MAX);
     }
 
     #[test]

@@ -28,17 +28,18 @@ impl TxTimeAssist {
         if entries.is_empty() {
             return Some(earliest);
         }
+        let room = gates.room(duration);
         let mut best: Option<(Time, usize)> = None;
         let mut begin = Time::ZERO;
         for (index, (end, open)) in entries.iter().enumerate() {
             let interval = (begin, *end);
             begin = *end;
-            if open >> class & 1 == 0 || interval.1 - interval.0 < duration {
+            if open >> class & 1 == 0 || interval.1 - interval.0 < room {
                 continue;
             }
             let from = earliest.max(self.next[index]);
             let start = gates.cycle_start(from);
-            let time = if from - start + duration <= interval.1 {
+            let time = if from - start + room <= interval.1 {
                 from.max(start + interval.0)
             } else {
                 start + cycle + interval.0
@@ -55,7 +56,7 @@ impl TxTimeAssist {
     /// Whether a txtime that the application chose is in a window in which the packet fits.
     pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time) -> bool {
         match gates.window(class, txtime) {
-            super::Window::Open(closes) => txtime + duration <= closes,
+            super::Window::Open(closes) => txtime + gates.room(duration) <= closes,
             super::Window::Closed(_) => false,
         }
     }
@@ -87,5 +88,19 @@ mod tests {
         assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1055)));
         assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1056)));
         assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1029)));
+    }
+
+    #[test]
+    fn no_txtime_is_in_a_guard_band() {
+        let mut taprio = schedule(1000, &[(2, 30), (1, 40), (2, 30)]);
+        taprio.guard_band = takt_scenario::Duration(25_000_000);
+        let gates = Gates::new(&taprio);
+        let mut assist = TxTimeAssist::new(us(20), 3);
+        let mut choose = |duration, now| assist.choose(&gates, 0, us(duration), us(now));
+        assert_eq!(choose(15, 1000), Some(us(1030)));
+        assert_eq!(choose(15, 1000), Some(us(1045)));
+        assert_eq!(choose(1, 1000), Some(us(1130)));
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1045)));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1046)));
     }
 }

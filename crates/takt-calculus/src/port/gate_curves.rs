@@ -1,0 +1,216 @@
+//! What gates let a class send: the service of its windows, and the most that leaves them.
+
+use super::gates::{GateControlList, Window};
+use super::{ClassTraffic, EgressPort, PortError};
+use crate::Rational;
+use crate::curve::{Curve, Extended, Piece};
+
+/// For so many cycles a curve has every window; behind them it is a line that is never better.
+const EXACT_CYCLES: u32 = 3;
+
+impl GateControlList {
+    /// The service of a class that always has a frame waiting, from any phase of the cycle on: strict.
+    pub(super) fn service(
+        &self,
+        port: &EgressPort,
+        class: usize,
+        higher: &[ClassTraffic],
+    ) -> Result<Curve, PortError> {
+        let rate = port.link_rate();
+        let own = &port.classes()[class];
+        let others: Vec<usize> = (0..port.classes().len())
+            .filter(|other| *other != class && self.overlap(class, *other))
+            .collect();
+        let lower = others.iter().filter(|other| **other > class);
+        let longest = |classes: &mut dyn Iterator<Item = &usize>| {
+            let frames = classes.map(|other| port.classes()[*other].longest.clone());
+            frames.max().unwrap_or(Rational::ZERO)
+        };
+        let blocking = longest(&mut lower.clone());
+        let crossing = longest(&mut lower.filter(|other| self.crosses(**other, class)));
+        let usable = match self.windows(class) {
+            None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
+            Some(windows) => {
+                let frame = &own.longest / rate;
+                let exact = others.is_empty() && own.shortest == own.longest;
+                let usable = self.usable(&windows, &frame, &(crossing / rate), exact);
+                self.worst_phase(&windows, &usable, &self.room(&frame), rate)
+            }
+        };
+        let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
+        for other in others.iter().filter(|other| **other < class) {
+            if let Some(traffic) = higher.get(*other) {
+                taken = taken.sum(&traffic.departure);
+            }
+        }
+        let left = usable.residual(&taken, &Rational::ZERO);
+        match self.txtime_delay() {
+            None => Ok(left),
+            Some(delay) => Ok(left.convolution(&Curve::burst_delay(delay.clone())?)),
+        }
+    }
+
+    /// What of each window serves frames that always wait. One that does not fit any more leaves the end unused, less than the room that the longest
+    /// `frame` needs; if all frames are `exact`ly as long, a window serves whole ones. A window may begin late by `crossing`.
+    fn usable(
+        &self,
+        windows: &[Window],
+        frame: &Rational,
+        crossing: &Rational,
+        exact: bool,
+    ) -> Vec<Window> {
+        let room = self.room(frame);
+        let usable = windows.iter().map(|window| {
+            let length = if exact && !frame.is_zero() {
+                frame * self.whole_frames(&window.length, frame)
+            } else {
+                (&window.length - &room - crossing).max(Rational::ZERO)
+            };
+            Window {
+                start: &window.start + crossing,
+                length,
+            }
+        });
+        usable.collect()
+    }
+
+    /// The least of the `usable` parts of windows in an interval of any phase, at this rate. The worst is to come when the last frame, which needs so
+    /// much room, just does not fit any more. What is served until then could only be more.
+    fn worst_phase(
+        &self,
+        windows: &[Window],
+        usable: &[Window],
+        room: &Rational,
+        rate: &Rational,
+    ) -> Curve {
+        let phases = windows.iter().enumerate().map(|(index, window)| {
+            let missed = &window.start + (&window.length - room).max(Rational::ZERO);
+            let later = (1..=usable.len()).map(|offset| {
+                let next = (index + offset) % usable.len();
+                let again = if next <= index {
+                    self.cycle_time().clone()
+                } else {
+                    Rational::ZERO
+                };
+                let next = &usable[next];
+                (&next.start + again - &missed, next.length.clone())
+            });
+            self.staircase(&later.collect::<Vec<_>>(), rate, true)
+        });
+        phases
+            .reduce(|least, phase| least.minimum(&phase))
+            .unwrap_or_else(Curve::zero)
+    }
+
+    /// The most that the gate of a class lets through in any interval. What begins before the guard band has ended when the longest `frame` has.
+    pub(super) fn shaping(&self, class: usize, rate: &Rational, frame: &Rational) -> Curve {
+        let Some(mut windows) = self.windows(class) else {
+            return Curve::constant(Extended::Infinity);
+        };
+        for window in &mut windows {
+            let before = &window.length - self.guard_band();
+            window.length = if before < Rational::ZERO {
+                Rational::ZERO
+            } else {
+                (before + frame).min(window.length.clone())
+            };
+        }
+        self.best_phase(&windows, rate)
+    }
+
+    /// What a slope makes of the time in which the gate of a class is open: the least in any interval, and the most.
+    pub(super) fn while_open(
+        &self,
+        class: usize,
+        slope: &Rational,
+    ) -> Result<(Curve, Curve), PortError> {
+        Ok(match self.windows(class) {
+            None => {
+                let always = Curve::leaky_bucket(Rational::ZERO, slope.clone())?;
+                (always.clone(), always)
+            }
+            Some(windows) => (
+                self.worst_phase(&windows, &windows, &Rational::ZERO, slope),
+                self.best_phase(&windows, slope),
+            ),
+        })
+    }
+
+    /// The most of the windows in an interval of any phase, at this rate.
+    fn best_phase(&self, windows: &[Window], rate: &Rational) -> Curve {
+        let phases = windows.iter().enumerate().map(|(index, window)| {
+            let from_here = (0..windows.len()).map(|offset| {
+                let next = (index + offset) % windows.len();
+                let again = if next < index {
+                    self.cycle_time().clone()
+                } else {
+                    Rational::ZERO
+                };
+                let next = &windows[next];
+                (&next.start + again - &window.start, next.length.clone())
+            });
+            self.staircase(&from_here.collect::<Vec<_>>(), rate, false)
+        });
+        phases
+            .reduce(|most, phase| most.maximum(&phase))
+            .unwrap_or_else(Curve::zero)
+    }
+
+    /// What is sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them; behind some cycles a line that is not above it
+    /// (`below`) or not below it.
+    fn staircase(&self, windows: &[(Rational, Rational)], rate: &Rational, below: bool) -> Curve {
+        let mut pieces = vec![Piece::new(
+            Rational::ZERO,
+            Extended::ZERO,
+            Extended::ZERO,
+            Rational::ZERO,
+        )];
+        let mut sent = Rational::ZERO;
+        let per_cycle = windows
+            .iter()
+            .fold(Rational::ZERO, |sum, (_, length)| sum + rate * length);
+        let slope = &per_cycle / self.cycle_time();
+        // How far the steps are from the line through the cycles' beginnings, at most.
+        let mut distance = Rational::ZERO;
+        for cycle in 0..EXACT_CYCLES {
+            let begin = self.cycle_time() * Rational::from(cycle);
+            for (start, length) in windows.iter().filter(|(_, length)| !length.is_zero()) {
+                let start = &begin + start;
+                let value = Extended::Finite(sent.clone());
+                if below {
+                    distance = distance.max(&slope * &start - &sent);
+                }
+                if pieces.last().is_some_and(|last| last.start == start) {
+                    pieces.pop();
+                }
+                pieces.push(Piece::new(
+                    start.clone(),
+                    value.clone(),
+                    value,
+                    rate.clone(),
+                ));
+                sent += rate * length;
+                let end = start + length;
+                let value = Extended::Finite(sent.clone());
+                if !below {
+                    distance = distance.max(&sent - &slope * &end);
+                }
+                pieces.push(Piece::new(end, value.clone(), value, Rational::ZERO));
+            }
+        }
+        let end = self.cycle_time() * Rational::from(EXACT_CYCLES);
+        let value = Extended::Finite(sent.clone());
+        if below {
+            // Flat until the line is reached.
+            if !slope.is_zero() {
+                let start = &end + distance / &slope;
+                pieces.push(Piece::new(start, value.clone(), value, slope));
+            }
+        } else {
+            let after = Extended::Finite(&slope * &end + distance);
+            pieces.retain(|piece| piece.start < end);
+            pieces.push(Piece::new(end, value, after, slope));
+        }
+        Curve { pieces }.simplified()
+    }
+}

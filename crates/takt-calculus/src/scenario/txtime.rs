@@ -1,0 +1,82 @@
+//! Frames that are given to the kernel early, with the time at which to send them: what holds them until then.
+
+use takt_scenario::{Application, Duration, Flow, FlowSource, Queue, Scheduler};
+
+use super::sound::Mapping;
+use super::{ScenarioBoundsError, class_at, way_back};
+
+impl Mapping<'_> {
+    /// Whether frames with a time of their own leave the Publisher's and the loopback's node at that time, and in that order. Only then their
+    /// threads do not matter.
+    pub(super) fn check_txtimes(
+        &self,
+        flow: &Flow,
+        application: &Application,
+    ) -> Result<(), ScenarioBoundsError> {
+        let Some(lead) = application.txtime else {
+            return Ok(());
+        };
+        self.check_txtime(flow, application, lead)?;
+        match way_back(self.scenario, flow.source) {
+            Some(back) => self.check_txtime(back, application, lead),
+            None => Ok(()),
+        }
+    }
+
+    fn check_txtime(
+        &self,
+        flow: &Flow,
+        application: &Application,
+        lead: Duration,
+    ) -> Result<(), ScenarioBoundsError> {
+        let Some(first) = flow.ports.first() else {
+            return Ok(());
+        };
+        let refused = |what: String| {
+            Err(ScenarioBoundsError::NotModelled {
+                place: self.scenario.port_name(*first),
+                what,
+            })
+        };
+        let discipline = &self.scenario.ports[first.0].discipline;
+        if let Scheduler::Taprio(taprio) = &discipline.scheduler
+            && taprio.txtime_assist.is_some()
+        {
+            return refused("frames with times of their own below txtime_assist, which does not know which of its times these take".to_owned());
+        }
+        let class = class_at(self.scenario, flow, *first);
+        let Some(Queue::Etf {
+            delta,
+            deadline_mode,
+            offload,
+            ..
+        }) = discipline.classes.get(class).map(|class| &class.queue)
+        else {
+            return refused(format!(
+                "frames that are given to it {lead} early with a time that no etf waits for"
+            ));
+        };
+        if *deadline_mode {
+            return refused(
+                "etf in deadline_mode, which sends in the order of deadlines".to_owned(),
+            );
+        }
+        if lead < *delta {
+            return refused(format!(
+                "frames that are dropped: they are given to etf {lead} before their time, but delta is {delta}"
+            ));
+        }
+        let node = match flow.source {
+            FlowSource::Return(_) => application.receiver.node(),
+            _ => application.publisher,
+        };
+        let late = self.scenario.nodes[node.0].wake_up_latency.most();
+        if !offload && lead < delta.plus(late) {
+            return refused(format!(
+                "frames that are sent late and in another order: they are given to etf {lead} before their time, {late} later at most, \
+                 but delta is {delta}, and without offload they leave then"
+            ));
+        }
+        Ok(())
+    }
+}
