@@ -88,7 +88,7 @@ impl Value {
         match self {
             Self::Text(_) => "a text",
             Self::Integer(_) => "an integer",
-            Self::Float(_) => "a number",
+            Self::Float(_) => "a number with a point",
             Self::Boolean(_) => "true or false",
             Self::Other(what) => what,
             Self::List(_) => "a list",

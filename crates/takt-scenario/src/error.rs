@@ -33,22 +33,26 @@ impl Problem {
         written: &str,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let near = |name: &&str| {
-            let likeness = strsim::jaro_winkler(&written.to_lowercase(), &name.to_lowercase());
-            (likeness > 0.75).then_some(likeness)
-        };
         let names: Vec<&str> = names.into_iter().collect();
-        let likely = names
-            .iter()
-            .filter_map(|name| Some((near(name)?, *name)))
-            .max_by(|one, other| one.0.total_cmp(&other.0));
-        match likely {
-            Some((_, name)) => self.with_help(format!("did you mean `{name}`?")),
+        match near(written, names.iter().copied()) {
+            Some(name) => self.with_help(format!("did you mean `{name}`?")),
             None if names.is_empty() => self,
             None if names.len() > 24 => self,
             None => self.with_help(format!("there is {}", names.join(", "))),
         }
     }
+}
+
+/// The name that was probably meant, if one is near.
+pub(crate) fn near<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |name: &str| {
+        let likeness = strsim::jaro_winkler(&written.to_lowercase(), &name.to_lowercase());
+        (likeness > 0.75).then_some(likeness)
+    };
+    let likely = names
+        .filter_map(|name| Some((likeness(name)?, name)))
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    likely.map(|(_, name)| name)
 }
 
 /// A mistake in a scenario.

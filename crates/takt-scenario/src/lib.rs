@@ -25,7 +25,7 @@ pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use model::*;
 pub use quantity::{
-    Credit, Drift, Duration, Length, QuantityError, Rate, Share, SignedDuration, Size,
+    Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };
 pub use scenario::{Flow, FlowSource, Scenario, ScenarioFile, Variant};
 pub use schema::{FieldDescription, fields, schema};

@@ -186,7 +186,8 @@ impl ScenarioFile {
             variants = next;
         }
         let read = |(settings, document): (Vec<(String, String)>, Table)| {
-            let scenario = read_as(&document, &self.text, &self.name)?;
+            let scenario = read_as(&document, &self.text, &self.name)
+                .map_err(|error| said_with(error, &settings, sweeps))?;
             Ok(Variant { settings, scenario })
         };
         variants.into_iter().map(read).collect()
@@ -195,6 +196,33 @@ impl ScenarioFile {
     fn error(&self, problem: Problem) -> ScenarioError {
         ScenarioError::new(&self.name, &self.text, vec![problem])
     }
+}
+
+/// Says with which values a mistake is one, where it is not among them.
+fn said_with(
+    mut error: ScenarioError,
+    settings: &[(String, String)],
+    sweeps: &[document::Item],
+) -> ScenarioError {
+    let values = || {
+        sweeps
+            .iter()
+            .filter_map(|sweep| sweep.table()?.get("values"))
+    };
+    let settings = settings
+        .iter()
+        .map(|(path, value)| format!("{path} = {value}"));
+    let with = format!("with {}", settings.collect::<Vec<_>>().join(", "));
+    for mistake in &mut error.mistakes {
+        let is_value = values().any(|values| values.span.contains(&mistake.span.start));
+        if !is_value && !sweeps.is_empty() {
+            mistake.help = Some(match &mistake.help {
+                Some(help) => format!("{help}, {with}"),
+                None => with.clone(),
+            });
+        }
+    }
+    error
 }
 
 fn read_as(document: &Table, text: &str, name: &str) -> Result<Scenario, ScenarioError> {

@@ -16,14 +16,26 @@ fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "examples": [example] })
 }
 
+/// One that is not 0.
+fn positive(units: &[(&str, u64)], example: &str) -> Value {
+    let mut quantity = quantity("\\+?", units, example);
+    if let Some(quantity) = quantity.as_object_mut() {
+        let zero = json!({ "pattern": "^ *\\+?0+(\\.0+)? *[^0-9. ]" });
+        quantity.insert("not".to_owned(), zero);
+    }
+    quantity
+}
+
 fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
     use crate::quantity::{Drift, Duration, Length, Rate, Share, Size};
     const SIGNED: &str = "[-+]?";
     match kind {
         Kind::Text => json!({ "type": "string" }),
-        Kind::Duration | Kind::Interval => quantity("\\+?", Duration::UNITS, "250 us"),
+        Kind::Name => json!({ "type": "string", "minLength": 1 }),
+        Kind::Interval => positive(Duration::UNITS, "250 us"),
+        Kind::Duration => quantity("\\+?", Duration::UNITS, "250 us"),
         Kind::SignedDuration => quantity(SIGNED, Duration::UNITS, "-20 us"),
-        Kind::Rate => quantity("\\+?", Rate::UNITS, "1 Gbit/s"),
+        Kind::Rate => positive(Rate::UNITS, "1 Gbit/s"),
         Kind::Size => quantity("\\+?", Size::UNITS, "1481 B"),
         Kind::Credit => quantity(SIGNED, Size::UNITS, "-1503 B"),
         Kind::Length => quantity("\\+?", Length::UNITS, "10 m"),
@@ -37,6 +49,12 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(names) => json!({ "enum": names }),
+        // A sweep without a value would make no scenario at all.
+        Kind::List(Kind::Any) => json!({ "type": "array", "minItems": 1 }),
+        Kind::Pair(of) => {
+            let of = self::kind(of, definitions);
+            json!({ "type": "array", "items": of, "minItems": 2, "maxItems": 2 })
+        }
         Kind::List(of) => json!({ "type": "array", "items": self::kind(of, definitions) }),
         Kind::Table(shape) => reference(shape, definitions),
         Kind::Named(shape) => {
@@ -75,13 +93,22 @@ fn table(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
     }
     let required = shape.fields.iter().filter(|field| field.required);
     let required: Vec<&str> = required.map(|field| field.name).collect();
-    json!({
+    let mut table = json!({
         "description": shape.description,
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": false,
-    })
+    });
+    let one_of = shape.one_of.iter().map(|names| {
+        let ways = names.iter().map(|name| json!({ "required": [name] }));
+        json!({ "oneOf": ways.collect::<Vec<_>>() })
+    });
+    let one_of: Vec<Value> = one_of.collect();
+    if let (false, Some(table)) = (one_of.is_empty(), table.as_object_mut()) {
+        table.insert("allOf".to_owned(), one_of.into());
+    }
+    table
 }
 
 /// The JSON Schema (2020-12) of a scenario file.
@@ -145,7 +172,7 @@ fn tables_in(kind: &'static Kind, shapes: &mut Vec<&'static Shape>) {
         {
             shapes.push(shape);
         }
-        Kind::List(kind) => tables_in(kind, shapes),
+        Kind::List(kind) | Kind::Pair(kind) => tables_in(kind, shapes),
         Kind::OneOf(kinds) => kinds.iter().for_each(|kind| tables_in(kind, shapes)),
         _ => {}
     }

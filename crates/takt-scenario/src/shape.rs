@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::document::{Item, Table, Value};
-use crate::error::Problem;
+use crate::error::{Problem, near};
 use crate::quantity::{Credit, Drift, Duration, Length, Rate, Share, SignedDuration, Size};
 
 /// A kind of table.
@@ -12,6 +12,8 @@ pub(crate) struct Shape {
     /// What such a table is, with its article.
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
+    /// Of each of these groups of fields exactly one is there. What reads the table says so.
+    pub(crate) one_of: &'static [&'static [&'static str]],
     pub(crate) fields: &'static [Field],
 }
 
@@ -28,6 +30,8 @@ pub(crate) struct Field {
 #[derive(Debug)]
 pub(crate) enum Kind {
     Text,
+    /// A text that is not empty.
+    Name,
     Duration,
     /// One that is not 0.
     Interval,
@@ -43,6 +47,8 @@ pub(crate) enum Kind {
     Boolean,
     Choice(&'static [&'static str]),
     List(&'static Kind),
+    /// A list of two.
+    Pair(&'static Kind),
     Table(&'static Shape),
     /// Tables under names of one's own.
     Named(&'static Shape),
@@ -56,7 +62,7 @@ impl Kind {
     /// What is expected, for people.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text | Self::Name => "a text".to_owned(),
             Self::Duration | Self::Interval => "a time such as \"250 us\"".to_owned(),
             Self::SignedDuration => "a time such as \"-20 us\"".to_owned(),
             Self::Rate => "a rate such as \"1 Gbit/s\"".to_owned(),
@@ -66,10 +72,12 @@ impl Kind {
             Self::Share => "a share such as \"-3%\" or 0.3".to_owned(),
             Self::Drift => "a drift such as \"1.5 ppm\"".to_owned(),
             Self::Integer(least, i64::MAX) => format!("an integer from {least} on"),
+            Self::Integer(least, most) if least == most => format!("the integer {least}"),
             Self::Integer(least, most) => format!("an integer from {least} to {most}"),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(names) => format!("one of \"{}\"", names.join("\", \"")),
             Self::List(kind) => format!("a list, each {}", kind.describe()),
+            Self::Pair(kind) => format!("a list of two, each {}", kind.describe()),
             Self::Table(shape) => format!("a table: {}", shape.name),
             Self::Named(shape) => format!("tables with names, each {}", shape.name),
             Self::OneOf(kinds) => {
@@ -86,7 +94,7 @@ impl Kind {
             Self::Share => matches!(value, Value::Text(_) | Value::Integer(_) | Value::Float(_)),
             Self::Integer(..) => matches!(value, Value::Integer(_)),
             Self::Boolean => matches!(value, Value::Boolean(_)),
-            Self::List(_) => matches!(value, Value::List(_)),
+            Self::List(_) | Self::Pair(_) => matches!(value, Value::List(_)),
             Self::Table(_) | Self::Named(_) => matches!(value, Value::Table(_)),
             Self::OneOf(kinds) => kinds.iter().any(|kind| kind.has_type(value)),
             Self::Any => true,
@@ -107,6 +115,11 @@ impl Kind {
         }
         match self {
             Self::Text | Self::Boolean | Self::Any => {}
+            Self::Name => {
+                if item.text().is_some_and(|name| name.trim().is_empty()) {
+                    problems.push(Problem::new("a name must not be empty", span));
+                }
+            }
             Self::Duration => check_quantity::<Duration>(item, problems),
             Self::Interval => check_positive(item, problems, |value: Duration| value.0),
             Self::SignedDuration => check_quantity::<SignedDuration>(item, problems),
@@ -118,17 +131,16 @@ impl Kind {
             Self::Drift => check_quantity::<Drift>(item, problems),
             Self::Integer(least, most) => match item.value {
                 Value::Integer(value) if (*least..=*most).contains(&value) => {}
-                _ => problems.push(Problem::new(format!("expected {}", self.describe()), span)),
+                _ => {
+                    let written = item.value.show();
+                    let message = format!("expected {}, not {written}", self.describe());
+                    problems.push(Problem::new(message, span));
+                }
             },
             Self::Choice(names) => {
-                let written = item.text().unwrap_or_default();
-                if !names.contains(&written) {
-                    let message = format!("`{written}` is not {}", self.describe());
-                    let problem = Problem::new(message, span);
-                    problems.push(problem.did_you_mean(written, names.iter().copied()));
-                }
+                check_choice(item, names, &self.describe(), problems);
             }
-            Self::List(kind) => item
+            Self::List(kind) | Self::Pair(kind) => item
                 .list()
                 .iter()
                 .for_each(|item| kind.check(item, problems)),
@@ -149,12 +161,27 @@ impl Kind {
                     }
                 }
             }
-            Self::OneOf(kinds) => {
-                if let Some(kind) = kinds.iter().find(|kind| kind.has_type(&item.value)) {
-                    kind.check(item, problems);
+            Self::OneOf(kinds) => match kinds.iter().find(|kind| kind.has_type(&item.value)) {
+                Some(Self::Choice(names)) => {
+                    check_choice(item, names, &self.describe(), problems);
                 }
-            }
+                Some(kind) => kind.check(item, problems),
+                None => {}
+            },
         }
+    }
+}
+
+/// `expected` has all names: they need not be said again.
+fn check_choice(item: &Item, names: &[&str], expected: &str, problems: &mut Vec<Problem>) {
+    let written = item.text().unwrap_or_default();
+    if !names.contains(&written) {
+        let message = format!("`{written}` is not {expected}");
+        let problem = Problem::new(message, item.span.clone());
+        problems.push(match near(written, names.iter().copied()) {
+            Some(name) => problem.with_help(format!("did you mean `{name}`?")),
+            None => problem,
+        });
     }
 }
 
@@ -185,10 +212,13 @@ where
 impl Shape {
     /// Reports fields that there are not, that are missing, and that hold something else. `place` is where the table begins.
     pub(crate) fn check(&self, table: &Table, place: Range<usize>, problems: &mut Vec<Problem>) {
+        // Fields that misspelt ones were probably meant to be: they are not missing.
+        let mut meant = Vec::new();
         for (key, item) in &table.fields {
             match self.field(&key.name) {
                 Some(field) => field.kind.check(item, problems),
                 None => {
+                    meant.extend(near(&key.name, self.fields.iter().map(|field| field.name)));
                     let message = format!("`{}` is no field of {}", key.name, self.name);
                     let names = self.fields.iter().map(|field| field.name);
                     let problem = Problem::new(message, key.span.clone());
@@ -197,7 +227,7 @@ impl Shape {
             }
         }
         for field in self.fields.iter().filter(|field| field.required) {
-            if table.get(field.name).is_none() {
+            if table.get(field.name).is_none() && !meant.contains(&field.name) {
                 let message = format!(
                     "{} needs `{}`, {}",
                     self.name,

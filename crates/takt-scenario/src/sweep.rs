@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::document::{Item, Key, Table, Value};
 use crate::error::Problem;
 use crate::fields::SCENARIO;
-use crate::shape::{Field, Kind};
+use crate::shape::{Field, Kind, Shape};
 
 /// A field and the values that it has in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,26 @@ impl Problem {
     }
 }
 
+/// What the tables are that a path has led to so far.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Tables with these fields.
+    Fields(&'static Shape),
+    /// Tables under names of one's own, which have these fields.
+    Names(&'static Shape),
+}
+
+/// The table that a field holds, or the elements of the list in it are.
+fn held(kind: &'static Kind) -> Option<Place> {
+    match kind {
+        Kind::Table(shape) => Some(Place::Fields(shape)),
+        Kind::Named(shape) => Some(Place::Names(shape)),
+        Kind::List(kind) => held(kind),
+        Kind::OneOf(kinds) => kinds.iter().find_map(held),
+        _ => None,
+    }
+}
+
 /// The tables that a path leads to, and the name of the field in them.
 pub(crate) fn find<'t, 'p>(
     document: &'t mut Table,
@@ -29,8 +49,10 @@ pub(crate) fn find<'t, 'p>(
 ) -> Result<(Vec<&'t mut Table>, &'p str), Problem> {
     let (places, field) = path.rsplit_once('.').unwrap_or(("", path));
     let mut tables = vec![document];
+    let mut place = Place::Fields(&SCENARIO);
     let mut steps = places.split('.').filter(|step| !step.is_empty());
     while let Some(step) = steps.next() {
+        let next_place = leads_to(place, step, path)?;
         // The element of the list that the step leads to, if it does.
         let is_list = |table: &&mut Table| {
             matches!(
@@ -48,37 +70,73 @@ pub(crate) fn find<'t, 'p>(
         };
         let mut next = Vec::new();
         for table in tables {
-            next.extend(below(table, step, which, path)?);
+            next.extend(below(table, place, step, which, path)?);
         }
-        tables = next;
+        (tables, place) = (next, next_place);
     }
+    if let Place::Names(shape) = place {
+        let what = format!("say which field of {}", shape.name);
+        return Err(lost(path, what));
+    }
+    leads_to_field(place, field, path)?;
     Ok((tables, field))
+}
+
+fn lost(path: &str, what: String) -> Problem {
+    Problem::new(format!("`{path}` leads nowhere: {what}"), 0..0)
+}
+
+/// The field that a step names; `None` where it is a name of one's own.
+fn leads_to_field(place: Place, step: &str, path: &str) -> Result<Option<&'static Field>, Problem> {
+    let Place::Fields(shape) = place else {
+        return Ok(None);
+    };
+    let found = shape.field(step).map(Some);
+    found.ok_or_else(|| {
+        let names = shape.fields.iter().map(|field| field.name);
+        let what = format!("`{step}` is no field of {}", shape.name);
+        lost(path, what).did_you_mean(step, names)
+    })
+}
+
+/// What is behind a step.
+fn leads_to(place: Place, step: &str, path: &str) -> Result<Place, Problem> {
+    match (place, leads_to_field(place, step, path)?) {
+        (Place::Names(shape), _) => Ok(Place::Fields(shape)),
+        (_, Some(field)) => {
+            held(&field.kind).ok_or_else(|| lost(path, format!("`{step}` has no fields")))
+        }
+        (place, None) => Ok(place),
+    }
 }
 
 /// One step of a path, or two where the first leads to a list.
 fn below<'t>(
     table: &'t mut Table,
+    place: Place,
     step: &str,
     which: Option<&str>,
     path: &str,
 ) -> Result<Vec<&'t mut Table>, Problem> {
-    let lost = |what: String, meant: &str, names: &[String]| {
-        let problem = Problem::new(format!("`{path}` leads nowhere: {what}"), 0..0);
-        problem.did_you_mean(meant, names.iter().map(String::as_str))
-    };
     let names: Vec<String> = table
         .fields
         .iter()
         .map(|(key, _)| key.name.clone())
         .collect();
-    // A part of the file that is not there, and need not be.
-    let optional = |field: &&Field| field.name == step && matches!(field.kind, Kind::Table(_));
-    if table.get(step).is_none() && SCENARIO.fields.iter().any(|field| optional(&field)) {
+    // A table that is not there, and need not be.
+    let is_optional = match place {
+        Place::Fields(shape) => shape
+            .field(step)
+            .is_some_and(|field| matches!(field.kind, Kind::Table(_))),
+        Place::Names(_) => false,
+    };
+    if is_optional && table.get(step).is_none() {
         let value = Value::Table(Table::default());
         set(table, step, &Item { span: 0..0, value });
     }
     let Some(item) = table.get_mut(step) else {
-        return Err(lost(format!("there is no `{step}`"), step, &names));
+        let problem = lost(path, format!("there is no `{step}`"));
+        return Err(problem.did_you_mean(step, names.iter().map(String::as_str)));
     };
     match (&mut item.value, which) {
         (Value::Table(table), None) => Ok(vec![table]),
@@ -87,11 +145,8 @@ fn below<'t>(
             let names: Vec<String> = names.map(str::to_owned).collect();
             let found = of_list(items, which);
             if found.is_empty() {
-                return Err(lost(
-                    format!("there is no `{which}` in `{step}`"),
-                    which,
-                    &names,
-                ));
+                let problem = lost(path, format!("there is no `{which}` in `{step}`"));
+                return Err(problem.did_you_mean(which, names.iter().map(String::as_str)));
             }
             Ok(found)
         }
@@ -99,9 +154,9 @@ fn below<'t>(
             let what = format!(
                 "`{step}` is a list; say which by its name, its number from 0, or `*` for all"
             );
-            Err(lost(what, "", &[]))
+            Err(lost(path, what))
         }
-        _ => Err(lost(format!("`{step}` has no fields"), "", &[])),
+        _ => Err(lost(path, format!("`{step}` has no fields here"))),
     }
 }
 

@@ -66,13 +66,18 @@ fn names_and_types() {
         ),
         "line 8, column 1: `cyle` is no field of an application (did you mean `cycle`?)"
     );
+    // What is misspelt is not missing as well.
+    assert_eq!(
+        mistake(&APPLICATION.replace("cycle", "cycel")),
+        "line 8, column 1: `cycel` is no field of an application (did you mean `cycle`?)"
+    );
     assert_eq!(
         mistake_behind_application("offset = 150"),
         "line 10, column 10: expected a time such as \"250 us\", not an integer"
     );
     assert_eq!(
         mistake_behind_application("offset = \"150 uss\""),
-        "line 10, column 10: `150 uss` is no time: write for example \"250 us\", \"1.5 ms\" or \"100 ns\""
+        "line 10, column 10: `150 uss` is no time: did you mean \"150 us\"?"
     );
     assert_eq!(
         mistake("[bounds]\nmodel = \"papr\""),
@@ -80,11 +85,11 @@ fn names_and_types() {
     );
     assert_eq!(
         mistakes("")[0],
-        "line 1, column 1: a scenario needs `version`, an integer from 1 to 1"
+        "line 1, column 1: a scenario needs `version`, the integer 1"
     );
     assert_eq!(
         mistakes("version = 2")[0],
-        "line 1, column 11: expected an integer from 1 to 1"
+        "line 1, column 11: expected the integer 1, not 2"
     );
     assert!(
         mistakes("version = ")[0].starts_with("line 1, column"),
@@ -102,8 +107,8 @@ fn several_at_once() {
     assert_eq!(
         found,
         [
-            "line 10, column 8: expected an integer from 1 to 4094",
-            "line 11, column 7: expected an integer from 0 to 7",
+            "line 10, column 8: expected an integer from 1 to 4094, not 0",
+            "line 11, column 7: expected an integer from 0 to 7, not 8",
             "line 14, column 8: `0 Gbit/s` must be more than 0",
         ]
     );
@@ -117,6 +122,41 @@ fn several_at_once() {
             "line 7, column 8: there is no node `hots1` (did you mean `host1`?)",
             "line 8, column 14: there is no discipline `cbs` (there is fq_codel)",
         ]
+    );
+}
+
+#[test]
+fn names_that_are_empty_or_there_twice() {
+    let traffic = "[[cross_traffic]]\nname = \"control\"\nfrom = \"host1\"\nto = \"host2\"\nrate = \"1 Mbit/s\"\npayload = \"1 B\"";
+    assert_eq!(
+        mistake_behind_application(traffic),
+        "line 11, column 8: there is an application of this name"
+    );
+    assert_eq!(
+        mistake(&APPLICATION.replace("\"control\"", "\" \"")),
+        "line 5, column 8: a name must not be empty"
+    );
+    let pattern = format!("{}\npattern = \"pareto\"", traffic.replace("control", "c"));
+    assert_eq!(
+        mistake(&pattern),
+        "line 10, column 11: `pareto` is not one of \"constant\", \"poisson\", or a table: a pattern"
+    );
+}
+
+#[test]
+fn ports_and_topologies_that_are_not_there() {
+    let port = "[[ports]]\nnode = \"host1\"\nto = \"host2\"";
+    assert_eq!(
+        mistake(port),
+        "line 6, column 6: no link joins `host1` and `host2` (`host1` has one to bridge1)"
+    );
+    assert_eq!(
+        mistake("hops = 3"),
+        "line 4, column 1: `hops` is for line; this topology is bridged"
+    );
+    assert_eq!(
+        mistake(&APPLICATION.replace("host2", "host1")),
+        "line 4, column 1: it goes from `host1` to `host1` itself"
     );
 }
 
@@ -265,7 +305,7 @@ fn sweeps() {
     );
     assert_eq!(
         sweep("topologi.kind", "[\"line\"]"),
-        "line 11, column 13: `topologi.kind` leads nowhere: there is no `topologi` (did you mean `topology`?)"
+        "line 11, column 13: `topologi.kind` leads nowhere: `topologi` is no field of a scenario (did you mean `topology`?)"
     );
     assert_eq!(
         sweep("applications.*.payload", "[\"100 B\", \"1600 B\"]"),
@@ -279,6 +319,37 @@ fn sweeps() {
         sweep("bounds.model", "[\"paper\", \"papr\"]"),
         "line 12, column 20: `papr` is not one of \"sound\", \"paper\" (did you mean `paper`?)"
     );
+    assert_eq!(
+        sweep("applications.control.cycel", "[\"1 ms\"]"),
+        "line 11, column 13: `applications.control.cycel` leads nowhere: `cycel` is no field of an application (did you mean `cycle`?)"
+    );
+    assert_eq!(
+        sweep("topology.kind", "[\"bridged\", \"rng\"]"),
+        "line 12, column 22: `rng` is not one of \"p2p\", \"bridged\", \"line\", \"ring\", \"star\" (did you mean `ring`?)"
+    );
+    // What the value leads to is said with the value.
+    assert_eq!(
+        sweep(
+            "topology.kind",
+            "[\"star\", \"p2p\"]\n[[ports]]\nnode = \"bridge1\""
+        ),
+        "line 14, column 8: there is no node `bridge1` (there is host1, host2, with topology.kind = p2p)"
+    );
+    assert_eq!(
+        sweep("sweeps.0.values", "[[1]]"),
+        "line 11, column 13: `sweeps.0.values` cannot be swept"
+    );
+    assert_eq!(
+        sweep(
+            "name",
+            "[\"a\"]\n[[sweeps]]\nparameter = \"name\"\nvalues = [\"b\"]"
+        ),
+        "line 14, column 13: `name` is swept already"
+    );
+    assert_eq!(
+        sweep("applications.control.phases.user.x", "[1]"),
+        "line 11, column 13: `applications.control.phases.user.x` leads nowhere: `user` has no fields"
+    );
     let many: Vec<String> = (1..=101).map(|cycle| format!("\"{cycle} ms\"")).collect();
     let many = format!("[{}]", many.join(", "));
     let second =
@@ -287,6 +358,40 @@ fn sweeps() {
         sweep("applications.control.cycle", &second),
         "line 15, column 10: sweeps make 10201 combinations and more; 10000 are the most"
     );
+}
+
+/// Tables that are not in the file, tables under names, elements of lists in them, and what may be a table.
+#[test]
+fn every_field_can_be_swept() {
+    let text = format!(
+        "{HEAD}forwarding_delay = {{ least = \"0 us\", most = \"1 us\" }}\n{APPLICATION}[disciplines.d]\nscheduler = \"mqprio\"\n\
+         classes = [{{ name = \"A\", priorities = [3] }}]\n[[nodes]]\nname = \"host1\"\n"
+    );
+    for (parameter, values) in [
+        ("applications.control.phases.user", "[0.1, 0.2]"),
+        (
+            "applications.*.path",
+            "[[\"host1\", \"bridge1\", \"host2\"], [\"host1\", \"bridge1\", \"host2\"]]",
+        ),
+        ("topology.forwarding_delay.most", "[\"2 us\", \"3 us\"]"),
+        ("disciplines.d.classes.A.limit", "[5, \"5 kB\"]"),
+        ("nodes.host1.clock.drift", "[\"1 ppm\", \"2 ppm\"]"),
+        (
+            "nodes.0.wake_up_latency",
+            "[\"1 us\", { histogram = [[\"2 us\", 3]] }]",
+        ),
+        ("simulation.seed", "[1, 2]"),
+        ("measure", "[[\"drops\"], [\"jitter\"]]"),
+        ("bounds.analyses", "[[\"sfa\"], [\"tfa\", \"plp\"]]"),
+    ] {
+        let text = format!("{text}[[sweeps]]\nparameter = \"{parameter}\"\nvalues = {values}\n");
+        let variants = ScenarioFile::parse(&text, "test.toml").and_then(|file| file.variants());
+        assert_eq!(
+            variants.map(|variants| variants.len()),
+            Ok(2),
+            "{parameter}"
+        );
+    }
 }
 
 #[test]

@@ -98,9 +98,15 @@ fn conforms(value: &toml::Value, schema: &Value, root: &Value) -> bool {
                     .as_i64()
                     .is_none_or(|most| *value <= most)
         }
-        (Some("array"), toml::Value::Array(items)) => items
-            .iter()
-            .all(|item| conforms(item, &resolved["items"], root)),
+        (Some("array"), toml::Value::Array(items)) => {
+            let limit = |name: &str| resolved[name].as_u64();
+            let length = items.len() as u64;
+            limit("minItems").is_none_or(|least| least <= length)
+                && limit("maxItems").is_none_or(|most| length <= most)
+                && items
+                    .iter()
+                    .all(|item| conforms(item, &resolved["items"], root))
+        }
         (Some("object"), toml::Value::Table(table)) => {
             let needed = resolved["required"].as_array().into_iter().flatten();
             let known = |name: &str| {
@@ -110,9 +116,16 @@ fn conforms(value: &toml::Value, schema: &Value, root: &Value) -> bool {
                         .as_object()
                         .map(|_| &resolved["additionalProperties"]))
             };
-            needed
-                .map(|name| name.as_str().unwrap())
-                .all(|name| table.contains_key(name))
+            let has = |schema: &Value| table.contains_key(schema["required"][0].as_str().unwrap());
+            let mut groups = resolved["allOf"].as_array().into_iter().flatten();
+            let is_one = |group: &Value| {
+                let ways = group["oneOf"].as_array().unwrap().iter();
+                ways.filter(|way| has(way)).count() == 1
+            };
+            groups.all(is_one)
+                && needed
+                    .map(|name| name.as_str().unwrap())
+                    .all(|name| table.contains_key(name))
                 && table.iter().all(|(name, value)| {
                     known(name).is_some_and(|schema| conforms(value, schema, root))
                 })
@@ -138,6 +151,16 @@ fn shipped_scenarios_conform_to_the_schema() {
         }
     }
     assert!(count >= 8);
-    let wrong = toml::Value::Table("version = 1\n[topology]\nkind = \"lin\"".parse().unwrap());
-    assert!(!conforms(&wrong, &schema, &schema));
+    for wrong in [
+        "topology.kind = \"lin\"",
+        "links = [{ ends = [\"a\"] }]",
+        "sweeps = [{ parameter = \"name\", values = [] }]",
+        "applications = [{ name = \"a\", publisher = \"a\", loopback = \"b\", cycle = \"1 ms\" }]",
+        "applications = [{ name = \"a\", publisher = \"a\", loopback = \"b\", cycle = \"1 ms\", payload = \"1 B\", fields = 1 }]",
+    ] {
+        let document = toml::Value::Table(format!("version = 1\n{wrong}").parse().unwrap());
+        assert!(!conforms(&document, &schema, &schema), "{wrong}");
+    }
+    let zero = &schema["$defs"]["application"]["properties"]["cycle"]["not"]["pattern"];
+    assert_eq!(zero, "^ *\\+?0+(\\.0+)? *[^0-9. ]");
 }

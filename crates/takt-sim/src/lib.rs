@@ -32,7 +32,7 @@ pub use choice::Choice;
 pub use clock::Clock;
 pub use drops::DropRates;
 pub use line_rate::LineRate;
-pub use observer::{Message, Observer, Outcome};
+pub use observer::{Message, Observer, Outcome, Passage};
 pub use options::{Adversary, Loopback, Model, Options};
 pub use random::Random;
 pub use simulation::{Results, Simulation};

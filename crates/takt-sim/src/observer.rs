@@ -31,10 +31,28 @@ pub enum Outcome {
     Overwritten,
 }
 
+/// A frame that has passed a port and the link behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// The flow that it is of.
+    pub source: FlowSource,
+    /// Its counter.
+    pub counter: u64,
+    /// The port.
+    pub port: PortId,
+    /// When it came to the port's queue; at the first port with a txtime, when that may send it.
+    pub queued: Time,
+    /// When its last bit is at the other end of the link.
+    pub arrived: Time,
+}
+
 /// Is told of each message.
 pub trait Observer {
     /// A message has come to its end.
     fn message(&mut self, message: &Message);
+
+    /// A frame is being sent, and will have passed a link.
+    fn passage(&mut self, _: &Passage) {}
 }
 
 /// Nobody.

@@ -20,11 +20,16 @@ pub fn start_tracing(verbose: u8) {
         .init();
 }
 
-/// Prints one line and sees it out of the process; a reader that went away ends the command in silence.
+/// Prints one line and sees it out of the process; a reader that went away ends the command in silence, a full disk does not.
 pub fn line(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
-    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            eprintln!("error: cannot write to the standard output: {error}");
+            std::process::exit(1);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use takt_scenario::ScenarioFile;
+use takt_scenario::{ScenarioFile, Variant};
 
 use crate::explain;
 
@@ -18,4 +18,25 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     let file =
         ScenarioFile::parse(&text, &name).map_err(|error| explain::scenario(&text, &error))?;
     Ok((file, text))
+}
+
+/// All combinations of the values of its sweeps.
+///
+/// # Errors
+/// One of them is no scenario, or nothing is sent in any.
+pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
+    let (file, text) = read(path)?;
+    let variants = file
+        .variants()
+        .map_err(|error| explain::scenario(&text, &error))?;
+    if variants.iter().all(|it| it.scenario.flows().is_empty()) {
+        return Err(explain::with_help(
+            format!(
+                "{}: nothing is sent: there are no applications, and no cross traffic",
+                path.display()
+            ),
+            "docs/scenario.md says how to describe an application; `takt scenario new` writes one.",
+        ));
+    }
+    Ok(variants)
 }

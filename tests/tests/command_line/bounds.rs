@@ -150,6 +150,41 @@ fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
     );
 }
 
+/// An analysis that does not apply says nothing; that is not infinite. A port behind an overloaded one has a bound of its own.
+#[test]
+fn what_is_unknown_and_what_is_infinite() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let new = |name: &str, provisioning: &str| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        let options = ["--provisioning", provisioning, "--output", &path];
+        let new = ["scenario", "new", "line", "--hops", "2", "--rnc", "160"];
+        let _ = sandbox.run(&[&new[..], &options].concat()).expect_success();
+        path
+    };
+    let path = &new("enough.toml", "0%");
+    let flow = &objects(&[path, "--analysis", "schedule,schedule"])[0]["flows"][0];
+    assert!(flow["delay_ns"].is_null() && flow["infinite"].is_null());
+    assert_eq!(flow["analyses"].as_object().unwrap().len(), 1);
+    let table = sandbox
+        .run(&["bounds", path, "--analysis", "schedule"])
+        .expect_success();
+    assert!(table.contains("no analysis applies"), "{table}");
+    assert!(!table.contains("control (round trip)  infinite"), "{table}");
+
+    let path = &new("too-little.toml", "-3%");
+    let row = &objects(&[path, "--analysis", "sfa,schedule"])[0];
+    let flow = &row["flows"][0];
+    let reason = flow["infinite"]["reason"].as_str().unwrap();
+    assert!(reason.ends_with("3.09 % too much"), "{reason}");
+    assert_eq!(flow["analyses"]["sfa"]["infinite"]["reason"], reason);
+    for port in row["ports"].as_array().unwrap() {
+        assert_eq!(port["delay_ns"].is_null(), port["infinite"].is_object());
+    }
+    assert!(row["ports"][0]["infinite"].is_object());
+    assert!(row["ports"][2]["infinite"].is_null());
+}
+
 #[test]
 fn bounds_are_drawn() {
     let sandbox = Sandbox::new();
@@ -188,4 +223,35 @@ fn bounds_are_drawn() {
     assert!(hops.contains("Hop 2: host2 to host1, delay") && hops.contains("service"));
     let sweep = std::fs::read_to_string(sweep).unwrap();
     assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
+    // Over values that are no numbers, and over some with different units.
+    let names = folder.path().join("names.svg");
+    let _ = sandbox
+        .run(&[
+            "bounds",
+            &shipped("e3.toml"),
+            "--plot",
+            names.to_str().unwrap(),
+        ])
+        .expect_success();
+    let names = std::fs::read_to_string(names).unwrap();
+    for text in ["etf", "fq_codel", "mqprio", "cbs", "control"] {
+        let is_there = names.lines().any(|line| line.trim() == text);
+        assert!(is_there, "{text}");
+    }
+    let mut cycles = std::fs::read_to_string(&scenario).unwrap();
+    cycles +=
+        "[[sweeps]]\nparameter = \"applications.control.cycle\"\nvalues = [\"900 us\", \"1 ms\"]\n";
+    std::fs::write(&scenario, cycles).unwrap();
+    let units = folder.path().join("units.svg");
+    let arguments = [
+        scenario.to_str().unwrap(),
+        "--plot",
+        units.to_str().unwrap(),
+    ];
+    let _ = sandbox
+        .run(&[&["bounds"], &arguments[..]].concat())
+        .expect_success();
+    let units = std::fs::read_to_string(units).unwrap();
+    assert!(units.contains("applications.control.cycle in \u{b5}s"));
+    assert!(units.lines().any(|line| line.trim() == "1000"));
 }

@@ -16,6 +16,7 @@ mod presence;
 mod pubsub_config;
 mod scenario;
 mod simulate;
+mod simulated_by_hand;
 
 use std::time::{Duration, Instant};
 

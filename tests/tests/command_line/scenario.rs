@@ -97,3 +97,66 @@ fn all_mistakes_are_shown_where_they_are() {
         assert!(said.contains(part), "no `{part}` in: {said}");
     }
 }
+
+/// One file with a mistake does not hide the next one's.
+#[test]
+fn all_files_are_checked() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (wrong, missing, silent) = (place("wrong.toml"), place("no.toml"), place("silent.toml"));
+    std::fs::write(
+        &wrong,
+        "version = 1\n[topology]\nkind = \"p2p\"\nlength = \"3 meter\"\n",
+    )
+    .unwrap();
+    std::fs::write(&silent, "version = 1\n[topology]\nkind = \"p2p\"\n").unwrap();
+    let line = repository().join("scenarios/line.toml");
+    let finished = sandbox.run(&[
+        "scenario",
+        "check",
+        &wrong,
+        &missing,
+        line.to_str().unwrap(),
+    ]);
+    assert!(
+        finished.stdout.contains("56 variants"),
+        "{}",
+        finished.stdout
+    );
+    let said = plain(&finished.expect_failure());
+    assert!(said.contains("did you mean \"3 m\"?"), "{said}");
+    assert!(said.contains("cannot read"), "{said}");
+    // A network in which nothing is sent is a scenario, but there is nothing to compute.
+    let _ = sandbox
+        .run(&["scenario", "check", &silent])
+        .expect_success();
+    for command in ["bounds", "simulate"] {
+        let said = plain(&sandbox.run(&[command, &silent]).expect_failure());
+        assert!(said.contains("nothing is sent"), "{said}");
+    }
+    let ring = sandbox.run(&["scenario", "new", "ring", "--nodes", "2"]);
+    let said = plain(&ring.expect_failure());
+    assert!(said.contains("a ring has at least 3 bridges"), "{said}");
+    let nowhere = sandbox.run(&["scenario", "new", "p2p", "--output", &place("no/x.toml")]);
+    let said = plain(&nowhere.expect_failure());
+    assert!(said.contains("Is there such a directory"), "{said}");
+}
+
+/// A device that is always full is as a disk that is.
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let sandbox = Sandbox::new();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = sandbox.takt(&["scenario", "schema"]);
+    let finished = command.stdout(full).output().unwrap();
+    assert_eq!(finished.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&finished.stderr);
+    assert!(
+        said.contains("cannot write to the standard output"),
+        "{said}"
+    );
+}

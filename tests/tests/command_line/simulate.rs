@@ -251,3 +251,34 @@ fn what_cannot_be_simulated() {
         .expect_failure();
     assert!(mistake.contains("--adversarial"), "{mistake}");
 }
+
+/// Columns stand below each other, however long names are.
+#[test]
+fn long_names_widen_the_table() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = small(folder.path());
+    let text = SMALL
+        .replace("\"control\"", "\"control of the third conveyor belt\"")
+        .replace("pattern = \"poisson\"\n", "")
+        .replace("most = \"20 us\"", "most = \"0 us\"");
+    fs::write(&scenario, text).unwrap();
+    let search = ["--adversarial", "--tries", "2"];
+    for (options, column) in [(&[][..], "COUNT"), (&search[..], "DELAY")] {
+        let arguments = ["simulate", &scenario, "--messages", "50"];
+        let table = sandbox
+            .run(&[&arguments[..], options].concat())
+            .expect_success();
+        let heading = table.lines().find(|line| line.contains(column)).unwrap();
+        assert!(heading.chars().count() > 100, "{heading}");
+        let end = |line: &str| line.chars().count();
+        let rows = table.lines().filter(|line| {
+            ["round trip", "one way"]
+                .iter()
+                .any(|way| line.contains(way))
+        });
+        for row in rows {
+            assert_eq!(end(row), end(heading), "{table}");
+        }
+    }
+}

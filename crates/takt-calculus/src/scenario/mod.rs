@@ -95,6 +95,13 @@ pub struct FlowBound {
     pub queues: Vec<usize>,
 }
 
+impl FlowBound {
+    /// Whether none of the analyses applies: then nothing is known of the delay, and it stands there as infinite without a reason.
+    pub fn is_unknown(&self) -> bool {
+        self.infinite.is_none() && self.answers.iter().all(|(_, answer)| answer.is_err())
+    }
+}
+
 /// The bounds of a class at a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueBound {

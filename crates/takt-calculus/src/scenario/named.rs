@@ -65,6 +65,9 @@ impl Mapping<'_> {
                     continue;
                 };
                 let (port_name, class_name) = names(scenario, PortId(port), class);
+                // Behind an overloaded port no more than that lets through arrives, whatever is sent in the long run.
+                let is_infinite = bounds.delay == Extended::Infinity;
+                let unbounded = bounds.unbounded.as_ref().filter(|_| is_infinite);
                 index.insert(id, queues.len());
                 queues.push(QueueBound {
                     port: PortId(port),
@@ -76,7 +79,7 @@ impl Mapping<'_> {
                     delay: bounds.delay.clone(),
                     backlog: bounds.backlog.clone(),
                     utilisation: bounds.utilisation.clone(),
-                    infinite: bounds.unbounded.as_ref().map(|why| self.reason(why)),
+                    infinite: unbounded.map(|why| self.reason(why)),
                 });
             }
         }

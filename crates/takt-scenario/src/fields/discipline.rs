@@ -5,6 +5,7 @@ use super::{COUNT, Kind, PCP, Shape, may, need};
 pub(crate) const DISCIPLINE: Shape = Shape {
     name: "a discipline",
     description: "A queueing discipline, as Linux has them.",
+    one_of: &[],
     fields: &[
         need(
             "scheduler",
@@ -78,8 +79,9 @@ pub(crate) const DISCIPLINE: Shape = Shape {
 pub(crate) const CLASS: Shape = Shape {
     name: "a traffic class",
     description: "What PCPs are treated alike, and how.",
+    one_of: &[],
     fields: &[
-        need("name", Kind::Text, "Its name in this discipline."),
+        need("name", Kind::Name, "Its name in this discipline."),
         may(
             "priorities",
             Kind::List(&PCP),
@@ -142,6 +144,7 @@ pub(crate) const CLASS: Shape = Shape {
 pub(crate) const GATE_ENTRY: Shape = Shape {
     name: "an entry",
     description: "A part of the cycle of gates.",
+    one_of: &[],
     fields: &[
         need(
             "gates",

@@ -6,7 +6,7 @@ mod traffic;
 
 pub(crate) use discipline::DISCIPLINE;
 pub(crate) use network::{LATENCY, LINK, NODE, PORT, TOPOLOGY};
-pub(crate) use traffic::{APPLICATION, CROSS_TRAFFIC};
+pub(crate) use traffic::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 
 use crate::shape::{Field, Kind, Shape};
 
@@ -35,6 +35,7 @@ const VLAN: Kind = Kind::Integer(1, 4094);
 pub(crate) const SCENARIO: Shape = Shape {
     name: "a scenario",
     description: "One file that bounds, simulations and experiments are made from.",
+    one_of: &[],
     fields: &[
         need(
             "version",
@@ -113,6 +114,7 @@ pub(crate) const SCENARIO: Shape = Shape {
 pub(crate) const BOUNDS: Shape = Shape {
     name: "bounds",
     description: "docs/bounds.md derives what they mean.",
+    one_of: &[],
     fields: &[
         may(
             "model",
@@ -137,6 +139,7 @@ const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp", "sch
 pub(crate) const SIMULATION: Shape = Shape {
     name: "a simulation",
     description: "The same seed gives the same run.",
+    one_of: &[],
     fields: &[
         may(
             "seed",
@@ -168,6 +171,7 @@ const MEASURE: Kind = Kind::Choice(&[
 pub(crate) const SWEEP: Shape = Shape {
     name: "a sweep",
     description: "A field and the values that it has in turn.",
+    one_of: &[],
     fields: &[
         need(
             "parameter",

@@ -5,6 +5,7 @@ use super::{Kind, Shape, may, need};
 pub(crate) const TOPOLOGY: Shape = Shape {
     name: "a topology",
     description: "Hosts are called host1, host2 and so on, bridges bridge1, bridge2 and so on.",
+    one_of: &[],
     fields: &[
         need(
             "kind",
@@ -46,6 +47,7 @@ const FORWARDING_DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Table(&RANGE)
 const RANGE: Shape = Shape {
     name: "a range of times",
     description: "All times from the least to the most.",
+    one_of: &[],
     fields: &[
         need("least", Kind::Duration, "The least."),
         need("most", Kind::Duration, "The most."),
@@ -55,8 +57,9 @@ const RANGE: Shape = Shape {
 pub(crate) const NODE: Shape = Shape {
     name: "a node",
     description: "A host, on which applications run, or a bridge, which forwards as well.",
+    one_of: &[],
     fields: &[
-        need("name", Kind::Text, "Its name."),
+        need("name", Kind::Name, "Its name."),
         may(
             "kind",
             Kind::Choice(&["host", "bridge"]),
@@ -83,6 +86,7 @@ pub(crate) const NODE: Shape = Shape {
 const CLOCK: Shape = Shape {
     name: "a clock",
     description: "A clock that is not perfect.",
+    one_of: &[],
     fields: &[
         may(
             "offset",
@@ -96,12 +100,13 @@ const CLOCK: Shape = Shape {
 pub(crate) const LATENCY: Shape = Shape {
     name: "a latency",
     description: "Either a range, in which all times are as likely, or a histogram.",
+    one_of: &[],
     fields: &[
         may("least", Kind::Duration, "The least."),
         may("most", Kind::Duration, "The most."),
         may(
             "histogram",
-            Kind::OneOf(&[Kind::Text, Kind::List(&Kind::List(&BIN))]),
+            Kind::OneOf(&[Kind::Text, Kind::List(&Kind::Pair(&BIN))]),
             "A CSV file beside this one, or a list of bins: a lower bound and a count, `[\"2 us\", 3401]`.",
         ),
     ],
@@ -112,10 +117,11 @@ const BIN: Kind = Kind::OneOf(&[Kind::Duration, Kind::Integer(0, i64::MAX)]);
 pub(crate) const LINK: Shape = Shape {
     name: "a link",
     description: "A full-duplex link.",
+    one_of: &[],
     fields: &[
         need(
             "ends",
-            Kind::List(&Kind::Text),
+            Kind::Pair(&Kind::Text),
             "The names of the two nodes that it joins.",
         ),
         may("rate", Kind::Rate, "Its rate; by default 1 Gbit/s."),
@@ -130,6 +136,7 @@ pub(crate) const LINK: Shape = Shape {
 pub(crate) const PORT: Shape = Shape {
     name: "a port",
     description: "The end of a link at which frames leave a node.",
+    one_of: &[],
     fields: &[
         need("node", Kind::Text, "The node that frames leave."),
         may(

@@ -2,11 +2,21 @@
 
 use super::{Kind, PCP, Shape, VLAN, may, need};
 
+/// Who an application's messages are for.
+pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber"];
+/// How long an application's messages are.
+pub(crate) const MESSAGES: &[&str] = &["payload", "repeated_node_count", "fields"];
+/// How long packets of cross traffic are.
+pub(crate) const PACKETS: &[&str] = &["payload", "udp_payload"];
+/// How often they come.
+pub(crate) const PACES: &[&str] = &["rate", "interval"];
+
 pub(crate) const APPLICATION: Shape = Shape {
     name: "an application",
     description: "A Publisher that sends a message in every cycle, and who receives it. Its frame is said in one of the ways `payload`, `repeated_node_count`, `fields`.",
+    one_of: &[RECEIVERS, MESSAGES],
     fields: &[
-        need("name", Kind::Text, "Its name."),
+        need("name", Kind::Name, "Its name."),
         need("publisher", Kind::Text, "The node that publishes."),
         may(
             "loopback",
@@ -72,6 +82,7 @@ pub(crate) const APPLICATION: Shape = Shape {
 const PHASES: Shape = Shape {
     name: "phases",
     description: "Parts of the cycle, from 0 up to but not including 1, not falling.",
+    one_of: &[],
     fields: &[
         may(
             "subscriber",
@@ -94,8 +105,9 @@ const PHASES: Shape = Shape {
 pub(crate) const CROSS_TRAFFIC: Shape = Shape {
     name: "a flow of cross traffic",
     description: "Packets of one size. Its frame is said in one of the ways `payload`, `udp_payload`; how often in one of `rate`, `interval`.",
+    one_of: &[PACKETS, PACES],
     fields: &[
-        need("name", Kind::Text, "Its name."),
+        need("name", Kind::Name, "Its name."),
         need("from", Kind::Text, "The node that it comes from."),
         need("to", Kind::Text, "The node that it goes to."),
         may("payload", Kind::Size, "What the Ethernet frame carries."),
@@ -136,6 +148,7 @@ pub(crate) const CROSS_TRAFFIC: Shape = Shape {
 const BURST: Shape = Shape {
     name: "a pattern",
     description: "Packets that come at once, then nothing for as many intervals.",
+    one_of: &[],
     fields: &[need(
         "burst",
         Kind::Integer(1, 1_000_000),

@@ -79,15 +79,21 @@ impl Reader<'_> {
 
     pub(super) fn sweeps(&mut self) -> Vec<Sweep> {
         let document = self.document;
-        let mut sweeps = Vec::new();
-        for (item, table) in document.tables("sweeps") {
+        let mut sweeps: Vec<Sweep> = Vec::new();
+        for (_, table) in document.tables("sweeps") {
             let (Some(parameter), Some(values)) = (table.get("parameter"), table.get("values"))
             else {
                 continue;
             };
             let path = parameter.text().unwrap_or_default();
             if values.list().is_empty() {
-                self.problem("a sweep needs values", &item.span);
+                self.problem("a sweep needs values", &values.span);
+            }
+            if path == "version" || path.split('.').next() == Some("sweeps") {
+                self.problem(format!("`{path}` cannot be swept"), &parameter.span);
+            }
+            if sweeps.iter().any(|sweep| sweep.parameter == path) {
+                self.problem(format!("`{path}` is swept already"), &parameter.span);
             }
             if let Err(problem) = sweep::find(&mut document.clone(), path) {
                 self.problems.push(problem.at(parameter.span.clone()));

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::discipline::{Shaper, Written};
 use super::{NamedFlow, Reader};
+use crate::document::Item;
 use crate::error::Problem;
 use crate::model::{Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio};
 use crate::quantity::{Credit, Duration, Rate, Share};
@@ -42,7 +43,7 @@ impl Reader<'_> {
                 .map(|(_, port)| *port)
                 .collect();
             if meant.is_empty() {
-                self.problem("there is no such port: no link is there", &item.span);
+                self.no_port(node, table.get("to").unwrap_or(item));
             }
             for port in meant {
                 if let Some(Some(discipline)) = discipline {
@@ -72,11 +73,24 @@ impl Reader<'_> {
         ports
     }
 
-    fn discipline_of(
-        &mut self,
-        item: &crate::document::Item,
-        disciplines: &[Written],
-    ) -> Option<usize> {
+    /// Says which links there are.
+    fn no_port(&mut self, node: NodeId, place: &Item) {
+        let from = self.name(node);
+        let message = match place.text() {
+            Some(to) => format!("no link joins `{from}` and `{to}`"),
+            None => format!("`{from}` has no link"),
+        };
+        let ends = self.neighbours[node.0].iter();
+        let ends: Vec<&str> = ends.map(|(next, _)| self.name(*next)).collect();
+        let problem = Problem::new(message, place.span.clone());
+        let problem = match ends.is_empty() {
+            true => problem,
+            false => problem.with_help(format!("`{from}` has one to {}", ends.join(", "))),
+        };
+        self.problems.push(problem);
+    }
+
+    fn discipline_of(&mut self, item: &Item, disciplines: &[Written]) -> Option<usize> {
         let name = item.text()?;
         let found = disciplines
             .iter()
@@ -149,10 +163,11 @@ impl Reader<'_> {
         }
         self.check_etf(&discipline, index_of_port, passing);
         if reserved >= u128::from(rate.0) && written.shapers.iter().flatten().count() > 1 {
-            self.problem(
-                "the idleSlopes of all classes together are not less than the link's rate",
-                &written.span,
+            let sum = Rate(u64::try_from(reserved).unwrap_or(u64::MAX));
+            let message = format!(
+                "the idleSlopes of all classes together, {sum}, are not less than the link's {rate}"
             );
+            self.problem(message, &written.span);
         }
         if let Scheduler::Taprio(taprio) = &mut discipline.scheduler {
             taprio.base_time = taprio.base_time.plus(shift);

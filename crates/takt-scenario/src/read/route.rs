@@ -17,7 +17,8 @@ impl Reader<'_> {
         place: &Item,
     ) -> Option<Vec<PortId>> {
         if from == to {
-            self.problem("it goes from a node to the same node", &place.span);
+            let message = format!("it goes from `{0}` to `{0}` itself", self.name(from));
+            self.problem(message, &place.span);
             return None;
         }
         match path {
@@ -37,7 +38,7 @@ impl Reader<'_> {
         }
     }
 
-    fn name(&self, node: NodeId) -> &str {
+    pub(super) fn name(&self, node: NodeId) -> &str {
         self.nodes.get(node.0).map_or("", |node| &node.name)
     }
 

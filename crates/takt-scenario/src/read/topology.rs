@@ -16,9 +16,15 @@ impl Reader<'_> {
             _ => &[],
         };
         for (key, _) in &table.fields {
-            let counts = ["hops", "bridges", "hosts"].contains(&key.name.as_str());
-            if counts && !allowed.contains(&key.name.as_str()) {
-                self.problem(format!("a {kind} has no `{}`", key.name), &key.span);
+            let of = match key.name.as_str() {
+                "hops" => "line",
+                "bridges" => "ring",
+                "hosts" => "star",
+                _ => continue,
+            };
+            if !allowed.contains(&key.name.as_str()) {
+                let message = format!("`{}` is for {of}; this topology is {kind}", key.name);
+                self.problem(message, &key.span);
             }
         }
         let count = |name: &str, usual: usize| table.integer(name).unwrap_or(usual);

@@ -2,7 +2,7 @@
 
 use super::{NamedFlow, Reader};
 use crate::document::{Item, Table};
-use crate::fields::{APPLICATION, CROSS_TRAFFIC};
+use crate::fields::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 use crate::model::{
     Application, ApplicationId, CrossTraffic, CrossTrafficId, Pattern, Phases, Port, PortId, Queue,
     Receiver, Scheduler,
@@ -60,7 +60,7 @@ impl Reader<'_> {
 
     fn application(&mut self, item: &Item, table: &Table) -> Option<Application> {
         let publisher = self.node_field(table, "publisher");
-        let receiver = self.one_of(APPLICATION.name, item, table, &["loopback", "subscriber"]);
+        let receiver = self.one_of(APPLICATION.name, item, table, RECEIVERS);
         let receiver = receiver.and_then(|(name, item)| {
             let node = self.node(item)?;
             Some(if name == "loopback" {
@@ -69,8 +69,7 @@ impl Reader<'_> {
                 Receiver::Subscriber(node)
             })
         });
-        let ways = &["payload", "repeated_node_count", "fields"];
-        let frame = self.one_of(APPLICATION.name, item, table, ways);
+        let frame = self.one_of(APPLICATION.name, item, table, MESSAGES);
         let frame = frame.and_then(|(name, item)| self.frame(name, item));
         let phases = table
             .get("phases")
@@ -163,6 +162,12 @@ impl Reader<'_> {
         let document = self.document;
         let tables = || document.tables("cross_traffic");
         self.distinct("flows of cross traffic", tables().map(|(_, table)| table));
+        for name in tables().filter_map(|(_, table)| table.get("name")) {
+            let is_same = |(_, table): (&Item, &Table)| table.text("name") == name.text();
+            if document.tables("applications").any(is_same) {
+                self.problem("there is an application of this name", &name.span);
+            }
+        }
         let (mut all, mut flows) = (Vec::new(), Vec::new());
         for (item, table) in tables() {
             let Some(traffic) = self.one_cross_traffic(item, table) else {
@@ -188,9 +193,9 @@ impl Reader<'_> {
     fn one_cross_traffic(&mut self, item: &Item, table: &Table) -> Option<CrossTraffic> {
         let from = self.node_field(table, "from");
         let to = self.node_field(table, "to");
-        let frame = self.one_of(CROSS_TRAFFIC.name, item, table, &["payload", "udp_payload"]);
+        let frame = self.one_of(CROSS_TRAFFIC.name, item, table, PACKETS);
         let frame = frame.and_then(|(name, item)| self.frame(name, item));
-        let pace = self.one_of(CROSS_TRAFFIC.name, item, table, &["rate", "interval"]);
+        let pace = self.one_of(CROSS_TRAFFIC.name, item, table, PACES);
         let frame = frame?;
         let interval = match pace? {
             ("interval", item) => item.quantity::<Duration>()?,

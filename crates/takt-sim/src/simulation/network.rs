@@ -5,7 +5,7 @@ use takt_scenario::{FlowSource, PortId};
 use super::{Event, Simulation};
 use crate::discipline::{DropReason, Packet};
 use crate::frames::Frame;
-use crate::observer::{Message, Observer, Outcome};
+use crate::observer::{Message, Observer, Outcome, Passage};
 
 impl Simulation {
     /// A frame comes to a port, the first or the next.
@@ -41,6 +41,13 @@ impl Simulation {
                 let hop = way.first as usize + usize::from(frame.hop);
                 self.hops[hop].record(arrival - frame.queued);
             }
+            observer.passage(&Passage {
+                source: way.source,
+                counter: frame.counter,
+                port: PortId(index as usize),
+                queued: frame.queued,
+                arrived: arrival,
+            });
             frame.hop += 1;
             if frame.hop == way.hops {
                 self.calendar.push(arrival, Event::Deliver(packet.frame));

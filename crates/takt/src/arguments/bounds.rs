@@ -15,7 +15,7 @@ pub struct BoundsArguments {
     /// What is assumed; by default what the scenario says.
     #[arg(long)]
     pub model: Option<ModelName>,
-    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, schedule, or all; by default what the scenario says. The least of their bounds is the answer.
+    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, schedule, or all; by default what the scenario says. The least of their bounds is the answer. The paper's model has tfa alone.
     #[arg(long, value_name = "NAMES", value_parser = analyses)]
     pub analysis: Option<Analyses>,
     /// Draw into this file (.png or .svg): of a scenario the arrival and service curves at each hop, of sweeps the bounds over their values.
@@ -39,8 +39,12 @@ fn analyses(text: &str) -> Result<Analyses, String> {
         Analysis::of_name(name.trim())
             .ok_or_else(|| format!("`{name}` is no analysis; there is {names}, or all"))
     };
-    text.split(',')
-        .map(read)
-        .collect::<Result<_, _>>()
-        .map(Analyses)
+    let mut analyses: Vec<Analysis> = Vec::new();
+    for name in text.split(',') {
+        let analysis = read(name)?;
+        if !analyses.contains(&analysis) {
+            analyses.push(analysis);
+        }
+    }
+    Ok(Analyses(analyses))
 }

@@ -65,7 +65,7 @@ pub struct NewArguments {
     /// Links between the hosts of a line; by default 7.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub hops: Option<u32>,
-    /// Bridges in a ring or hosts of a star; by default 4.
+    /// Bridges in a ring, at least 3, or hosts of a star; by default 4.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub nodes: Option<u32>,
     /// The repeated node count of open62541's example: messages of 32 + 9 (1 + RNC) bytes; by default 2.

@@ -53,6 +53,9 @@ pub struct SimulateArguments {
     /// Write every message to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "adversarial")]
     pub csv: Option<PathBuf>,
+    /// Write each hop of each frame to that file as well, cross traffic's too.
+    #[arg(long, requires = "csv")]
+    pub hops: bool,
     /// Print an object for programs, one line for each combination of a sweep.
     #[arg(long)]
     pub json: bool,

@@ -13,6 +13,8 @@ pub(super) fn object(row: &Row) -> Value {
         .iter()
         .map(|(name, value)| (name.clone(), value.as_str().into()))
         .collect();
+    let (flows, queues) = (row.bounds.flows.iter(), &row.bounds.queues);
+    let flows = flows.map(|it| flow(it, queues));
     json!({
         "scenario": row.scenario.name,
         "settings": settings,
@@ -20,19 +22,30 @@ pub(super) fn object(row: &Row) -> Value {
             BoundsModel::Sound => "sound",
             BoundsModel::Paper => "paper",
         },
-        "flows": row.bounds.flows.iter().map(flow).collect::<Vec<_>>(),
+        "flows": flows.collect::<Vec<_>>(),
         "ports": row.bounds.queues.iter().map(queue).collect::<Vec<_>>(),
         "assumptions": row.bounds.assumptions,
     })
 }
 
-fn flow(flow: &FlowBound) -> Value {
+fn flow(flow: &FlowBound, queues: &[QueueBound]) -> Value {
+    // An analysis can find no bound where another does.
+    let first_infinite = || {
+        let mut passed = flow.queues.iter().filter_map(|queue| queues.get(*queue));
+        passed.find_map(|queue| queue.infinite.as_ref())
+    };
+    let why = flow.infinite.as_ref().or_else(first_infinite);
     let analyses: Map<String, Value> = flow
         .answers
         .iter()
         .map(|(analysis, answer)| {
             let said = match answer {
-                Ok(delay) => Value::Object(with_delay(Map::new(), delay)),
+                Ok(delay) => {
+                    let mut object = with_delay(Map::new(), delay);
+                    let why = why.filter(|_| delay.finite().is_none());
+                    object.insert("infinite".to_owned(), infinite(why));
+                    Value::Object(object)
+                }
                 Err(why) => json!({ "not_applicable": why }),
             };
             (analysis.name().to_owned(), said)

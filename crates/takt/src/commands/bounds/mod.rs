@@ -20,10 +20,7 @@ pub(super) struct Row {
 }
 
 pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
-    let (file, text) = crate::scenario_file::read(&arguments.file)?;
-    let variants = file
-        .variants()
-        .map_err(|error| explain::scenario(&text, &error))?;
+    let variants = crate::scenario_file::variants(&arguments.file)?;
     let mut rows = Vec::with_capacity(variants.len());
     for variant in variants {
         let scenario = variant.scenario;

@@ -5,6 +5,7 @@ use plotters::prelude::{
 };
 use takt_bench::picture::{Area, COLOURS, Drawing, FONT, Outcome, Picture};
 use takt_calculus::{Curve, Extended, QueueBound, Rational};
+use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::Row;
 use crate::explain;
@@ -44,6 +45,8 @@ struct Line {
 struct Chart {
     title: String,
     x: String,
+    /// What stands at 0, 1, 2 and so on instead of the number.
+    names: Vec<String>,
     y: String,
     lines: Vec<Line>,
 }
@@ -102,6 +105,7 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
             queue.port_name.replace('\u{2192}', "to")
         ),
         x: "\u{b5}s".to_owned(),
+        names: Vec::new(),
         y: "bit".to_owned(),
         lines: vec![
             line("arrivals", &queue.arrival),
@@ -126,28 +130,93 @@ fn micros(delay: &Extended) -> Option<f64> {
     delay.finite().map(|delay| near(delay) * 1e6)
 }
 
-/// The first flow's bound over the last sweep whose values are numbers, a line for each combination of the others.
-fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
-    let number = |text: &str| {
-        let end = text
-            .find(|c: char| c.is_ascii_alphabetic() || c == '%')
-            .unwrap_or(text.len());
-        text[..end].trim().parse::<f64>().ok()
+/// A swept value as a number and its unit, if it is one.
+fn number(text: &str) -> Option<(f64, &'static str)> {
+    let time = |picos: f64| (picos / 1e6, "\u{b5}s");
+    if let Ok(number) = text.parse::<f64>() {
+        return Some((number, ""));
+    }
+    let time = text
+        .parse::<SignedDuration>()
+        .map(|it| time(it.picos() as f64));
+    let rate = || {
+        text.parse::<Rate>()
+            .map(|it| (it.bits_per_second() as f64 / 1e6, "Mbit/s"))
     };
-    let sweeps = rows.first().map_or(0, |row| row.settings.len());
-    let is_numeric = |sweep: &usize| {
-        rows.iter()
-            .all(|row| number(&row.settings[*sweep].1).is_some())
+    let size = || text.parse::<Size>().map(|it| (it.bytes() as f64, "B"));
+    let share = || {
+        text.parse::<Share>()
+            .map(|it| (it.billionths() as f64 / 1e7, "%"))
     };
-    let axes: Vec<usize> = (0..sweeps).filter(is_numeric).collect();
-    let chart = |axis: usize| {
-        let mut lines: Vec<Line> = Vec::new();
+    time.or_else(|_| rate())
+        .or_else(|_| size())
+        .or_else(|_| share())
+        .ok()
+}
+
+/// Where the values of a sweep are on the axis, its unit, and the values themselves if they are no numbers of one unit.
+struct Axis {
+    sweep: usize,
+    places: Vec<f64>,
+    unit: &'static str,
+    names: Vec<String>,
+}
+
+impl Axis {
+    fn numeric(rows: &[Row], sweep: usize) -> Option<Self> {
+        let numbers = rows.iter().map(|row| number(&row.settings[sweep].1));
+        let numbers: Vec<(f64, &str)> = numbers.collect::<Option<_>>()?;
+        let unit = numbers.first()?.1;
+        let is_one = numbers.iter().all(|number| number.1 == unit);
+        is_one.then(|| Self {
+            sweep,
+            places: numbers.into_iter().map(|number| number.0).collect(),
+            unit,
+            names: Vec::new(),
+        })
+    }
+
+    fn of_names(rows: &[Row], sweep: usize) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let mut places = Vec::with_capacity(rows.len());
         for row in rows {
+            let value = &row.settings[sweep].1;
+            let known = names.iter().position(|name| name == value);
+            let place = known.unwrap_or_else(|| {
+                names.push(value.clone());
+                names.len() - 1
+            });
+            places.push(place as f64);
+        }
+        Self {
+            sweep,
+            places,
+            unit: "",
+            names,
+        }
+    }
+}
+
+/// The first flow's bound over each sweep whose values are numbers, a line for each combination of the others; over the names of the first
+/// sweep's values if there is none.
+fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
+    let sweeps = rows.first().map_or(0, |row| row.settings.len());
+    let mut axes: Vec<Axis> = (0..sweeps)
+        .filter_map(|sweep| Axis::numeric(rows, sweep))
+        .collect();
+    if axes.is_empty() && sweeps > 0 {
+        axes.push(Axis::of_names(rows, 0));
+    }
+    let flow = rows.first().and_then(|row| row.bounds.flows.first());
+    let flow = flow.map_or("", |flow| flow.name.as_str());
+    let chart = |axis: Axis| {
+        let mut lines: Vec<Line> = Vec::new();
+        for (row, place) in rows.iter().zip(&axis.places) {
             let others = row
                 .settings
                 .iter()
                 .enumerate()
-                .filter(|(sweep, _)| *sweep != axis);
+                .filter(|(sweep, _)| *sweep != axis.sweep);
             let label: Vec<String> = others
                 .map(|(_, (parameter, value))| {
                     format!(
@@ -156,13 +225,16 @@ fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
                     )
                 })
                 .collect();
-            let label = label.join(", ");
+            let label = match label.as_slice() {
+                [] => flow.to_owned(),
+                label => label.join(", "),
+            };
             let delay = row
                 .bounds
                 .flows
                 .first()
                 .and_then(|flow| micros(&flow.delay));
-            let point = number(&row.settings[axis].1).zip(delay);
+            let point = delay.map(|delay| (*place, delay));
             match lines.iter_mut().find(|line| line.label == label) {
                 Some(line) => line.points.extend(point),
                 None => lines.push(Line {
@@ -172,7 +244,9 @@ fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
                 }),
             }
         }
-        let parameter = rows.first().map_or("", |row| row.settings[axis].0.as_str());
+        let parameter = rows
+            .first()
+            .map_or("", |row| row.settings[axis.sweep].0.as_str());
         let is_infinite = |row: &Row| {
             row.bounds
                 .flows
@@ -188,7 +262,11 @@ fn over_sweeps(rows: &[Row]) -> Vec<Chart> {
                 "Bounds over {}{infinite}",
                 parameter.rsplit('.').next().unwrap_or(parameter)
             ),
-            x: parameter.to_owned(),
+            x: match axis.unit {
+                "" => parameter.to_owned(),
+                unit => format!("{parameter} in {unit}"),
+            },
+            names: axis.names,
             y: "\u{b5}s".to_owned(),
             lines,
         }
@@ -221,7 +299,10 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Outcome<B> {
             (low.min(value), high.max(value))
         })
     };
-    let (left, right) = reach(&mut all().map(|point| point.0));
+    let (mut left, mut right) = reach(&mut all().map(|point| point.0));
+    if !chart.names.is_empty() {
+        (left, right) = (-0.5, chart.names.len() as f64 - 0.5);
+    }
     let (_, top) = reach(&mut all().map(|point| point.1));
     if left >= right && top <= 0.0 {
         return Ok(());
@@ -239,7 +320,7 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Outcome<B> {
         .x_desc(&chart.x)
         .y_desc(&chart.y)
         .light_line_style(WHITE)
-        .x_label_formatter(&|value| short(*value))
+        .x_label_formatter(&|value| label(*value, &chart.names))
         .y_label_formatter(&|value| short(*value))
         .label_style((FONT, 13).into_font())
         .draw()?;
@@ -247,6 +328,18 @@ fn draw_chart<B: DrawingBackend>(chart: &Chart, area: &Area<B>) -> Outcome<B> {
         draw_line(&mut context, line, *colour)?;
     }
     draw_legend(&legend, &chart.lines)
+}
+
+/// What stands at a place of an axis.
+fn label(value: f64, names: &[String]) -> String {
+    if names.is_empty() {
+        return short(value);
+    }
+    let is_place = (value - value.round()).abs() < 1e-6 && value > -0.5;
+    let name = is_place
+        .then(|| names.get(value.round() as usize))
+        .flatten();
+    name.cloned().unwrap_or_default()
 }
 
 /// A number without what it does not need.

@@ -81,22 +81,23 @@ fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, Str
 
 fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
     let kind = if flow.round_trip { " (round trip)" } else { "" };
-    let mut cells = vec![
-        format!("{}{kind}", flow.name),
-        time(&flow.delay),
-        time(&flow.jitter),
-    ];
+    let mut cells = vec![format!("{}{kind}", flow.name)];
+    if flow.is_unknown() {
+        cells.extend(["-".to_owned(), "-".to_owned()]);
+    } else {
+        cells.extend([time(&flow.delay), time(&flow.jitter)]);
+    }
     if with_analyses {
         let answers = flow.answers.iter();
         cells.extend(
             answers.map(|(_, answer)| answer.as_ref().map_or_else(|_| "-".to_owned(), time)),
         );
     }
-    cells.push(
-        flow.infinite
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string),
-    );
+    cells.push(match &flow.infinite {
+        _ if flow.is_unknown() => "no analysis applies".to_owned(),
+        Some(why) => why.to_string(),
+        None => String::new(),
+    });
     cells
 }
 
@@ -168,8 +169,9 @@ fn print_aligned(lines: &[Vec<String>]) {
     let is_number = |cell: &String| {
         cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell == "infinite"
     };
+    // The last column is a reason, which may begin with a number as well.
     let right: Vec<bool> = (0..columns)
-        .map(|column| cells(column).skip(1).all(is_number))
+        .map(|column| column + 1 < columns && cells(column).skip(1).all(is_number))
         .collect();
     for line in lines {
         let mut text = String::new();

@@ -8,10 +8,16 @@ use crate::arguments::CheckScenarioArguments;
 use crate::{explain, output};
 
 pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
+    let mut failed = None;
     for path in &arguments.files {
-        check(path)?;
+        if let Err(error) = check(path) {
+            // All of them are checked; the last error is the command's.
+            if let Some(earlier) = failed.replace(error) {
+                eprintln!("Error: {earlier:?}");
+            }
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 fn check(path: &Path) -> miette::Result<()> {

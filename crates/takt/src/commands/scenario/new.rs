@@ -1,7 +1,7 @@
 //! `takt scenario new`.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use takt_scenario::ScenarioFile;
 use takt_scenario::template::{DisciplineKind, Message, Template, TopologyKind};
@@ -22,7 +22,11 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| {
             let message = format!("cannot write {}: {error}", path.display());
-            explain::with_help(message, "A file that is there is not overwritten.")
+            let help = match error.kind() {
+                ErrorKind::AlreadyExists => "A file that is there is not overwritten.",
+                _ => "Is there such a directory, and may it be written to?",
+            };
+            explain::with_help(message, help)
         })
 }
 
@@ -44,6 +48,12 @@ fn template(arguments: &NewArguments) -> miette::Result<Template> {
         return Err(stray("--provisioning", "--qdisc cbs"));
     }
     let nodes = arguments.nodes.unwrap_or(4);
+    if name == TemplateName::Ring && nodes < 3 {
+        return Err(explain::with_help(
+            format!("a ring has at least 3 bridges, not {nodes}"),
+            "See `takt scenario new --help`.",
+        ));
+    }
     let topology = match name {
         TemplateName::P2p => TopologyKind::PointToPoint,
         TemplateName::Bridged => TopologyKind::Bridged,

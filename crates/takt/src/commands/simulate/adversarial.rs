@@ -74,6 +74,7 @@ fn rows(variant: &Variant, worst: &Worst, bounds: &[FlowBound]) -> Vec<Row> {
     let bound = |source: FlowSource, round_trip: bool| {
         let mut bounds = bounds.iter();
         let found = bounds.find(|it| it.source == source && it.round_trip == round_trip);
+        let found = found.filter(|bound| !bound.is_unknown());
         found.map(Bound::new)
     };
     let mut rows = Vec::new();
@@ -135,8 +136,10 @@ fn print(variant: &Variant, options: &Options, worst: &Worst, rows: &[Row]) {
         model_name(options.model),
     ));
     output::line("");
+    let names = rows.iter().map(|row| row.name.chars().count());
+    let width = names.max().unwrap_or(0).max(30);
     output::line(format!(
-        "{:<30} {:<10} {:>12} {:>8} {:>12} {:>12}",
+        "{:<width$} {:<10} {:>12} {:>8} {:>12} {:>12}",
         "FLOW", "DELAY", "FOUND", "TRY", "BOUND", "BOUND/FOUND"
     ));
     for row in rows {
@@ -153,7 +156,7 @@ fn print(variant: &Variant, options: &Options, worst: &Worst, rows: &[Row]) {
             .tightness()
             .map_or("-".to_owned(), |it| format!("{it:.3}"));
         output::line(format!(
-            "{:<30} {:<10} {delay:>12} {attempt:>8} {bound:>12} {tightness:>12}",
+            "{:<width$} {:<10} {delay:>12} {attempt:>8} {bound:>12} {tightness:>12}",
             row.name, row.kind
         ));
     }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use takt_scenario::Variant;
-use takt_sim::{Message, Observer, Outcome, Time};
+use takt_scenario::{FlowSource, Variant};
+use takt_sim::{Message, Observer, Outcome, Passage, Time};
 
 use crate::explain;
 
@@ -13,14 +13,17 @@ use crate::explain;
 pub(super) struct Messages {
     path: PathBuf,
     file: BufWriter<File>,
+    /// Whether rows for hops are wanted.
+    hops: bool,
     failed: Option<std::io::Error>,
 }
 
 impl Messages {
-    pub(super) fn create(path: &Path) -> miette::Result<Self> {
+    pub(super) fn create(path: &Path, hops: bool) -> miette::Result<Self> {
         let mut messages = Self {
             path: path.to_owned(),
             file: BufWriter::new(File::create(path).map_err(|error| refused(path, &error))?),
+            hops,
             failed: None,
         };
         let heading = "settings,flow,counter,published_ns,ended_ns,delay_ns,outcome,port,reason";
@@ -71,16 +74,41 @@ impl Observer for Rows<'_> {
             Outcome::Lost(port, reason) => ("lost", scenario.port_name(port), reason.name()),
             Outcome::Overwritten => ("overwritten", String::new(), ""),
         };
+        let counter = message.counter;
+        self.row(
+            message.source,
+            counter,
+            [message.published, message.ended],
+            [outcome, &port, reason],
+        );
+    }
+
+    fn passage(&mut self, passage: &Passage) {
+        if self.messages.hops {
+            let port = self.variant.scenario.port_name(passage.port);
+            self.row(
+                passage.source,
+                passage.counter,
+                [passage.queued, passage.arrived],
+                ["passed", &port, ""],
+            );
+        }
+    }
+}
+
+impl Rows<'_> {
+    fn row(&mut self, source: FlowSource, counter: u64, times: [Time; 2], ended: [&str; 3]) {
+        let flow = quoted(&self.variant.scenario.flow_name(source));
+        let [from, to] = times;
+        let [outcome, port, reason] = ended;
         let row = writeln!(
             self.messages.file,
-            "{},{},{},{},{},{},{outcome},{},{reason}",
+            "{},{flow},{counter},{},{},{},{outcome},{},{reason}",
             self.settings,
-            quoted(&scenario.flow_name(message.source)),
-            message.counter,
-            nanoseconds(message.published),
-            nanoseconds(message.ended),
-            nanoseconds(message.ended - message.published),
-            quoted(&port),
+            nanoseconds(from),
+            nanoseconds(to),
+            nanoseconds(to - from),
+            quoted(port),
         );
         if let Err(error) = row {
             self.messages.failed.get_or_insert(error);

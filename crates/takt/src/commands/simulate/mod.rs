@@ -10,17 +10,14 @@ use takt_sim::{Loopback, Model, Options, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
 use crate::interrupt::Interrupt;
-use crate::{explain, output, scenario_file};
+use crate::{output, scenario_file};
 
 pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
-    let (file, text) = scenario_file::read(&arguments.scenario)?;
-    let variants = file
-        .variants()
-        .map_err(|error| explain::scenario(&text, &error))?;
+    let variants = scenario_file::variants(&arguments.scenario)?;
     let mut csv = arguments
         .csv
         .as_deref()
-        .map(csv::Messages::create)
+        .map(|path| csv::Messages::create(path, arguments.hops))
         .transpose()?;
     let mut interrupt = None;
     for variant in &variants {

@@ -3,7 +3,7 @@
 use takt_scenario::{
     Application, ApplicationId, Flow, FlowSource, Measure, Receiver, Scenario, Variant,
 };
-use takt_sim::{DropRates, Extremes, Options, Results, Summary, Time};
+use takt_sim::{DropRates, Extremes, FlowStatistics, Options, Results, Summary, Time};
 
 use super::{heading, model_name};
 use crate::output;
@@ -19,17 +19,22 @@ pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
         model_name(options.model),
         seconds(results.simulated),
     ));
+    let table = Table {
+        scenario,
+        results,
+        width: width(scenario),
+    };
     for (index, application) in scenario.applications.iter().enumerate() {
-        of_application(scenario, results, ApplicationId(index), application);
+        table.of_application(ApplicationId(index), application);
     }
     for (flow, statistics) in scenario.flows().iter().zip(&results.flows) {
         if let FlowSource::Cross(_) = flow.source {
             output::line("");
-            head(&scenario.flow_name(flow.source));
-            if measured(scenario, Measure::OneWayDelay) {
-                summary("one way", &statistics.one_way.delay);
+            table.head(&scenario.flow_name(flow.source));
+            if table.measured(Measure::OneWayDelay) {
+                table.one_way("one way", flow, statistics);
             }
-            if measured(scenario, Measure::Drops) {
+            if table.measured(Measure::Drops) {
                 let (sent, lost) = (statistics.sent, statistics.all_lost());
                 output::line(format!("  drops  {} of {sent}", share(lost, sent)));
             }
@@ -37,57 +42,108 @@ pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
     }
 }
 
-fn measured(scenario: &Scenario, measure: Measure) -> bool {
-    scenario.measure.contains(&measure)
+/// Of the first column: names of ports stand four places in.
+fn width(scenario: &Scenario) -> usize {
+    let flows = scenario.flows().iter();
+    let ports = flows.flat_map(|flow| &flow.ports);
+    let ports = ports.map(|port| 4 + scenario.port_name(*port).chars().count());
+    let flows = scenario.flows().iter();
+    let names = flows.map(|flow| scenario.flow_name(flow.source).chars().count());
+    ports.chain(names).max().unwrap_or(0).max(30)
 }
 
-fn of_application(
-    scenario: &Scenario,
-    results: &Results,
-    id: ApplicationId,
-    application: &Application,
-) {
-    let Some(statistics) = results.applications.get(id.0) else {
-        return;
-    };
-    output::line("");
-    head(&application.name);
-    let is_loopback = matches!(application.receiver, Receiver::Loopback(_));
-    if is_loopback && measured(scenario, Measure::RoundTripTime) {
-        summary("round trip", &statistics.round_trip.delay);
+struct Table<'a> {
+    scenario: &'a Scenario,
+    results: &'a Results,
+    width: usize,
+}
+
+impl Table<'_> {
+    fn measured(&self, measure: Measure) -> bool {
+        self.scenario.measure.contains(&measure)
     }
-    if is_loopback && measured(scenario, Measure::Jitter) {
-        summary("  jitter", &statistics.round_trip.jitter);
-    }
-    let flows = scenario.flows().iter().zip(&results.flows);
-    for (flow, statistics) in flows.filter(|(flow, _)| is_of(flow, id)) {
-        let back = matches!(flow.source, FlowSource::Return(_));
-        let way = if back { "one way back" } else { "one way" };
-        if measured(scenario, Measure::OneWayDelay) {
-            summary(way, &statistics.one_way.delay);
-            for (port, hop) in flow.ports.iter().zip(&statistics.hops) {
-                extremes(&format!("  {}", scenario.port_name(*port)), hop);
+
+    fn of_application(&self, id: ApplicationId, application: &Application) {
+        let (scenario, results) = (self.scenario, self.results);
+        let Some(statistics) = results.applications.get(id.0) else {
+            return;
+        };
+        output::line("");
+        self.head(&application.name);
+        let is_loopback = matches!(application.receiver, Receiver::Loopback(_));
+        if is_loopback && self.measured(Measure::RoundTripTime) {
+            self.summary("round trip", &statistics.round_trip.delay);
+        }
+        if is_loopback && self.measured(Measure::Jitter) {
+            self.summary("  jitter", &statistics.round_trip.jitter);
+        }
+        let flows = scenario.flows().iter().zip(&results.flows);
+        for (flow, statistics) in flows.filter(|(flow, _)| is_of(flow, id)) {
+            let back = matches!(flow.source, FlowSource::Return(_));
+            let way = if back { "one way back" } else { "one way" };
+            if self.measured(Measure::OneWayDelay) {
+                self.one_way(way, flow, statistics);
+            }
+            if self.measured(Measure::Jitter) {
+                self.summary("  jitter", &statistics.one_way.jitter);
+            }
+            if self.measured(Measure::InterFrameSpacing) {
+                self.summary("  inter-frame spacing", &statistics.spacing);
             }
         }
-        if measured(scenario, Measure::Jitter) {
-            summary("  jitter", &statistics.one_way.jitter);
+        if self.measured(Measure::Drops) {
+            output::line(format!(
+                "  drops  {}",
+                drops(scenario, results, id, is_loopback)
+            ));
         }
-        if measured(scenario, Measure::InterFrameSpacing) {
-            summary("  inter-frame spacing", &statistics.spacing);
+        if self.measured(Measure::Counters) {
+            let counters = &statistics.counters;
+            output::line(format!(
+                "  counters  missed {}, repeated {}, out of order {}",
+                counters.missed, counters.repeated, counters.out_of_order
+            ));
         }
     }
-    if measured(scenario, Measure::Drops) {
+
+    fn one_way(&self, way: &str, flow: &Flow, statistics: &FlowStatistics) {
+        self.summary(way, &statistics.one_way.delay);
+        for (port, hop) in flow.ports.iter().zip(&statistics.hops) {
+            self.row(
+                &format!("  {}", self.scenario.port_name(*port)),
+                hop,
+                |_| None,
+            );
+        }
+    }
+
+    fn head(&self, name: &str) {
+        let width = self.width;
         output::line(format!(
-            "  drops  {}",
-            drops(scenario, results, id, is_loopback)
+            "{name:<width$} {:>9} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}",
+            "COUNT", "MIN", "MEDIAN", "MEAN", "P99", "P99.9", "MAX"
         ));
     }
-    if measured(scenario, Measure::Counters) {
-        let counters = &statistics.counters;
-        output::line(format!(
-            "  counters  missed {}, repeated {}, out of order {}",
-            counters.missed, counters.repeated, counters.out_of_order
-        ));
+
+    fn summary(&self, what: &str, summary: &Summary) {
+        self.row(what, &summary.extremes, |percent| {
+            summary.percentile(percent)
+        });
+    }
+
+    fn row(&self, what: &str, extremes: &Extremes, percentile: impl Fn(f64) -> Option<Time>) {
+        let columns = [
+            extremes.least(),
+            percentile(50.0),
+            extremes.mean(),
+            percentile(99.0),
+            percentile(99.9),
+            extremes.most(),
+        ];
+        let columns = columns.map(|time| format!(" {:>11}", time.map_or(String::new(), micros)));
+        let width = self.width - 2;
+        let line = format!("  {what:<width$} {:>9}{}", extremes.count, columns.concat());
+        output::line(line.trim_end());
     }
 }
 
@@ -106,39 +162,6 @@ fn drops(scenario: &Scenario, results: &Results, id: ApplicationId, is_loopback:
         text += &format!(", {} {}", scenario.port_name(*port), share(*count));
     }
     text + &format!(", d\u{3a3} {} of {}", share(rates.all()), rates.published)
-}
-
-const WIDTH: usize = 30;
-
-fn head(name: &str) {
-    output::line(format!(
-        "{name:<WIDTH$} {:>9} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}",
-        "COUNT", "MIN", "MEDIAN", "MEAN", "P99", "P99.9", "MAX"
-    ));
-}
-
-fn summary(what: &str, summary: &Summary) {
-    row(what, &summary.extremes, |percent| {
-        summary.percentile(percent)
-    });
-}
-
-fn extremes(what: &str, extremes: &Extremes) {
-    row(what, extremes, |_| None);
-}
-
-fn row(what: &str, extremes: &Extremes, percentile: impl Fn(f64) -> Option<Time>) {
-    let columns = [
-        extremes.least(),
-        percentile(50.0),
-        extremes.mean(),
-        percentile(99.0),
-        percentile(99.9),
-        extremes.most(),
-    ];
-    let columns = columns.map(|time| format!(" {:>11}", time.map_or(String::new(), micros)));
-    let line = format!("  {what:<28} {:>9}{}", extremes.count, columns.concat());
-    output::line(line.trim_end());
 }
 
 /// Microseconds, to the nanosecond.
