@@ -241,7 +241,7 @@ fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
 #[test]
 fn nothing_is_later_than_its_bound() {
     let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
-    let cases: u64 = cases.map_or(120, |cases| cases.parse().unwrap());
+    let cases: u64 = cases.map_or(90, |cases| cases.parse().unwrap());
     let mut random = Random::new(7, 0);
     let (mut compared, mut refused) = (0u64, 0u64);
     // Of each kind, how many, and how near a delay came to its bound.
