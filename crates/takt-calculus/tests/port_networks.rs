@@ -405,3 +405,30 @@ fn mistakes() {
         PortError::ShaperBelowTxtimes { class: 0 }
     );
 }
+
+/// A gate that is open for half of 200, frames of 40, an idleSlope of half the link's rate while it is open.
+#[test]
+fn credit_stands_still_while_the_gate_is_closed() {
+    let class = TrafficClass {
+        selection: TransmissionSelection::CreditBased {
+            idle_slope: ratio(1, 2),
+        },
+        longest: 40.into(),
+        shortest: 40.into(),
+    };
+    let entry = |gates| GateControlEntry {
+        gates,
+        interval: 100.into(),
+    };
+    let list = GateControlList::new(Rational::ZERO, 200.into(), vec![entry(1), entry(0)]).unwrap();
+    let port = EgressPort::new(Rational::ONE, vec![class]).unwrap();
+    let service = port.with_gates(list).unwrap().service(0, &[]).unwrap();
+    let value = |curve: &Curve, time: i64| curve.value(&time.into());
+    // The gate alone serves two frames in a window, from 140 on; credit is gained from 100 on, a quarter of a bit per second.
+    assert_eq!(value(&service.minimum, 240), Extended::ZERO);
+    assert_eq!(value(&service.minimum, 640), Extended::Finite(100.into()));
+    // Credit is -20 at worst, and 50 at best: what is gained in a window that serves nothing.
+    assert_eq!(value(&service.strict, 640), Extended::Finite(80.into()));
+    assert_eq!(value(&service.shaping, 100), Extended::Finite(100.into()));
+    assert_eq!(value(&service.shaping, 300), Extended::Finite(170.into()));
+}

@@ -118,7 +118,7 @@ impl GateControlList {
         self.best_phase(&windows, rate)
     }
 
-    /// What a slope makes of the time in which the gate of a class is open: the least in any interval, and the most.
+    /// What a slope makes of the time in which the gate of a class is open: a line below the least in any interval, and the most.
     pub(super) fn while_open(
         &self,
         class: usize,
@@ -130,7 +130,7 @@ impl GateControlList {
                 (always.clone(), always)
             }
             Some(windows) => (
-                self.worst_phase(&windows, &windows, &Rational::ZERO, slope),
+                line_below(&self.worst_phase(&windows, &windows, &Rational::ZERO, slope))?,
                 self.best_phase(&windows, slope),
             ),
         })
@@ -213,4 +213,19 @@ impl GateControlList {
         }
         Curve { pieces }.simplified()
     }
+}
+
+/// The rate-latency curve below a staircase, with its long-term rate: convolution with it takes no longer for more windows.
+fn line_below(staircase: &Curve) -> Result<Curve, PortError> {
+    let Some(rate) = staircase.long_term_rate().filter(|rate| !rate.is_zero()) else {
+        return Ok(Curve::zero());
+    };
+    let corners = staircase.pieces.iter().filter_map(|piece| {
+        let Extended::Finite(value) = &piece.at else {
+            return None;
+        };
+        Some(&piece.start - value / rate)
+    });
+    let latency = corners.max().unwrap_or(Rational::ZERO);
+    Ok(Curve::rate_latency(rate.clone(), latency)?)
 }

@@ -156,6 +156,8 @@ pub struct EgressPort {
     /// The highest first.
     classes: Vec<TrafficClass>,
     gates: Option<GateControlList>,
+    /// Of each class behind gates, the most that leaves: it is asked for often, and nothing changes it.
+    shapings: Vec<Curve>,
 }
 
 impl EgressPort {
@@ -197,6 +199,7 @@ impl EgressPort {
             link_rate,
             classes,
             gates: None,
+            shapings: Vec::new(),
         })
     }
 
@@ -216,6 +219,11 @@ impl EgressPort {
         let used: Vec<usize> = (0..self.classes.len()).filter(used).collect();
         gates.check_shared(&used)?;
         self.gates = Some(gates);
+        self.shapings.clear();
+        for class in 0..self.classes.len() {
+            let shaping = self.shaping(class)?;
+            self.shapings.push(shaping);
+        }
         Ok(self)
     }
 
@@ -339,6 +347,9 @@ impl EgressPort {
     /// # Errors
     /// None of which a port that could be made is the cause.
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
+        if let Some(known) = self.shapings.get(class) {
+            return Ok(known.clone());
+        }
         let link = Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())?;
         if let Some(gates) = &self.gates {
             let longest = self.classes.get(class).map(|class| &class.longest);
