@@ -85,6 +85,19 @@ pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     Report::new(diagnostic.with_label(label)).with_source_code(source)
 }
 
+/// A longer line, in bytes, would fill the screen: line and column have to do.
+const LONGEST_SHOWN: usize = 500;
+
+/// The line that a place is in.
+fn line_at(text: &str, place: usize) -> &str {
+    let (before, behind) = text.split_at_checked(place).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = behind
+        .find('\n')
+        .map_or(text.len(), |end| before.len() + end);
+    text.get(start..end).unwrap_or_default()
+}
+
 /// The mistakes in a scenario, each shown where it is.
 pub fn scenario(text: &str, error: &ScenarioError) -> Report {
     let count = error.mistakes.len();
@@ -107,8 +120,12 @@ pub fn scenario(text: &str, error: &ScenarioError) -> Report {
         LabeledSpan::at(mistake.span.start..mistake.span.start + length, label)
     });
     let diagnostic = MietteDiagnostic::new(format!("{}: {first}{more}", error.file))
-        .with_help("docs/scenario.md is the reference of this file.")
-        .with_labels(labels);
+        .with_help("docs/scenario.md is the reference of this file.");
+    let is_shown = |span: &std::ops::Range<usize>| line_at(text, span.start).len() <= LONGEST_SHOWN;
+    if !error.mistakes.iter().all(|mistake| is_shown(&mistake.span)) {
+        return Report::new(diagnostic);
+    }
+    let diagnostic = diagnostic.with_labels(labels);
     let source = NamedSource::new(&error.file, text.to_owned()).with_language("TOML");
     Report::new(diagnostic).with_source_code(source)
 }

@@ -135,6 +135,18 @@ fn all_files_are_checked() {
         let said = plain(&sandbox.run(&[command, &silent]).expect_failure());
         assert!(said.contains("nothing is sent"), "{said}");
     }
+    // A line of a megabyte is not shown: where it is wrong is enough.
+    let long = format!("version = 1\n{}", "x".repeat(1 << 20));
+    std::fs::write(&silent, long).unwrap();
+    let said = plain(
+        &sandbox
+            .run(&["scenario", "check", &silent])
+            .expect_failure(),
+    );
+    assert!(
+        said.contains("line 2, column 1048577") && said.len() < 1000,
+        "{said}"
+    );
     let ring = sandbox.run(&["scenario", "new", "ring", "--nodes", "2"]);
     let said = plain(&ring.expect_failure());
     assert!(said.contains("a ring has at least 3 bridges"), "{said}");

@@ -252,6 +252,24 @@ fn what_cannot_be_simulated() {
     assert!(mistake.contains("--adversarial"), "{mistake}");
 }
 
+/// The first message is published at 400 us, one of each 250 us; after 5 ms there are 19.
+#[test]
+fn a_duration_ends_it() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = small(folder.path());
+    fs::write(&scenario, SMALL.replace("trim = 20", "trim = 0")).unwrap();
+    let arguments = ["simulate", &scenario, "--duration", "5 ms"];
+    let table = sandbox.run(&arguments).expect_success();
+    assert!(table.contains("400 cycles or until 0.005000 s"), "{table}");
+    let json = sandbox
+        .run(&[&arguments[..], &["--json"]].concat())
+        .expect_success();
+    let results: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(results["duration_ns"], 5_000_000.0);
+    assert_eq!(results["applications"][0]["published"], 19);
+}
+
 /// Columns stand below each other, however long names are.
 #[test]
 fn long_names_widen_the_table() {

@@ -43,6 +43,7 @@ pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
         ("seed", options.simulation.seed.into()),
         ("cycles", options.simulation.cycles.into()),
         ("trim", options.simulation.trim.into()),
+        ("duration_ns", nanoseconds(options.duration)),
         ("model", model_name(options.model).into()),
         ("loopback", loopback.into()),
     ];

@@ -12,8 +12,11 @@ pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
     let scenario = &variant.scenario;
     output::line(heading(variant));
     output::line(format!(
-        "{} cycles, {} of them at each end not counted; seed {}, model {}, {} simulated, times in \u{b5}s",
+        "{} cycles{}, {} of them at each end not counted; seed {}, model {}, {} simulated, times in \u{b5}s",
         options.simulation.cycles,
+        options
+            .duration
+            .map_or(String::new(), |end| format!(" or until {}", seconds(end))),
         options.simulation.trim,
         options.simulation.seed,
         model_name(options.model),
