@@ -255,6 +255,23 @@ impl Curve {
         }
     }
 
+    /// The convolution with a delay: what this curve promises, so much later.
+    pub(crate) fn later(&self, delay: &Rational) -> Self {
+        if delay.is_zero() {
+            return self.clone();
+        }
+        let level = self.value(&Rational::ZERO);
+        let first = Piece::new(Rational::ZERO, level.clone(), level, Rational::ZERO);
+        let later = self.pieces.iter().map(|piece| Piece {
+            start: &piece.start + delay,
+            ..piece.clone()
+        });
+        Self {
+            pieces: std::iter::once(first).chain(later).collect(),
+        }
+        .simplified()
+    }
+
     /// Drops pieces that go on as the one before them.
     pub(crate) fn simplified(self) -> Self {
         let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());

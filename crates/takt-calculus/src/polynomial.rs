@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::Rational;
-use crate::curve::{CurveError, Extended};
+use crate::curve::Extended;
 use crate::linear_program::{LinearProgram, Terms};
 use crate::network::{Arrivals, Network};
 
@@ -25,6 +25,15 @@ enum Extent {
     Tree,
     /// The path of the flow.
     Path,
+}
+
+/// What of a flow's arrivals a programme knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Buckets {
+    /// All leaky buckets above the curve. Of a staircase these are several.
+    All,
+    /// The one that is above it in the long run.
+    Slowest,
 }
 
 /// A part of a flow's way within the tree.
@@ -59,12 +68,18 @@ pub(crate) fn delay(
     delays: &[Extended],
     shaped: bool,
     flow: usize,
-) -> Result<Extended, CurveError> {
+) -> Extended {
     let path = &network.flows[flow].path;
     let mut least = Extended::Infinity;
-    for extent in [Extent::Tree, Extent::Path] {
+    let attempts = [
+        (Extent::Tree, Buckets::All),
+        (Extent::Tree, Buckets::Slowest),
+        (Extent::Path, Buckets::All),
+        (Extent::Path, Buckets::Slowest),
+    ];
+    for (extent, buckets) in attempts {
         let mut tree = Tree::new(network, path, extent);
-        tree.constrain(arrivals, delays, shaped)?;
+        tree.constrain(arrivals, delays, shaped, buckets);
         if tree.program.constraints() > CONSTRAINTS {
             continue;
         }
@@ -76,7 +91,7 @@ pub(crate) fn delay(
             break;
         }
     }
-    Ok(least)
+    least
 }
 
 impl<'a> Tree<'a> {
@@ -177,18 +192,18 @@ impl<'a> Tree<'a> {
         arrivals: &Arrivals,
         delays: &[Extended],
         shaped: bool,
-    ) -> Result<(), CurveError> {
+        buckets: Buckets,
+    ) {
         self.order(delays);
         for index in 0..self.segments.len() {
-            self.arrival(index, arrivals)?;
+            self.arrival(index, arrivals, buckets);
         }
         for server in self.servers.keys().copied().collect::<Vec<_>>() {
-            self.service(server)?;
+            self.service(server);
             if shaped {
-                self.shaping(server)?;
+                self.shaping(server);
             }
         }
-        Ok(())
     }
 
     /// Dates in their order, and no further apart than a server delays.
@@ -231,12 +246,15 @@ impl<'a> Tree<'a> {
         come
     }
 
-    fn arrival(&mut self, index: usize, arrivals: &Arrivals) -> Result<(), CurveError> {
+    fn arrival(&mut self, index: usize, arrivals: &Arrivals, known: Buckets) {
         let segment = &self.segments[index];
         let first = self.network.flows[segment.flow].path[segment.position];
         let come = self.come(segment, 0);
         let dates = self.dates[&first].clone();
-        let buckets = arrivals.0[segment.flow][segment.position].leaky_buckets()?;
+        let mut buckets = arrivals.0[segment.flow][segment.position].leaky_buckets();
+        if known == Buckets::Slowest {
+            buckets.drain(..buckets.len().saturating_sub(1));
+        }
         for pair in come.windows(2) {
             self.program.at_most(
                 vec![(pair[1], Rational::ONE), (pair[0], -Rational::ONE)],
@@ -246,7 +264,6 @@ impl<'a> Tree<'a> {
         for (burst, rate) in buckets {
             self.limit(std::slice::from_ref(&come), &dates, &burst, &rate);
         }
-        Ok(())
     }
 
     /// Between any two of the dates no more than a bucket lets through.
@@ -278,7 +295,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Since its last date a server has served what its curve promises.
-    fn service(&mut self, server: usize) -> Result<(), CurveError> {
+    fn service(&mut self, server: usize) {
         let dates = &self.dates[&server];
         let since = dates[dates.len() - 1];
         let left = self.left(server);
@@ -291,16 +308,15 @@ impl<'a> Tree<'a> {
             };
             served.extend([(*left, -Rational::ONE), (*since, Rational::ONE)]);
         }
-        for (rate, latency) in self.network.servers[server].service.rate_latencies()? {
+        for (rate, latency) in self.network.servers[server].service.rate_latencies() {
             let mut terms = served.clone();
             terms.extend([(until, rate.clone()), (since, -&rate)]);
             self.program.at_most(terms, rate * latency);
         }
-        Ok(())
     }
 
     /// What came over one link together was limited there.
-    fn shaping(&mut self, server: usize) -> Result<(), CurveError> {
+    fn shaping(&mut self, server: usize) {
         let mut links: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
         for (index, own) in self.passing(server) {
             let segment = &self.segments[index];
@@ -315,11 +331,10 @@ impl<'a> Tree<'a> {
             let Some(shaping) = &self.network.servers[from].shaping else {
                 continue;
             };
-            for (burst, rate) in shaping.leaky_buckets()? {
+            for (burst, rate) in shaping.leaky_buckets() {
                 self.limit(&flows, &dates, &burst, &rate);
             }
         }
-        Ok(())
     }
 }
 

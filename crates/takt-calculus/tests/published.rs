@@ -79,7 +79,7 @@ fn saihu_pay_multiplexing_only_once() {
 /// a flow's own buckets one. Here the whole tree and all buckets count.
 #[test]
 fn saihu_polynomial_linear_program() {
-    let found = thousandths(&saihu().polynomial_linear_program(true).unwrap());
+    let found = thousandths(&saihu().polynomial_linear_program(true));
     assert_eq!(found, [80_050, 60_000, 49_276]);
     let published = [80_050, 79_270, 49_280];
     assert!(
@@ -94,12 +94,10 @@ fn saihu_polynomial_linear_program() {
 /// kbit/s. That is not what its buckets say together: by those it is 50.075, where links do not shape.
 #[test]
 fn saihu_least_upper_delay_bound() {
-    let found = thousandths(&saihu().polynomial_linear_program(false).unwrap());
+    let found = thousandths(&saihu().polynomial_linear_program(false));
     assert_eq!(found, [80_050, 60_000, 50_075]);
     let smallest = Curve::leaky_bucket(80.into(), ratio(5, 10_000)).unwrap();
-    let found = saihu_with(|_, _| smallest)
-        .polynomial_linear_program(false)
-        .unwrap();
+    let found = saihu_with(|_, _| smallest).polynomial_linear_program(false);
     assert_eq!(thousandths(&found), [80_050, 60_000, 50_004]);
 }
 

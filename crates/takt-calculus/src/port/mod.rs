@@ -9,6 +9,7 @@ mod credit;
 mod gates;
 mod network;
 mod schedule;
+mod separate_flow;
 mod total_flow;
 
 pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};

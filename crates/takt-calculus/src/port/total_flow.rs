@@ -255,9 +255,8 @@ impl PortNetwork {
             Extended::ZERO
         } else if class.selection == TransmissionSelection::FlowQueueing {
             // Nothing is known of the order: what came first can be last in the time until nothing waits.
-            let left = service.strict.residual(arrival, &Rational::ZERO);
-            left.first_above(&Extended::ZERO)
-                .map_or(Extended::Infinity, Extended::Finite)
+            let empty = arrival.first_not_above(&service.strict);
+            empty.map_or(Extended::Infinity, Extended::Finite)
         } else {
             arrival.frame_delay(&class.shortest, &service.minimum, port.link_rate())
         }
