@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bounds::{FixedPoint, PortBounds};
+use super::lines::lesser;
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
 use super::{Step, TransmissionSelection};
 use crate::Rational;
@@ -118,8 +119,12 @@ impl PortNetwork {
         } else {
             None
         };
-        let lines = if analyses.contains(&Analysis::SeparateFlow) {
-            self.with_lines()?
+        let uses_lines = [Analysis::SeparateFlow, Analysis::PolynomialLinearProgram];
+        let lines = if analyses
+            .iter()
+            .any(|analysis| uses_lines.contains(analysis))
+        {
+            self.lines(fixed_point)?
         } else {
             None
         };
@@ -137,7 +142,15 @@ impl PortNetwork {
                         self.separate_flow(lines.as_ref(), stream, &total_flow)?
                     }
                     Analysis::PayMultiplexingOnlyOnce => self.any_order(stream, &total_flow)?,
-                    Analysis::PolynomialLinearProgram => self.polynomial(stream, &total_flow)?,
+                    Analysis::PolynomialLinearProgram => {
+                        let delay = self.polynomial(stream, &total_flow)?;
+                        match &lines {
+                            Some(lines) => {
+                                lesser(delay, lines.network.polynomial(stream, &lines.bounds)?)
+                            }
+                            None => delay,
+                        }
+                    }
                 };
                 of_stream.push(Answer {
                     analysis: *analysis,

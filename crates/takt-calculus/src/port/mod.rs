@@ -7,6 +7,7 @@ mod analyses;
 mod bounds;
 mod credit;
 mod gates;
+mod lines;
 mod network;
 mod schedule;
 mod separate_flow;

@@ -2,50 +2,43 @@
 
 use super::analyses::NotApplicable;
 use super::bounds::PortBounds;
+use super::lines::{Lines, lesser};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// Up to so many pairs of pieces, curves with steps are convolved exactly; behind it, the convex ones below them.
-const PAIRS: usize = 256;
+/// How the queues of a stream become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// By the convolution of what others leave at each.
+    Exact,
+    /// By that of the convex curves below: what is left of a staircase has many pieces, and their convolution more.
+    Convex,
+}
 
 impl PortNetwork {
-    /// The same network, where a stream that arrives in steps does by the line above them; `None` if none does.
-    pub(super) fn with_lines(&self) -> Result<Option<Self>, PortNetworkError> {
-        let mut lines: Option<Self> = None;
-        for (index, stream) in self.streams.iter().enumerate() {
-            if stream.arrival == stream.arrival.concave_above() {
-                continue;
-            }
-            let line = stream
-                .arrival
-                .line_above()
-                .map_err(super::PortError::from)?;
-            if let Some(line) = line {
-                lines.get_or_insert_with(|| self.clone()).streams[index].arrival = line;
-            }
-        }
-        Ok(lines)
-    }
-
     /// What the others leave in all queues of the stream, one behind the other. In a FIFO queue there is a curve for each delay of theirs, and none of
-    /// these is the best for every stream: that for their steps and that for lines above them are tried, and the lesser bound is the answer.
+    /// these is the best for every stream. If streams arrive in steps, that for the steps is tried, and that for the lines above them.
     pub(super) fn separate_flow(
         &self,
-        lines: Option<&Self>,
+        lines: Option<&Lines>,
         stream: usize,
         bounds: &PortBounds,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let own = &self.streams[stream].arrival;
         let Some(lines) = lines else {
-            return self.queues_in_one(stream, bounds, usize::MAX);
+            return self.queues_in_one(stream, own, bounds, Row::Exact);
         };
-        let by_steps = self.queues_in_one(stream, bounds, PAIRS)?;
-        let by_lines = lines.queues_in_one(stream, bounds, usize::MAX)?;
-        Ok(match (by_steps, by_lines) {
-            (Ok(steps), Ok(lines)) => Ok(steps.min(lines)),
-            (steps, Err(_)) => steps,
-            (Err(_), lines) => lines,
-        })
+        let attempts = [
+            (self, bounds, Row::Convex),
+            (&lines.network, bounds, Row::Convex),
+            (&lines.network, &lines.bounds, Row::Exact),
+        ];
+        let mut least = Err(NotApplicable::NotFound);
+        for (network, bounds, row) in attempts {
+            least = lesser(least, network.queues_in_one(stream, own, bounds, row)?);
+        }
+        Ok(least)
     }
 
     /// What the others leave at a queue for one visit.
@@ -74,8 +67,9 @@ impl PortNetwork {
     fn queues_in_one(
         &self,
         stream: usize,
+        arrival: &Curve,
         bounds: &PortBounds,
-        pairs: usize,
+        kind: Row,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
         let own = &self.streams[stream];
         let mut row: Option<Curve> = None;
@@ -90,19 +84,18 @@ impl PortNetwork {
                 late += &own.longest / rate;
             }
             let service = residual.later(&late);
-            row = Some(match row {
-                Some(row) if row.pieces.len() * service.pieces.len() > pairs => row
-                    .convex_below()
-                    .convolution_of_convex(&service.convex_below()),
-                Some(row) => row.convolution(&service),
-                None => service,
+            row = Some(match (row, kind) {
+                (None, Row::Exact) => service,
+                (None, Row::Convex) => service.convex_below(),
+                (Some(row), Row::Exact) => row.convolution(&service),
+                (Some(row), Row::Convex) => row.convolution_of_convex(&service.convex_below()),
             });
             link_rate = Some(self.ports[queue.port].link_rate());
         }
         let (Some(row), Some(link_rate)) = (row, link_rate) else {
             return Ok(Err(NotApplicable::NotFound));
         };
-        let delay = own.arrival.frame_delay(&own.shortest, &row, link_rate);
+        let delay = arrival.frame_delay(&own.shortest, &row, link_rate);
         Ok(Ok(delay.plus(&always)))
     }
 }
