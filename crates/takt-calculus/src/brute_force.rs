@@ -331,6 +331,23 @@ fn constructors() {
 }
 
 #[test]
+fn corners_of_a_staircase() {
+    let stairs = Curve::staircase(3.into(), 2.into(), 2).unwrap();
+    let corners = |end: i64| -> Vec<(Rational, Rational)> { stairs.corners(&end.into()) };
+    let expected = |corners: &[(i64, i64)]| -> Vec<(Rational, Rational)> {
+        let corners = corners.iter();
+        corners
+            .map(|(time, value)| ((*time).into(), (*value).into()))
+            .collect()
+    };
+    assert_eq!(corners(1), expected(&[(0, 0), (0, 3), (1, 3)]));
+    let until_line = [(0, 0), (0, 3), (2, 3), (2, 6), (4, 6), (4, 9), (6, 12)];
+    assert_eq!(corners(6), expected(&until_line));
+    let delay = Curve::burst_delay(2.into()).unwrap();
+    assert_eq!(delay.corners(&5.into()), expected(&[(0, 0), (2, 0)]));
+}
+
+#[test]
 fn rate_latency_and_leaky_bucket() {
     let arrival = Curve::leaky_bucket(25.into(), 5.into()).unwrap();
     let server = Curve::rate_latency(10.into(), 10.into()).unwrap();
