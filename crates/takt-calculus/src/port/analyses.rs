@@ -143,12 +143,14 @@ impl PortNetwork {
                     }
                     Analysis::PayMultiplexingOnlyOnce => self.any_order(stream, &total_flow)?,
                     Analysis::PolynomialLinearProgram => {
-                        let delay = self.polynomial(stream, &total_flow)?;
-                        match &lines {
-                            Some(lines) => {
-                                lesser(delay, lines.network.polynomial(stream, &lines.bounds)?)
-                            }
-                            None => delay,
+                        let by_lines = match &lines {
+                            Some(lines) => lines.network.polynomial(stream, &lines.bounds)?,
+                            None => Err(NotApplicable::NotFound),
+                        };
+                        if lines.as_ref().is_some_and(|lines| lines.only) {
+                            by_lines
+                        } else {
+                            lesser(self.polynomial(stream, &total_flow)?, by_lines)
                         }
                     }
                 };

@@ -8,6 +8,8 @@ use crate::curve::Extended;
 
 /// The network with lines, and its Total Flow Analysis with shaping.
 pub(super) struct Lines {
+    /// Whether the network is so large that only lines are tried where streams are analysed one by one.
+    pub(super) only: bool,
     pub(super) network: PortNetwork,
     pub(super) bounds: PortBounds,
 }
@@ -36,7 +38,11 @@ impl PortNetwork {
             return Ok(None);
         };
         let bounds = network.total_flow(true, fixed_point)?;
-        Ok(Some(Lines { network, bounds }))
+        Ok(Some(Lines {
+            only: self.hops() > fixed_point.exact_up_to,
+            network,
+            bounds,
+        }))
     }
 }
 

@@ -35,7 +35,8 @@ impl PortNetwork {
             (&lines.network, &lines.bounds, Row::Exact),
         ];
         let mut least = Err(NotApplicable::NotFound);
-        for (network, bounds, row) in attempts {
+        let skipped = if lines.only { 2 } else { 0 };
+        for (network, bounds, row) in attempts.into_iter().skip(skipped) {
             least = lesser(least, network.queues_in_one(stream, own, bounds, row)?);
         }
         Ok(least)

@@ -143,8 +143,7 @@ impl PortNetwork {
         };
         let mut grid = fixed_point.grid.clone();
         let (first, circle) = self.order.split_at(self.cyclic_from);
-        let length: usize = self.queues.iter().map(Vec::len).sum();
-        let rounded = length > fixed_point.exact_up_to;
+        let rounded = self.hops() > fixed_point.exact_up_to;
         for queue in first {
             progress.pass(*queue, rounded.then_some(&grid))?;
         }
