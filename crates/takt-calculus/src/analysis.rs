@@ -2,8 +2,8 @@
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
+use crate::pmoo;
 use crate::polynomial::{self, Sought};
-use crate::{Rational, pmoo};
 
 /// How Total Flow Analysis bounds what leaves a server. Both hold; neither is always the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,23 +113,17 @@ impl Network {
     /// The polynomial-size linear programme: of each flow, the delay on its path and what comes to it, as dates that servers, arrivals and their
     /// order leave possible; delays of [`Self::total_flow`] are among the constraints. FIFO servers. With `shaped`, what comes over a link is no more than
     /// the link's shaping curve. Every result is proven by exact multipliers; it is infinite where none were found.
-    ///
-    /// # Errors
-    /// None of which the curves of a network are the cause.
-    pub fn polynomial_linear_program(&self, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+    pub fn polynomial_linear_program(&self, shaped: bool) -> Vec<Extended> {
         self.polynomial(Sought::Delay, shaped)
     }
 
     /// The same programme for the most of each flow that is on its path at a time, in bits. With that as its burst a flow leaves its path, if it came there by a
     /// leaky bucket, at the same rate: where a network is cut, the rest begins with it.
-    ///
-    /// # Errors
-    /// None of which the curves of a network are the cause.
-    pub fn polynomial_backlogs(&self, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+    pub fn polynomial_backlogs(&self, shaped: bool) -> Vec<Extended> {
         self.polynomial(Sought::Backlog, shaped)
     }
 
-    fn polynomial(&self, sought: Sought, shaped: bool) -> Result<Vec<Extended>, CurveError> {
+    fn polynomial(&self, sought: Sought, shaped: bool) -> Vec<Extended> {
         let (total, arrivals) = self.total_flow_arrivals(Output::Delay, shaped);
         let delays = &total.server_delays;
         (0..self.flows.len())
@@ -150,7 +144,7 @@ impl Network {
                 let own = &self.flows[flow].arrival;
                 let mut left = Curve::constant(Extended::Infinity);
                 let mut delay = Extended::Infinity;
-                for (rate, latency) in pmoo::residuals(self, &arrivals, flow, position + 1)? {
+                for (rate, latency) in pmoo::residuals(self, &arrivals, flow, position + 1) {
                     let service = Curve::rate_latency(rate, latency)?;
                     left = left.minimum(&own.deconvolution(&service));
                     delay = delay.min(own.horizontal_deviation(&service));
@@ -160,39 +154,5 @@ impl Network {
             }
         }
         Ok(delays)
-    }
-}
-
-impl Curve {
-    /// Rate-latency curves `(rate, latency)` that are nowhere above this one: the lines of a convex curve.
-    pub(crate) fn rate_latencies(&self) -> Result<Vec<(Rational, Rational)>, CurveError> {
-        let mut found = Vec::new();
-        for piece in self
-            .pieces
-            .iter()
-            .filter(|piece| piece.slope > Rational::ZERO)
-        {
-            let Some(after) = piece.after.finite() else {
-                continue;
-            };
-            let latency = (&piece.start - after / &piece.slope).max(Rational::ZERO);
-            let line = Self::rate_latency(piece.slope.clone(), latency.clone())?;
-            if line.vertical_deviation(self) == Extended::ZERO {
-                found.push((piece.slope.clone(), latency));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Leaky buckets `(burst, rate)` that are nowhere below this curve: one for each of its slopes that is enough.
-    pub(crate) fn leaky_buckets(&self) -> Result<Vec<(Rational, Rational)>, CurveError> {
-        let mut found = Vec::new();
-        for piece in &self.pieces {
-            let line = Self::leaky_bucket(Rational::ZERO, piece.slope.clone())?;
-            if let Extended::Finite(burst) = self.vertical_deviation(&line) {
-                found.push((burst, piece.slope.clone()));
-            }
-        }
-        Ok(found)
     }
 }

@@ -188,6 +188,76 @@ proptest! {
         }
     }
 
+    /// Corners of a hull are corners of the curve, and no line from one side of a corner to the other is on the curve's side of it.
+    #[test]
+    fn concave_above(f in curve()) {
+        let hull = f.concave_above();
+        prop_assert_eq!(hull.value(&Rational::ZERO), Extended::ZERO);
+        if f.long_term_rate().is_none() {
+            prop_assert_eq!(right(&hull, &Rational::ZERO), Extended::Infinity);
+            return Ok(());
+        }
+        prop_assert_eq!(hull.long_term_rate(), f.long_term_rate());
+        for time in halves(12) {
+            prop_assert!(hull.value(&time) >= f.value(&time) || time.is_zero());
+            prop_assert!(right(&hull, &time) >= right(&f, &time));
+            let least = f.leaky_buckets().into_iter().map(|(burst, rate)| burst + rate * &time).min();
+            prop_assert_eq!(Some(right(&hull, &time)), least.map(Extended::Finite));
+        }
+        for piece in &hull.pieces {
+            let touched = f.right(&piece.start).0.max(f.value(&piece.start)) == piece.after;
+            prop_assert!(touched, "at {}", piece.start);
+        }
+        let slopes: Vec<_> = hull.pieces.iter().map(|piece| -&piece.slope).collect();
+        prop_assert!(slopes.is_sorted_by(|one, other| one < other));
+        let line = f.line_above().unwrap().unwrap();
+        prop_assert_eq!(line.concave_above(), line.clone());
+        prop_assert_eq!(f.vertical_deviation(&line), Extended::ZERO);
+    }
+
+    #[test]
+    fn convex_below(f in curve(), g in curve()) {
+        let hull = f.convex_below();
+        for time in halves(12) {
+            prop_assert!(hull.value(&time) <= f.value(&time));
+            prop_assert!(right(&hull, &time) <= right(&f, &time));
+            for (rate, latency) in f.rate_latencies() {
+                prop_assert!(Extended::Finite(rate * (&time - latency).max(Rational::ZERO)) <= f.value(&time));
+            }
+        }
+        for piece in &hull.pieces {
+            let of_curve = [f.value(&piece.start), f.before(&piece.start).line(&piece.start)];
+            prop_assert!(of_curve.contains(&piece.at), "at {}", piece.start);
+        }
+        let slopes: Vec<_> = hull.pieces.iter().map(|piece| (piece.after.clone() == Extended::Infinity, piece.slope.clone())).collect();
+        prop_assert!(slopes.is_sorted_by(|one, other| one < other));
+        prop_assert_eq!(hull.long_term_rate(), f.long_term_rate());
+        let other = g.convex_below();
+        prop_assert_eq!(hull.convolution_of_convex(&other), hull.convolution(&other));
+    }
+
+    #[test]
+    fn later(f in curve(), delay in 0i64..5) {
+        let delay = ratio(delay, 2);
+        prop_assert_eq!(f.later(&delay), f.convolution(&Curve::burst_delay(delay.clone()).unwrap()));
+    }
+
+    #[test]
+    fn first_not_above(f in curve(), g in curve()) {
+        let far = 4_000i64;
+        let met = f.first_not_above(&g);
+        let times = || (1..=far).map(|part| ratio(part, 100));
+        let is_met = |time: &Rational| f.value(time) <= g.value(time);
+        match met {
+            Some(met) => {
+                prop_assert!(times().all(|time| time >= met || !is_met(&time)), "before {}", met);
+                let little = ratio(1, 1_000_000);
+                prop_assert!([&met + &little, met.clone()].iter().any(|time| !time.is_zero() && is_met(time)), "not at {}", met);
+            }
+            None => prop_assert!(!times().any(|time| is_met(&time))),
+        }
+    }
+
     #[test]
     fn residual(f in curve(), g in curve(), from in 0i64..4) {
         let from = Rational::from(from);
@@ -258,6 +328,23 @@ fn constructors() {
         Curve::leaky_bucket((-1).into(), 0.into()),
         Err(crate::CurveError::Negative("burst"))
     );
+}
+
+#[test]
+fn corners_of_a_staircase() {
+    let stairs = Curve::staircase(3.into(), 2.into(), 2).unwrap();
+    let corners = |end: i64| -> Vec<(Rational, Rational)> { stairs.corners(&end.into()) };
+    let expected = |corners: &[(i64, i64)]| -> Vec<(Rational, Rational)> {
+        let corners = corners.iter();
+        corners
+            .map(|(time, value)| ((*time).into(), (*value).into()))
+            .collect()
+    };
+    assert_eq!(corners(1), expected(&[(0, 0), (0, 3), (1, 3)]));
+    let until_line = [(0, 0), (0, 3), (2, 3), (2, 6), (4, 6), (4, 9), (6, 12)];
+    assert_eq!(corners(6), expected(&until_line));
+    let delay = Curve::burst_delay(2.into()).unwrap();
+    assert_eq!(delay.corners(&5.into()), expected(&[(0, 0), (2, 0)]));
 }
 
 #[test]

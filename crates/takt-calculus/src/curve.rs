@@ -202,6 +202,30 @@ impl Curve {
         })
     }
 
+    /// The corners of the curve's graph up to a time, `(time, value)`, where it is finite: from one to the next it is a line, upright at a jump.
+    pub fn corners(&self, end: &Rational) -> Vec<(Rational, Rational)> {
+        let mut corners = Vec::with_capacity(2 * self.pieces.len());
+        let mut add = |time: &Rational, value: Extended| {
+            if let Extended::Finite(value) = value {
+                let corner = (time.clone(), value);
+                if corners.last() != Some(&corner) {
+                    corners.push(corner);
+                }
+            }
+        };
+        for (index, piece) in self.pieces.iter().enumerate() {
+            if piece.start > *end {
+                break;
+            }
+            add(&piece.start, piece.at.clone());
+            add(&piece.start, piece.after.clone());
+            let until = self.pieces.get(index + 1).map_or(end, |next| &next.start);
+            let until = until.min(end);
+            add(until, piece.line(until));
+        }
+        corners
+    }
+
     /// The piece that holds at a time, which must not be negative.
     pub(crate) fn piece(&self, time: &Rational) -> &Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= *time);
@@ -253,6 +277,23 @@ impl Curve {
         Self {
             pieces: std::iter::once(first).chain(later).collect(),
         }
+    }
+
+    /// The convolution with a delay: what this curve promises, so much later.
+    pub(crate) fn later(&self, delay: &Rational) -> Self {
+        if delay.is_zero() {
+            return self.clone();
+        }
+        let level = self.value(&Rational::ZERO);
+        let first = Piece::new(Rational::ZERO, level.clone(), level, Rational::ZERO);
+        let later = self.pieces.iter().map(|piece| Piece {
+            start: &piece.start + delay,
+            ..piece.clone()
+        });
+        Self {
+            pieces: std::iter::once(first).chain(later).collect(),
+        }
+        .simplified()
     }
 
     /// Drops pieces that go on as the one before them.

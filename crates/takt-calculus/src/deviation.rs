@@ -104,6 +104,30 @@ impl Curve {
         deviation
     }
 
+    /// `inf { t > 0 : f(t) ≤ g(t) }`: when nothing waits any more of what arrives by this curve in a strict server of service curve `service`, seen from
+    /// when something began to wait.
+    pub(crate) fn first_not_above(&self, service: &Self) -> Option<Rational> {
+        let beside = self.beside(service);
+        for (index, (time, own, service)) in beside.iter().copied().enumerate() {
+            if *time > Rational::ZERO && own.value(time) <= service.value(time) {
+                return Some(time.clone());
+            }
+            let (value, service_value) = (own.line(time), service.line(time));
+            if (&value, &own.slope) <= (&service_value, &service.slope) {
+                return Some(time.clone());
+            }
+            if let (Some(value), Some(service_value)) = (value.finite(), service_value.finite())
+                && service.slope > own.slope
+            {
+                let met = time + (value - service_value) / (&service.slope - &own.slope);
+                if beside.get(index + 1).is_none_or(|(end, ..)| met < **end) {
+                    return Some(met);
+                }
+            }
+        }
+        None
+    }
+
     /// The values between which the curve is linear.
     fn levels(&self) -> Vec<Extended> {
         let mut levels = Vec::with_capacity(3 * self.pieces.len());

@@ -24,6 +24,7 @@ mod deviation;
 mod envelope;
 mod frame_bits;
 mod grid;
+mod hull;
 mod linear_program;
 mod network;
 mod periodic;

@@ -2,7 +2,6 @@
 //! Performance Bounds in Feed-Forward Networks by Paying Multiplexing Only Once, 2008).
 
 use crate::Rational;
-use crate::curve::CurveError;
 use crate::network::{Arrivals, Network};
 
 /// At most so many choices of one line per server and one bucket per flow are tried. Each is a bound; more can only improve it.
@@ -21,12 +20,12 @@ pub(crate) fn residuals(
     arrivals: &Arrivals,
     flow: usize,
     length: usize,
-) -> Result<Vec<(Rational, Rational)>, CurveError> {
+) -> Vec<(Rational, Rational)> {
     let row = &network.flows[flow].path[..length];
-    let crosses = crosses(network, arrivals, flow, row)?;
+    let crosses = crosses(network, arrivals, flow, row);
     let mut lines = Vec::with_capacity(row.len());
     for server in row {
-        lines.push(network.servers[*server].service.rate_latencies()?);
+        lines.push(network.servers[*server].service.rate_latencies());
     }
     let sizes = lines
         .iter()
@@ -59,16 +58,11 @@ pub(crate) fn residuals(
             .map(|(cross, chosen)| (&cross.servers, &cross.buckets[*chosen]));
         found.extend(residual(&lines, &buckets.collect::<Vec<_>>()));
     }
-    Ok(found)
+    found
 }
 
 /// The other flows that share servers with a row. One that leaves it and comes back counts as another.
-fn crosses(
-    network: &Network,
-    arrivals: &Arrivals,
-    flow: usize,
-    row: &[usize],
-) -> Result<Vec<Cross>, CurveError> {
+fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -> Vec<Cross> {
     let mut crosses = Vec::new();
     for (index, server) in row.iter().enumerate() {
         for passing in network.passing[*server]
@@ -81,7 +75,9 @@ fn crosses(
             if !together {
                 let shared = row[index..].iter().zip(&path[passing.position..]);
                 let length = shared.take_while(|(one, other)| one == other).count();
-                let buckets = arrivals.0[passing.flow][passing.position].leaky_buckets()?;
+                let mut buckets = arrivals.0[passing.flow][passing.position].leaky_buckets();
+                // Which leave something in the long run are tried first.
+                buckets.reverse();
                 crosses.push(Cross {
                     servers: index..index + length,
                     buckets,
@@ -89,7 +85,7 @@ fn crosses(
             }
         }
     }
-    Ok(crosses)
+    crosses
 }
 
 /// The slowest server's remaining rate, after all latencies and all others' bursts, with what they send during the latencies.

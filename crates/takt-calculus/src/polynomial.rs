@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::Rational;
-use crate::curve::{CurveError, Extended};
+use crate::curve::Extended;
 use crate::linear_program::{LinearProgram, Terms};
 use crate::network::{Arrivals, Network};
 
@@ -25,6 +25,15 @@ enum Extent {
     Tree,
     /// The path of the flow.
     Path,
+}
+
+/// What of a flow's arrivals a programme knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Buckets {
+    /// All leaky buckets above the curve. Of a staircase these are several.
+    All,
+    /// The one that is above it in the long run.
+    Slowest,
 }
 
 /// A part of a flow's way within the tree.
@@ -69,14 +78,20 @@ pub(crate) fn longest(
     delays: &[Extended],
     shaped: bool,
     flow: usize,
-) -> Result<Extended, CurveError> {
+) -> Extended {
     let path = &network.flows[flow].path;
-    for extent in [Extent::Tree, Extent::Path] {
+    let attempts = [
+        (Extent::Tree, Buckets::All),
+        (Extent::Tree, Buckets::Slowest),
+        (Extent::Path, Buckets::All),
+        (Extent::Path, Buckets::Slowest),
+    ];
+    for (extent, buckets) in attempts {
         let mut tree = Tree::new(network, path, extent);
-        tree.constrain(arrivals, delays, shaped)?;
+        tree.constrain(arrivals, delays, shaped, buckets);
         let objective = match sought {
             Sought::Delay => Some((tree.end, tree.dates[&path[0]][0])),
-            Sought::Backlog => tree.come_and_departed(arrivals, flow)?,
+            Sought::Backlog => tree.come_and_departed(arrivals, flow),
         };
         let Some((more, less)) = objective else {
             continue;
@@ -87,10 +102,10 @@ pub(crate) fn longest(
         tree.program
             .maximize(vec![(more, Rational::ONE), (less, -Rational::ONE)]);
         if let Some(bound) = tree.program.upper_bound() {
-            return Ok(Extended::Finite(bound));
+            return Extended::Finite(bound);
         }
     }
-    Ok(Extended::Infinity)
+    Extended::Infinity
 }
 
 impl<'a> Tree<'a> {
@@ -191,18 +206,18 @@ impl<'a> Tree<'a> {
         arrivals: &Arrivals,
         delays: &[Extended],
         shaped: bool,
-    ) -> Result<(), CurveError> {
+        buckets: Buckets,
+    ) {
         self.order(delays);
         for index in 0..self.segments.len() {
-            self.arrival(index, arrivals)?;
+            self.arrival(index, arrivals, buckets);
         }
         for server in self.servers.keys().copied().collect::<Vec<_>>() {
-            self.service(server)?;
+            self.service(server);
             if shaped {
-                self.shaping(server)?;
+                self.shaping(server);
             }
         }
-        Ok(())
     }
 
     /// Dates in their order, and no further apart than a server delays.
@@ -245,12 +260,15 @@ impl<'a> Tree<'a> {
         come
     }
 
-    fn arrival(&mut self, index: usize, arrivals: &Arrivals) -> Result<(), CurveError> {
+    fn arrival(&mut self, index: usize, arrivals: &Arrivals, known: Buckets) {
         let segment = &self.segments[index];
         let first = self.network.flows[segment.flow].path[segment.position];
         let come = self.come(segment, 0);
         let dates = self.dates[&first].clone();
-        let buckets = arrivals.0[segment.flow][segment.position].leaky_buckets()?;
+        let mut buckets = arrivals.0[segment.flow][segment.position].leaky_buckets();
+        if known == Buckets::Slowest {
+            buckets.drain(..buckets.len().saturating_sub(1));
+        }
         for pair in come.windows(2) {
             self.program.at_most(
                 vec![(pair[1], Rational::ONE), (pair[0], -Rational::ONE)],
@@ -260,25 +278,18 @@ impl<'a> Tree<'a> {
         for (burst, rate) in buckets {
             self.limit(std::slice::from_ref(&come), &dates, &burst, &rate);
         }
-        Ok(())
     }
 
     /// What of a flow has come to its path at the end, and what of it has left the path then.
-    fn come_and_departed(
-        &mut self,
-        arrivals: &Arrivals,
-        flow: usize,
-    ) -> Result<Option<(usize, usize)>, CurveError> {
+    fn come_and_departed(&mut self, arrivals: &Arrivals, flow: usize) -> Option<(usize, usize)> {
         let path = &self.network.flows[flow].path;
         let whole = |segment: &&Segment| segment.flow == flow && segment.length == path.len();
-        let Some(segment) = self.segments.iter().find(whole) else {
-            return Ok(None);
-        };
+        let segment = self.segments.iter().find(whole)?;
         let departed = segment.departed[0];
         let before = self.come(segment, 0);
         let dates = self.dates[&path[0]].clone();
         let come = self.program.variable(self.bits);
-        for (burst, rate) in arrivals.0[flow][0].leaky_buckets()? {
+        for (burst, rate) in arrivals.0[flow][0].leaky_buckets() {
             for (date, before) in dates.iter().zip(&before) {
                 let terms = vec![
                     (come, Rational::ONE),
@@ -289,7 +300,7 @@ impl<'a> Tree<'a> {
                 self.program.at_most(terms, burst.clone());
             }
         }
-        Ok(Some((come, departed)))
+        Some((come, departed))
     }
 
     /// Between any two of the dates no more than a bucket lets through.
@@ -321,7 +332,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Since its last date a server has served what its curve promises.
-    fn service(&mut self, server: usize) -> Result<(), CurveError> {
+    fn service(&mut self, server: usize) {
         let dates = &self.dates[&server];
         let since = dates[dates.len() - 1];
         let left = self.left(server);
@@ -334,16 +345,15 @@ impl<'a> Tree<'a> {
             };
             served.extend([(*left, -Rational::ONE), (*since, Rational::ONE)]);
         }
-        for (rate, latency) in self.network.servers[server].service.rate_latencies()? {
+        for (rate, latency) in self.network.servers[server].service.rate_latencies() {
             let mut terms = served.clone();
             terms.extend([(until, rate.clone()), (since, -&rate)]);
             self.program.at_most(terms, rate * latency);
         }
-        Ok(())
     }
 
     /// What came over one link together was limited there.
-    fn shaping(&mut self, server: usize) -> Result<(), CurveError> {
+    fn shaping(&mut self, server: usize) {
         let mut links: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
         for (index, own) in self.passing(server) {
             let segment = &self.segments[index];
@@ -358,11 +368,10 @@ impl<'a> Tree<'a> {
             let Some(shaping) = &self.network.servers[from].shaping else {
                 continue;
             };
-            for (burst, rate) in shaping.leaky_buckets()? {
+            for (burst, rate) in shaping.leaky_buckets() {
                 self.limit(&flows, &dates, &burst, &rate);
             }
         }
-        Ok(())
     }
 }
 

@@ -128,7 +128,7 @@ proptest! {
         let network = Network::new(servers.clone(), flows.clone()).unwrap();
         for shaped in [false, true] {
             let total = network.total_flow(Output::Delay, shaped).flow_delays;
-            for (found, total) in network.polynomial_linear_program(shaped).unwrap().iter().zip(&total) {
+            for (found, total) in network.polynomial_linear_program(shaped).iter().zip(&total) {
                 prop_assert!(found <= total || *total == Extended::Infinity);
                 prop_assert!(found.finite().is_some() || *total == Extended::Infinity);
             }
@@ -138,8 +138,8 @@ proptest! {
         let row = row.reduce(|row, service| row.convolution(&service)).unwrap();
         let (delay, backlog) = (alone.arrival.horizontal_deviation(&row), alone.arrival.vertical_deviation(&row));
         let network = Network::new(servers, vec![alone]).unwrap();
-        prop_assert!(network.polynomial_linear_program(false).unwrap()[0] >= delay);
-        prop_assert!(network.polynomial_backlogs(false).unwrap()[0] >= backlog);
+        prop_assert!(network.polynomial_linear_program(false)[0] >= delay);
+        prop_assert!(network.polynomial_backlogs(false)[0] >= backlog);
     }
 
     /// On servers in a row, where the tree of a flow is the same whoever else is there.
@@ -151,7 +151,7 @@ proptest! {
         }).collect();
         let fewer = Network::new(servers.clone(), flows[1..].to_vec()).unwrap();
         let more = Network::new(servers, flows).unwrap();
-        let [fewer, more] = [fewer, more].map(|network| network.polynomial_linear_program(false).unwrap());
+        let [fewer, more] = [fewer, more].map(|network| network.polynomial_linear_program(false));
         for (fewer, more) in fewer.iter().zip(&more[1..]) {
             prop_assert!(fewer <= more);
         }
@@ -199,11 +199,11 @@ proptest! {
             }
         }
         for shaped in [false, true] {
-            let bounds = network.polynomial_linear_program(shaped).unwrap();
+            let bounds = network.polynomial_linear_program(shaped);
             for (flow, sent, left) in &packets {
                 prop_assert!(Extended::Finite(left - sent) <= bounds[*flow]);
             }
-            let bounds = network.polynomial_backlogs(shaped).unwrap();
+            let bounds = network.polynomial_backlogs(shaped);
             for (flow, now, _) in &packets {
                 let there = packets.iter().filter(|(other, sent, left)| other == flow && sent <= now && left > now);
                 prop_assert!(Extended::Finite(there.count().into()) <= bounds[*flow]);

@@ -307,3 +307,34 @@ fn etf_that_is_given_frames_in_time() {
     let fifo = two_hosts("scheduler = \"fq_codel\"", "txtime = true");
     assert!(delay(&fifo).unwrap_err().contains("no etf waits for"));
 }
+
+/// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. That a thread is late makes messages come together only when it is late
+/// by a cycle; by a leaky bucket each microsecond would count.
+#[test]
+fn what_is_late_by_less_than_a_cycle_is_no_burst() {
+    let delay = |late: &str| {
+        let mut text = "version = 1\ndiscipline = \"p\"\n[disciplines.p]\nscheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\" }]\n\
+            [[nodes]]\nname = \"bridge\"\nkind = \"bridge\"\n"
+            .to_owned();
+        for host in 0..4 {
+            text += &format!(
+                "[[nodes]]\nname = \"h{host}\"\nwake_up_latency = {{ least = \"0 us\", most = \"{late}\" }}\n\
+                [[links]]\nends = [\"h{host}\", \"bridge\"]\nrate = \"1 Gbit/s\"\n"
+            );
+        }
+        for host in 0..3 {
+            text += &format!(
+                "[[applications]]\nname = \"a{host}\"\npublisher = \"h{host}\"\nsubscriber = \"h3\"\ncycle = \"1 ms\"\npayload = \"59 B\"\npcp = 3\n"
+            );
+        }
+        let file = ScenarioFile::parse(&text, "test.toml").unwrap();
+        bounds(file.scenario(), BoundsModel::Sound).flows[0]
+            .delay
+            .clone()
+    };
+    let nanos =
+        |nanos: u32| Extended::Finite(Rational::from_parts(nanos.into(), 1_000_000_000u32.into()));
+    assert_eq!(delay("0 us"), nanos(808 * (1 + 3)));
+    assert_eq!(delay("990 us"), nanos(990_000 + 808 * (1 + 3)));
+    assert_eq!(delay("1 ms"), nanos(1_000_000 + 808 * (2 + 6)));
+}

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use proptest::prelude::*;
 use takt_calculus::{
-    CreditBasedShaper, Curve, Extended, Frame, FrameBits, PeriodicCurve, Rational,
+    Analysis, CreditBasedShaper, Curve, EgressPort, Extended, FixedPoint, Frame, FrameBits,
+    GateControlEntry, GateControlList, PeriodicCurve, PortNetwork, QueueId, Rational, Step, Stream,
+    TrafficClass, TransmissionSelection,
 };
 
 fn per_second(rate: u64) -> Rational {
@@ -76,4 +79,112 @@ fn stairs_are_less_than_lines() {
     let next = left.horizontal_deviation(&service.clone().into()).unwrap();
     let line = lines.deconvolution(&service).horizontal_deviation(&service);
     assert!(next < line && next > exact);
+}
+
+/// How the ports of a network send.
+#[derive(Debug, Clone, Copy)]
+enum Discipline {
+    Priorities,
+    Shapers,
+    Gates,
+    FlowQueueing,
+}
+
+/// Rate 1, two classes of frames of 20 to 60 bit.
+fn port(discipline: Discipline) -> EgressPort {
+    let class = |selection| TrafficClass {
+        selection,
+        longest: 60.into(),
+        shortest: 20.into(),
+    };
+    let third = || TransmissionSelection::CreditBased {
+        idle_slope: Rational::ONE / Rational::from(3),
+    };
+    let [high, low] = match discipline {
+        Discipline::Shapers => [third(), third()],
+        Discipline::FlowQueueing => [
+            TransmissionSelection::StrictPriority,
+            TransmissionSelection::FlowQueueing,
+        ],
+        _ => [
+            TransmissionSelection::StrictPriority,
+            TransmissionSelection::StrictPriority,
+        ],
+    };
+    let port = EgressPort::new(Rational::ONE, vec![class(high), class(low)]).unwrap();
+    if !matches!(discipline, Discipline::Gates) {
+        return port;
+    }
+    let entries = [(1, 150), (2, 150), (3, 100)];
+    let entries = entries.map(|(gates, interval)| GateControlEntry {
+        gates,
+        interval: interval.into(),
+    });
+    let gates = GateControlList::new(Rational::ZERO, 400.into(), entries.to_vec()).unwrap();
+    port.with_gates(gates).unwrap()
+}
+
+/// A stream's first port, hops, class, frame, cycle, and by how much its talker is late.
+type Talker = (usize, usize, usize, u32, u32, u32);
+
+/// Around a ring of three ports, or along a line.
+fn network(
+    discipline: Discipline,
+    ring: bool,
+    talkers: &[Talker],
+    arrival: fn(Rational, Rational) -> Curve,
+) -> PortNetwork {
+    const PORTS: usize = 3;
+    let streams = talkers
+        .iter()
+        .map(|(first, hops, class, frame, cycle, late)| {
+            let delay = |most: u32| Step::Delay {
+                least: Rational::ZERO,
+                most: most.into(),
+            };
+            let mut path = vec![delay(*late)];
+            for port in (*first..first + hops).filter(|port| ring || *port < PORTS) {
+                let port = port % PORTS;
+                path.extend([
+                    Step::Queue(QueueId {
+                        port,
+                        class: *class,
+                    }),
+                    delay(10),
+                ]);
+            }
+            Stream {
+                arrival: arrival((*frame).into(), (*cycle).into()),
+                longest: (*frame).into(),
+                shortest: (*frame).into(),
+                path,
+            }
+        });
+    PortNetwork::new(vec![port(discipline); PORTS], streams.collect()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Frames one by one are fewer than a leaky bucket lets through, and no analysis makes more of them.
+    #[test]
+    fn steps_are_never_worse(
+        discipline in prop::sample::select(vec![Discipline::Priorities, Discipline::Shapers, Discipline::Gates, Discipline::FlowQueueing]),
+        ring in prop::bool::weighted(0.3),
+        talkers in prop::collection::vec((0usize..3, 1usize..=3, 0usize..2, 20u32..=60, 400u32..900, 0u32..1200), 2..6),
+    ) {
+        let steps = network(discipline, ring, &talkers, |frame, cycle| Curve::staircase(frame, cycle, 4).unwrap());
+        let bucket = network(discipline, ring, &talkers, |frame, cycle| Curve::leaky_bucket(frame.clone(), frame / cycle).unwrap());
+        let [steps, bucket] = [steps, bucket].map(|network| network.analyse(&Analysis::ALL, &FixedPoint::default()).unwrap());
+        for (steps, bucket) in steps.answers.iter().flatten().zip(bucket.answers.iter().flatten()) {
+            match (&steps.delay, &bucket.delay) {
+                (Ok(steps_delay), Ok(delay)) => prop_assert!(steps_delay <= delay, "{:?}", steps.analysis),
+                (_, Err(_)) => {}
+                (Err(why), Ok(delay)) => prop_assert!(false, "{}: {:?} {:?}", why, steps.analysis, delay),
+            }
+        }
+        for (steps, bucket) in steps.total_flow.queues.iter().flatten().zip(bucket.total_flow.queues.iter().flatten()) {
+            prop_assert!(steps.delay <= bucket.delay && steps.backlog <= bucket.backlog);
+        }
+    }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::bounds::{FixedPoint, PortBounds};
+use super::lines::lesser;
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
 use super::{Step, TransmissionSelection};
 use crate::Rational;
-use crate::curve::{Curve, Extended};
+use crate::curve::Extended;
 use crate::network::{Arrivals, Flow, Network, Passing, Server};
 use crate::polynomial::{self, Sought};
 
@@ -118,6 +119,15 @@ impl PortNetwork {
         } else {
             None
         };
+        let uses_lines = [Analysis::SeparateFlow, Analysis::PolynomialLinearProgram];
+        let lines = if analyses
+            .iter()
+            .any(|analysis| uses_lines.contains(analysis))
+        {
+            self.lines(fixed_point)?
+        } else {
+            None
+        };
         let mut answers = Vec::with_capacity(self.streams.len());
         for stream in 0..self.streams.len() {
             let mut of_stream = Vec::with_capacity(analyses.len());
@@ -128,9 +138,21 @@ impl PortNetwork {
                         Ok(bounds.streams[stream].delay.clone())
                     }
                     Analysis::TotalFlowShaped => Ok(total_flow.streams[stream].delay.clone()),
-                    Analysis::SeparateFlow => self.separate_flow(stream, &total_flow)?,
+                    Analysis::SeparateFlow => {
+                        self.separate_flow(lines.as_ref(), stream, &total_flow)?
+                    }
                     Analysis::PayMultiplexingOnlyOnce => self.any_order(stream, &total_flow)?,
-                    Analysis::PolynomialLinearProgram => self.polynomial(stream, &total_flow)?,
+                    Analysis::PolynomialLinearProgram => {
+                        let by_lines = match &lines {
+                            Some(lines) => lines.network.polynomial(stream, &lines.bounds)?,
+                            None => Err(NotApplicable::NotFound),
+                        };
+                        if lines.as_ref().is_some_and(|lines| lines.only) {
+                            by_lines
+                        } else {
+                            lesser(self.polynomial(stream, &total_flow)?, by_lines)
+                        }
+                    }
                 };
                 of_stream.push(Answer {
                     analysis: *analysis,
@@ -146,7 +168,7 @@ impl PortNetwork {
     }
 
     /// The queues of a stream's path, with what is before each.
-    fn visits_of(&self, stream: usize) -> Vec<(QueueId, &Visit)> {
+    pub(super) fn visits_of(&self, stream: usize) -> Vec<(QueueId, &Visit)> {
         let queues = self.streams[stream]
             .path
             .iter()
@@ -162,13 +184,13 @@ impl PortNetwork {
         visits.collect()
     }
 
-    fn is_fifo(&self, queue: QueueId) -> bool {
+    pub(super) fn is_fifo(&self, queue: QueueId) -> bool {
         self.ports[queue.port].classes()[queue.class].selection
             != TransmissionSelection::FlowQueueing
     }
 
     /// What the delays on a stream's path take behind its last queue, at most.
-    fn behind_queues(&self, stream: usize) -> Rational {
+    pub(super) fn behind_queues(&self, stream: usize) -> Rational {
         let steps = self.streams[stream].path.iter().rev();
         steps
             .map_while(|step| match step {
@@ -176,61 +198,6 @@ impl PortNetwork {
                 Step::Queue(_) => None,
             })
             .fold(Rational::ZERO, |sum, most| sum + most)
-    }
-
-    /// What the others leave at a queue for one visit.
-    fn residual(
-        &self,
-        queue: QueueId,
-        visit: &Visit,
-        bounds: &PortBounds,
-    ) -> Result<Curve, PortNetworkError> {
-        let others = self.arrival(
-            queue,
-            &bounds.jitters,
-            true,
-            Some((visit.stream, visit.position)),
-        )?;
-        let service = &bounds.queues[queue.port][queue.class].service;
-        if !self.is_fifo(queue) {
-            return Ok(service.strict.residual(&others, &Rational::ZERO));
-        }
-        Ok(match others.horizontal_deviation(&service.minimum) {
-            Extended::Finite(delay) => service.minimum.residual(&others, &delay),
-            _ => Curve::zero(),
-        })
-    }
-
-    fn separate_flow(
-        &self,
-        stream: usize,
-        bounds: &PortBounds,
-    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
-        let own = &self.streams[stream];
-        let mut row: Option<Curve> = None;
-        let mut always = self.behind_queues(stream);
-        let mut link_rate = None;
-        for (queue, visit) in self.visits_of(stream) {
-            let residual = self.residual(queue, visit, bounds)?;
-            always += &visit.least;
-            // What varies before the queue, and that a frame comes as a whole, when its last bit does.
-            let mut late = &visit.most - &visit.least;
-            if let Some(rate) = link_rate {
-                late += &own.longest / rate;
-            }
-            let late = Curve::burst_delay(late).map_err(super::PortError::from)?;
-            let service = residual.convolution(&late);
-            row = Some(match row {
-                Some(row) => row.convolution(&service),
-                None => service,
-            });
-            link_rate = Some(self.ports[queue.port].link_rate());
-        }
-        let (Some(row), Some(link_rate)) = (row, link_rate) else {
-            return Ok(Err(NotApplicable::NotFound));
-        };
-        let delay = own.arrival.frame_delay(&own.shortest, &row, link_rate);
-        Ok(Ok(delay.plus(&always)))
     }
 
     /// At one queue: whatever the order, what the others leave of a strict server.
@@ -285,8 +252,7 @@ impl PortNetwork {
         let Some((network, arrivals, delays)) = self.fluid(stream, &visits, bounds)? else {
             return Ok(Err(NotApplicable::NotFound));
         };
-        let delay = polynomial::longest(Sought::Delay, &network, &arrivals, &delays, true, 0)
-            .map_err(super::PortError::from)?;
+        let delay = polynomial::longest(Sought::Delay, &network, &arrivals, &delays, true, 0);
         Ok(match delay {
             Extended::Finite(delay) => Ok(Extended::Finite(delay + always + before)),
             _ => Err(NotApplicable::NotFound),
@@ -338,10 +304,9 @@ impl PortNetwork {
                 } else {
                     spread
                 };
-                let late = Curve::burst_delay(late).map_err(super::PortError::from)?;
                 index.insert(queue, servers.len());
                 servers.push(Server {
-                    service: queue_bounds.service.minimum.convolution(&late),
+                    service: queue_bounds.service.minimum.later(&late),
                     shaping: Some(queue_bounds.service.shaping.advanced(&whole)),
                 });
                 delays.push(queue_bounds.delay.plus(&spread));

@@ -13,7 +13,7 @@ pub struct FixedPoint {
     /// After so many rounds what still grows counts as infinite.
     pub rounds: u32,
     /// If paths have more queues than this, all together, delays are rounded up to the grid where there are no cyclic dependencies, too: in large networks
-    /// exact fractions become long.
+    /// exact fractions become long. Analyses of streams one by one then take the lines above steps.
     pub exact_up_to: usize,
 }
 

@@ -8,8 +8,10 @@ mod bounds;
 mod credit;
 mod gate_curves;
 mod gates;
+mod lines;
 mod network;
 mod schedule;
+mod separate_flow;
 mod total_flow;
 
 pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};

@@ -192,6 +192,11 @@ impl PortNetwork {
         self.cyclic_from < self.order.len()
     }
 
+    /// The queues on all paths together.
+    pub(crate) fn hops(&self) -> usize {
+        self.queues.iter().map(Vec::len).sum()
+    }
+
     pub(crate) fn visits(&self, queue: QueueId) -> &[Visit] {
         &self.visits[queue.port][queue.class]
     }

@@ -29,8 +29,8 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Looks at a queue again. Whether its delay grew, which is then rounded up to a grid, if there is one.
-    fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
+    /// What arrives at a queue, what it is served, and its delay, from what is known now.
+    fn look(&self, queue: QueueId) -> Result<State, PortNetworkError> {
         let network = self.network;
         let port = &network.ports[queue.port];
         let above = &self.states[queue.port][..queue.class];
@@ -43,18 +43,23 @@ impl Progress<'_> {
         let arrival = network.arrival(queue, &self.jitters, self.shaped, None)?;
         let service = port.service(queue.class, &higher)?;
         let delay = network.queue_delay(queue, &arrival, &service);
-        let before = self.states[queue.port].get(queue.class);
-        let known = before.map_or(Extended::ZERO, |state| state.delay.clone());
-        let grown = delay > known;
-        let delay = match (delay, grid) {
-            _ if !grown => known,
-            (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(&delay, grid)),
-            (delay, _) => delay,
-        };
-        let state = State {
+        Ok(State {
             arrival,
             service,
             delay,
+        })
+    }
+
+    /// Looks at a queue again. Whether its delay grew, which is then rounded up to a grid, if there is one.
+    fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
+        let mut state = self.look(queue)?;
+        let before = self.states[queue.port].get(queue.class);
+        let known = before.map_or(Extended::ZERO, |state| state.delay.clone());
+        let grown = state.delay > known;
+        state.delay = match (state.delay, grid) {
+            _ if !grown => known,
+            (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(&delay, grid)),
+            (delay, _) => delay,
         };
         match self.states[queue.port].get_mut(queue.class) {
             Some(known) => *known = state,
@@ -62,6 +67,19 @@ impl Progress<'_> {
         }
         self.carry_on(queue);
         Ok(grown)
+    }
+
+    /// Lowers delays that hold to what they make of each other: that holds as well.
+    fn lower(&mut self, circle: &[QueueId]) -> Result<(), PortNetworkError> {
+        self.carry_all_on();
+        for queue in circle {
+            let mut state = self.look(*queue)?;
+            let known = &mut self.states[queue.port][queue.class];
+            state.delay = state.delay.min(known.delay.clone());
+            *known = state;
+            self.carry_on(*queue);
+        }
+        Ok(())
     }
 
     /// What the delay of a queue means for the queues that streams meet next.
@@ -125,8 +143,7 @@ impl PortNetwork {
         };
         let mut grid = fixed_point.grid.clone();
         let (first, circle) = self.order.split_at(self.cyclic_from);
-        let length: usize = self.queues.iter().map(Vec::len).sum();
-        let rounded = length > fixed_point.exact_up_to;
+        let rounded = self.hops() > fixed_point.exact_up_to;
         for queue in first {
             progress.pass(*queue, rounded.then_some(&grid))?;
         }
@@ -153,6 +170,21 @@ impl PortNetwork {
                     endless.push(queue);
                 }
             }
+        }
+        if !circle.is_empty()
+            && let Some(lines) = self.with_lines()?
+        {
+            // Steps and lines are rounded in another way, and lines may be the lower then; or steps may have a fixed point where lines have none.
+            let lines = lines.total_flow(shaped, fixed_point)?;
+            for queue in circle {
+                let known = &mut progress.states[queue.port][queue.class].delay;
+                let of_lines = &lines.queues[queue.port][queue.class].delay;
+                *known = known.clone().min(of_lines.clone());
+            }
+            progress.lower(circle)?;
+            endless.retain(|queue| {
+                progress.states[queue.port][queue.class].delay == Extended::Infinity
+            });
         }
         Ok(self.bounds(progress, &endless, rounds))
     }
@@ -255,9 +287,8 @@ impl PortNetwork {
             Extended::ZERO
         } else if class.selection == TransmissionSelection::FlowQueueing {
             // Nothing is known of the order: what came first can be last in the time until nothing waits.
-            let left = service.strict.residual(arrival, &Rational::ZERO);
-            left.first_above(&Extended::ZERO)
-                .map_or(Extended::Infinity, Extended::Finite)
+            let empty = arrival.first_not_above(&service.strict);
+            empty.map_or(Extended::Infinity, Extended::Finite)
         } else {
             arrival.frame_delay(&class.shortest, &service.minimum, port.link_rate())
         }

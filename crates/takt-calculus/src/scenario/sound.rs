@@ -1,14 +1,20 @@
 //! Bounds of a scenario that hold.
 
-use takt_scenario::{
-    Analysis as AnalysisName, CrossTraffic, Flow, FlowSource, NodeId, PortId, Scenario,
-};
+use takt_scenario::{Analysis as AnalysisName, Flow, FlowSource, NodeId, PortId, Scenario};
 
 use super::loopback::{loopback, publisher};
 use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, way_back};
 use crate::curve::{Curve, CurveError};
 use crate::port::{Analysis, EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
+
+/// So many steps of a staircase are exact, besides those that come together because delays on the way vary by themselves. Behind them, arrivals are the line
+/// above: a queue that is never empty for so many cycles is near overload, and then the line is near as well.
+const STEPS: u32 = 4;
+/// Of delays that vary by more cycles than this, the line above is all that is used.
+const MOST_STEPS: u32 = 64;
+/// If paths have more queues than this, all together, arrivals are leaky buckets: sums of staircases have as many pieces as steps.
+pub(super) const STEPS_UP_TO: usize = 20_000;
 
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
@@ -27,6 +33,8 @@ pub(super) struct Mapping<'a> {
     pub(super) streams: Vec<Stream>,
     /// Of each stream, its first flow.
     pub(super) sources: Vec<&'a Flow>,
+    /// Whether streams arrive by staircases, as they do, or by the leaky buckets above.
+    pub(super) in_steps: bool,
 }
 
 pub(super) fn bounds(
@@ -39,6 +47,12 @@ pub(super) fn bounds(
         ports: Vec::new(),
         streams: Vec::new(),
         sources: Vec::new(),
+        in_steps: scenario
+            .flows()
+            .iter()
+            .map(|flow| flow.ports.len())
+            .sum::<usize>()
+            <= STEPS_UP_TO,
     };
     for port in 0..scenario.ports.len() {
         mapping.add_port(PortId(port))?;
@@ -98,8 +112,14 @@ impl<'a> Mapping<'a> {
         }
         let bits = flow.frame.physical_bits();
         let arrival = match flow.source {
-            FlowSource::Cross(id) => cross_arrival(&scenario.cross_traffic[id.0])?,
-            _ => Curve::leaky_bucket(bits.clone(), &bits / seconds(flow.interval))?,
+            FlowSource::Cross(id) => match scenario.cross_traffic[id.0].arrival_bound() {
+                Some(bound) => {
+                    let burst = &bits * Rational::from(bound.frames);
+                    self.periodic(burst, seconds(bound.interval), &path)?
+                }
+                None => Curve::burst_delay(Rational::ZERO)?,
+            },
+            _ => self.periodic(bits.clone(), seconds(flow.interval), &path)?,
         };
         self.streams.push(Stream {
             arrival,
@@ -109,6 +129,25 @@ impl<'a> Mapping<'a> {
         });
         self.sources.push(flow);
         Ok(())
+    }
+
+    /// So many bits at once in each cycle: a staircase, exact for some cycles behind what the delays on the path vary by, and then the line above.
+    fn periodic(
+        &self,
+        bits: Rational,
+        cycle: Rational,
+        path: &[Step],
+    ) -> Result<Curve, CurveError> {
+        if !self.in_steps {
+            let rate = &bits / cycle;
+            return Curve::leaky_bucket(bits, rate);
+        }
+        let varies = path.iter().fold(Rational::ZERO, |sum, step| match step {
+            Step::Delay { least, most } => sum + most - least,
+            Step::Queue(_) => sum,
+        });
+        let together = u32::try_from((varies / &cycle).floor()).unwrap_or(MOST_STEPS);
+        Curve::staircase(bits, cycle, STEPS + together.min(MOST_STEPS))
     }
 
     pub(super) fn way(&self, flow: &Flow, path: &mut Vec<Step>) {
@@ -128,18 +167,5 @@ impl<'a> Mapping<'a> {
             }
             path.push(Step::Delay { least, most });
         }
-    }
-}
-
-/// What cross traffic brings at most.
-fn cross_arrival(traffic: &CrossTraffic) -> Result<Curve, CurveError> {
-    let bits = traffic.frame.physical_bits();
-    match traffic.arrival_bound() {
-        Some(bound) => {
-            let burst = bits * Rational::from(bound.frames);
-            let rate = &burst / seconds(bound.interval);
-            Curve::leaky_bucket(burst, rate)
-        }
-        None => Curve::burst_delay(Rational::ZERO),
     }
 }

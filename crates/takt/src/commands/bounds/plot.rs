@@ -16,8 +16,10 @@ const WIDTH: u32 = 760;
 const LEGEND: u32 = 190;
 /// Height of a chart, in pixels.
 const HEIGHT: u32 = 460;
-/// Points of a curve.
-const POINTS: u32 = 600;
+/// So many steps of arrivals are shown at least.
+const STEPS: usize = 2;
+/// Steps are looked for until then, in seconds.
+const LONGEST: u32 = 1;
 /// Of a longer path, the first hops are drawn.
 const HOPS: usize = 8;
 
@@ -79,18 +81,16 @@ fn over_hops(row: &Row) -> Vec<Chart> {
 }
 
 fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
-    // Long enough to see the burst served, and the delay.
-    let burst = queue
-        .arrival
-        .value(&Rational::from_parts(1.into(), 1_000_000_000_000u64.into()));
-    let served = burst
-        .finite()
-        .zip(queue.service.long_term_rate())
-        .filter(|(_, rate)| !rate.is_zero());
-    let served = served.map_or(0.0, |(burst, rate)| near(&(burst / rate)));
-    let delay = queue.delay.finite().map_or(0.0, near);
-    let end = (1.5 * delay.max(served)).max(1e-6);
-    let line = |label: &str, curve: &Curve| Line {
+    let end = last_shown(queue);
+    // Not so high that a fast link leaves the arrivals at the bottom.
+    let highest = queue.arrival.corners(&end).pop();
+    let served = highest
+        .filter(|(_, bits)| !bits.is_zero())
+        .and_then(|(_, bits)| {
+            let top = Extended::Finite(bits * Rational::from(2));
+            queue.service.first_at_least(&top)
+        });
+    let line = |label: &str, curve: &Curve, end: &Rational| Line {
         label: label.to_owned(),
         points: points(curve, end),
         marks: false,
@@ -108,22 +108,49 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
         names: Vec::new(),
         y: "bit".to_owned(),
         lines: vec![
-            line("arrivals", &queue.arrival),
-            line("service", &queue.service),
+            line("arrivals", &queue.arrival, &end),
+            line(
+                "service",
+                &queue.service,
+                served.as_ref().unwrap_or(&end).min(&end),
+            ),
         ],
     }
 }
 
-fn points(curve: &Curve, end: f64) -> Vec<(f64, f64)> {
-    let mut points = Vec::new();
-    for index in 0..=POINTS {
-        let time = end * f64::from(index) / f64::from(POINTS);
-        let exact = Rational::try_from(time).unwrap_or(Rational::ZERO);
-        if let Some(value) = curve.value(&exact).finite() {
-            points.push((time * 1e6, near(value)));
-        }
-    }
-    points
+/// The end of a chart: the burst is served, the delay is over, and steps are seen, if arrivals have some.
+fn last_shown(queue: &QueueBound) -> Rational {
+    let corners = queue.arrival.corners(&Rational::from(LONGEST));
+    let burst = corners.iter().take_while(|(time, _)| time.is_zero()).last();
+    let served = burst
+        .zip(queue.service.long_term_rate())
+        .filter(|(_, rate)| !rate.is_zero())
+        .map(|((_, burst), rate)| burst / rate);
+    let over = queue.delay.finite().max(served.as_ref());
+    let over = over.map_or(Rational::ZERO, |over| {
+        over * Rational::from_parts(3.into(), 2u32.into())
+    });
+    let steps = corners.windows(2).filter(|pair| {
+        let [(before, low), (time, high)] = pair else {
+            return false;
+        };
+        before == time && low < high && !time.is_zero()
+    });
+    let steps = steps.take(STEPS).last();
+    let steps = steps.map_or(Rational::ZERO, |pair| {
+        &pair[0].0 * Rational::from_parts(5.into(), 4u32.into())
+    });
+    let little = Rational::from_parts(1.into(), 1_000_000u32.into());
+    over.max(steps).max(little)
+}
+
+/// The corners of a curve, so that steps are drawn as such.
+fn points(curve: &Curve, end: &Rational) -> Vec<(f64, f64)> {
+    let corners = curve.corners(end);
+    let points = corners
+        .iter()
+        .map(|(time, value)| (near(time) * 1e6, near(value)));
+    points.collect()
 }
 
 fn micros(delay: &Extended) -> Option<f64> {

@@ -1,0 +1,192 @@
+//! The least concave curve above a curve and the greatest convex one below it: lines instead of steps.
+
+use std::cmp::Ordering;
+
+use crate::Rational;
+use crate::curve::{Curve, CurveError, Extended, Piece};
+
+/// A corner of a hull.
+struct Corner {
+    time: Rational,
+    value: Rational,
+}
+
+impl Corner {
+    fn slope_to(&self, other: &Self) -> Rational {
+        (&other.value - &self.value) / (&other.time - &self.time)
+    }
+}
+
+impl Curve {
+    /// The least curve that is nowhere below this one and concave behind 0: what leaky buckets together can say of it. Infinite behind 0 if
+    /// this curve becomes infinite.
+    #[must_use]
+    pub fn concave_above(&self) -> Self {
+        let mut corners = Vec::with_capacity(self.pieces.len());
+        let mut before: Option<&Piece> = None;
+        for piece in &self.pieces {
+            let left = before.map_or(Extended::NegativeInfinity, |before| {
+                before.line(&piece.start).max(piece.at.clone())
+            });
+            let Extended::Finite(value) = left.max(piece.after.clone()) else {
+                return from_zero(Self::constant(Extended::Infinity));
+            };
+            let time = piece.start.clone();
+            add(&mut corners, Corner { time, value }, Ordering::Less);
+            before = Some(piece);
+        }
+        from_zero(lines(corners, &self.last().slope, Ordering::Less))
+    }
+
+    /// The greatest convex curve that is nowhere above this one: what rate-latency curves together can say of it.
+    #[must_use]
+    pub fn convex_below(&self) -> Self {
+        let mut corners = Vec::with_capacity(self.pieces.len());
+        let mut before: Option<&Piece> = None;
+        for piece in &self.pieces {
+            let left = before.map_or(Extended::Infinity, |before| before.line(&piece.start));
+            let Extended::Finite(value) = left.min(piece.at.clone()).min(piece.after.clone())
+            else {
+                break;
+            };
+            let time = piece.start.clone();
+            add(&mut corners, Corner { time, value }, Ordering::Greater);
+            before = Some(piece);
+        }
+        let Some(end) = corners.last() else {
+            return Self::constant(Extended::Infinity);
+        };
+        if self.last().after.finite().is_some() {
+            return lines(corners, &self.last().slope, Ordering::Greater);
+        }
+        // Behind the last finite value it becomes infinite.
+        let end = Piece::new(
+            end.time.clone(),
+            Extended::Finite(end.value.clone()),
+            Extended::Infinity,
+            Rational::ZERO,
+        );
+        let mut curve = lines(corners, &Rational::ZERO, Ordering::Equal);
+        curve.pieces.pop();
+        curve.pieces.push(end);
+        curve
+    }
+}
+
+impl Curve {
+    /// Rate-latency curves `(rate, latency)` that are nowhere above this one, the slowest first.
+    pub(crate) fn rate_latencies(&self) -> Vec<(Rational, Rational)> {
+        let hull = self.convex_below();
+        let rising = hull.pieces.iter().filter_map(|piece| {
+            let after = piece.after.finite()?;
+            let rises = piece.slope > Rational::ZERO;
+            rises.then(|| {
+                let latency = (&piece.start - after / &piece.slope).max(Rational::ZERO);
+                (piece.slope.clone(), latency)
+            })
+        });
+        rising.collect()
+    }
+
+    /// Leaky buckets `(burst, rate)` that are nowhere below this curve, the fastest first. None if it becomes infinite.
+    pub(crate) fn leaky_buckets(&self) -> Vec<(Rational, Rational)> {
+        let hull = self.concave_above();
+        let finite = hull.pieces.iter().filter_map(|piece| {
+            let burst = piece.after.finite()? - &piece.slope * &piece.start;
+            Some((burst, piece.slope.clone()))
+        });
+        finite.collect()
+    }
+
+    /// The line `burst + rate · t` above this curve that rises no faster than it does in the long run; `None` if there is none.
+    pub(crate) fn line_above(&self) -> Result<Option<Self>, CurveError> {
+        let Some(rate) = self.long_term_rate() else {
+            return Ok(None);
+        };
+        let line = Self::rate_latency(rate.clone(), Rational::ZERO)?;
+        match self.vertical_deviation(&line) {
+            Extended::Finite(burst) => Self::leaky_bucket(burst, rate.clone()).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The min-plus convolution of two convex curves: their lines, one behind the other, the slowest first.
+    pub(crate) fn convolution_of_convex(&self, other: &Self) -> Self {
+        let (mut own, mut others) = (
+            self.pieces.iter().peekable(),
+            other.pieces.iter().peekable(),
+        );
+        let value = self
+            .value(&Rational::ZERO)
+            .sum(&other.value(&Rational::ZERO));
+        let mut corner = (Rational::ZERO, value);
+        let mut pieces = Vec::with_capacity(self.pieces.len() + other.pieces.len());
+        loop {
+            // An infinite line is behind all that are not.
+            let rises = |piece: &Piece| (piece.after == Extended::Infinity, piece.slope.clone());
+            let from_own = match (own.peek(), others.peek()) {
+                (Some(one), Some(two)) => rises(one) <= rises(two),
+                (one, _) => one.is_some(),
+            };
+            let line = if from_own { own.next() } else { others.next() };
+            let Some(line) = line else { break };
+            let (start, value) = corner;
+            let is_infinite = line.after == Extended::Infinity;
+            let after = if is_infinite {
+                Extended::Infinity
+            } else {
+                value.clone()
+            };
+            pieces.push(Piece::new(
+                start.clone(),
+                value.clone(),
+                after,
+                line.slope.clone(),
+            ));
+            let next = if from_own { own.peek() } else { others.peek() };
+            let Some(next) = next else { break };
+            let length = &next.start - &line.start;
+            corner = (start + &length, value.plus(&(&line.slope * length)));
+        }
+        Self { pieces }.simplified()
+    }
+}
+
+/// One more corner: those before it that it leaves inside are none any more. Slopes are `Less` from one to the next, or `Greater`.
+fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
+    while let [.., first, second] = corners.as_slice()
+        && second.slope_to(&corner).cmp(&first.slope_to(second)) != slopes
+    {
+        corners.pop();
+    }
+    corners.push(corner);
+}
+
+/// The lines from corner to corner, and behind the last that bounds it one of this slope.
+fn lines(mut corners: Vec<Corner>, last: &Rational, slopes: Ordering) -> Curve {
+    while let [.., first, second] = corners.as_slice()
+        && slopes != Ordering::Equal
+        && last.cmp(&first.slope_to(second)) != slopes
+    {
+        corners.pop();
+    }
+    let pieces = corners.iter().enumerate().map(|(index, corner)| {
+        let slope = match corners.get(index + 1) {
+            Some(next) => corner.slope_to(next),
+            None => last.clone(),
+        };
+        let value = Extended::Finite(corner.value.clone());
+        Piece::new(corner.time.clone(), value.clone(), value, slope)
+    });
+    Curve {
+        pieces: pieces.collect(),
+    }
+}
+
+/// Nothing arrives in an interval without a length.
+fn from_zero(mut curve: Curve) -> Curve {
+    if let Some(first) = curve.pieces.first_mut() {
+        first.at = Extended::ZERO;
+    }
+    curve
+}

@@ -1,0 +1,102 @@
+//! Separate Flow Analysis of a stream through ports.
+
+use super::analyses::NotApplicable;
+use super::bounds::PortBounds;
+use super::lines::{Lines, lesser};
+use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
+use crate::Rational;
+use crate::curve::{Curve, Extended};
+
+/// How the queues of a stream become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// By the convolution of what others leave at each.
+    Exact,
+    /// By that of the convex curves below: what is left of a staircase has many pieces, and their convolution more.
+    Convex,
+}
+
+impl PortNetwork {
+    /// What the others leave in all queues of the stream, one behind the other. In a FIFO queue there is a curve for each delay of theirs, and none of
+    /// these is the best for every stream. If streams arrive in steps, that for the steps is tried, and that for the lines above them.
+    pub(super) fn separate_flow(
+        &self,
+        lines: Option<&Lines>,
+        stream: usize,
+        bounds: &PortBounds,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let own = &self.streams[stream].arrival;
+        let Some(lines) = lines else {
+            return self.queues_in_one(stream, own, bounds, Row::Exact);
+        };
+        let attempts = [
+            (self, bounds, Row::Convex),
+            (&lines.network, bounds, Row::Convex),
+            (&lines.network, &lines.bounds, Row::Exact),
+        ];
+        let mut least = Err(NotApplicable::NotFound);
+        let skipped = if lines.only { 2 } else { 0 };
+        for (network, bounds, row) in attempts.into_iter().skip(skipped) {
+            least = lesser(least, network.queues_in_one(stream, own, bounds, row)?);
+        }
+        Ok(least)
+    }
+
+    /// What the others leave at a queue for one visit.
+    fn residual(
+        &self,
+        queue: QueueId,
+        visit: &Visit,
+        bounds: &PortBounds,
+    ) -> Result<Curve, PortNetworkError> {
+        let others = self.arrival(
+            queue,
+            &bounds.jitters,
+            true,
+            Some((visit.stream, visit.position)),
+        )?;
+        let service = &bounds.queues[queue.port][queue.class].service;
+        if !self.is_fifo(queue) {
+            return Ok(service.strict.residual(&others, &Rational::ZERO));
+        }
+        Ok(match others.horizontal_deviation(&service.minimum) {
+            Extended::Finite(delay) => service.minimum.residual(&others, &delay),
+            _ => Curve::zero(),
+        })
+    }
+
+    fn queues_in_one(
+        &self,
+        stream: usize,
+        arrival: &Curve,
+        bounds: &PortBounds,
+        kind: Row,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        let own = &self.streams[stream];
+        let mut row: Option<Curve> = None;
+        let mut always = self.behind_queues(stream);
+        let mut link_rate = None;
+        for (queue, visit) in self.visits_of(stream) {
+            let residual = self.residual(queue, visit, bounds)?;
+            always += &visit.least;
+            // What varies before the queue, and that a frame comes as a whole, when its last bit does.
+            let mut late = &visit.most - &visit.least;
+            if let Some(rate) = link_rate {
+                late += &own.longest / rate;
+            }
+            let service = residual.later(&late);
+            row = Some(match (row, kind) {
+                (None, Row::Exact) => service,
+                (None, Row::Convex) => service.convex_below(),
+                (Some(row), Row::Exact) => row.convolution(&service),
+                (Some(row), Row::Convex) => row.convolution_of_convex(&service.convex_below()),
+            });
+            link_rate = Some(self.ports[queue.port].link_rate());
+        }
+        let (Some(row), Some(link_rate)) = (row, link_rate) else {
+            return Ok(Err(NotApplicable::NotFound));
+        };
+        let delay = arrival.frame_delay(&own.shortest, &row, link_rate);
+        Ok(Ok(delay.plus(&always)))
+    }
+}
