@@ -102,18 +102,19 @@ impl<E: Copy> Calendar<E> {
             let shift = level as u32 * BITS;
             let above = u64::MAX.checked_shl(shift + BITS).unwrap_or(0);
             self.now = (self.now & above) | ((digit as u64) << shift);
-            if level == 0 {
-                let index = slot.first;
-                let Planned { next, event, .. } = self.planned[index as usize];
+            let Planned { time, next, event } = self.planned[slot.first as usize];
+            // Alone in its slot, an event is the next wherever that is.
+            if level == 0 || next == NONE {
+                self.now = time;
                 if next == NONE {
-                    self.clear(0, digit);
+                    self.clear(level, digit);
                 } else {
                     self.slots[digit].first = next;
                 }
-                self.planned[index as usize].next = self.free;
-                self.free = index;
+                self.planned[slot.first as usize].next = self.free;
+                self.free = slot.first;
                 self.count -= 1;
-                let time = i64::try_from(self.now).unwrap_or(i64::MAX);
+                let time = i64::try_from(time).unwrap_or(i64::MAX);
                 return Some((Time::picoseconds(time), event));
             }
             self.clear(level, digit);

@@ -23,19 +23,34 @@ pub(crate) struct Frame {
     pub(crate) txtime: Option<Time>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Frames {
     places: Vec<Frame>,
     free: Vec<u32>,
+    /// How long the frame of each place took at each port that it has passed.
+    hops: Vec<Time>,
+    most_hops: usize,
 }
 
 impl Frames {
+    /// No frame; each will pass so many ports at most.
+    pub(crate) fn new(most_hops: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+            hops: Vec::new(),
+            most_hops,
+        }
+    }
+
     pub(crate) fn insert(&mut self, frame: Frame) -> u32 {
         if let Some(place) = self.free.pop() {
             self.places[place as usize] = frame;
             return place;
         }
         self.places.push(frame);
+        self.hops
+            .resize(self.places.len() * self.most_hops, Time::ZERO);
         u32::try_from(self.places.len() - 1).unwrap_or(u32::MAX)
     }
 
@@ -45,5 +60,30 @@ impl Frames {
 
     pub(crate) fn get(&mut self, place: u32) -> &mut Frame {
         &mut self.places[place as usize]
+    }
+
+    /// The frame has passed a port, that it came to when it says, and is at the end of the link then.
+    pub(crate) fn pass(&mut self, place: u32, arrival: Time) -> &Frame {
+        let frame = &mut self.places[place as usize];
+        self.hops[place as usize * self.most_hops + usize::from(frame.hop)] =
+            arrival - frame.queued;
+        frame.hop += 1;
+        frame
+    }
+
+    /// How long it took at each port that it has passed.
+    pub(crate) fn hops(&self, place: u32) -> &[Time] {
+        let begin = place as usize * self.most_hops;
+        &self.hops[begin..begin + usize::from(self.places[place as usize].hop)]
+    }
+
+    /// Frames that are still under way.
+    pub(crate) fn left(&self) -> Vec<u32> {
+        let mut left = vec![true; self.places.len()];
+        for place in &self.free {
+            left[*place as usize] = false;
+        }
+        let left = (0..).zip(left).filter(|(_, left)| *left);
+        left.map(|(place, _)| place).collect()
     }
 }

@@ -12,13 +12,13 @@ impl Simulation {
     pub(super) fn enqueue(&mut self, place: u32, observer: &mut impl Observer) {
         self.frame_events += 1;
         let frame = self.frames.get(place);
-        let way = &self.ways[frame.flow as usize];
+        let way = &mut self.ways[frame.flow as usize];
         let port = self.passed[way.first as usize + usize::from(frame.hop)];
         let mut packet = way.packet;
         packet.frame = place;
         if frame.hop == 0 {
             packet.txtime = frame.txtime;
-            self.flow_statistics[frame.flow as usize].sent += u64::from(frame.counted);
+            way.sent += u64::from(frame.counted);
         } else {
             frame.queued = self.now;
         }
@@ -35,14 +35,8 @@ impl Simulation {
         if let Some((packet, end)) = action.sent {
             self.frame_events += 1;
             let arrival = end + port.propagation;
-            let frame = self.frames.get(packet.frame);
-            let way = &self.ways[frame.flow as usize];
-            if frame.counted {
-                let hop = way.first as usize + usize::from(frame.hop);
-                self.hops[hop].record(arrival - frame.queued);
-            }
-            frame.hop += 1;
-            if frame.hop == way.hops {
+            let frame = self.frames.pass(packet.frame, arrival);
+            if frame.hop == self.ways[frame.flow as usize].hops {
                 self.calendar.push(arrival, Event::Deliver(packet.frame));
             } else {
                 let forwarded = arrival + self.forwarding[index as usize].draw();
@@ -64,6 +58,7 @@ impl Simulation {
         observer: &mut impl Observer,
     ) {
         let frame = *self.frames.get(packet.frame);
+        self.count_hops(packet.frame);
         self.frames.remove(packet.frame);
         if frame.counted {
             self.flow_statistics[frame.flow as usize].lose(port, reason);
@@ -75,32 +70,24 @@ impl Simulation {
         self.frame_events += 1;
         let frame = *self.frames.get(place);
         if frame.counted {
-            self.flow_statistics[frame.flow as usize].arrive(self.now, self.now - frame.departed);
+            self.note(place, &frame);
         }
-        match self.ways[frame.flow as usize].source {
-            FlowSource::Publish(id) if self.applications[id.0].loopback.is_some() => {
-                self.applications[id.0].inbox.push(place);
-                self.inboxed += 1;
-                return;
-            }
-            FlowSource::Publish(id) => {
-                if frame.counted {
-                    let _ = self.application_statistics[id.0].receive(frame.counter);
+        let way = &self.ways[frame.flow as usize];
+        match way.source {
+            FlowSource::Publish(id) if way.looped => {
+                if let Some(loopback) = &mut self.loopbacks[id.0] {
+                    // What it passed is noted.
+                    self.frames.get(place).hop = 0;
+                    loopback.inbox.push(place);
+                    self.inboxed += 1;
                 }
             }
-            FlowSource::Return(id) => {
-                let statistics = &mut self.application_statistics[id.0];
-                if frame.counted && statistics.receive(frame.counter) {
-                    statistics.round_trip.record(self.now - frame.published);
-                }
-            }
-            FlowSource::Cross(_) => {
+            FlowSource::Publish(_) | FlowSource::Return(_) => {
                 self.frames.remove(place);
-                return;
+                observer.message(&self.message(&frame, Outcome::Arrived));
             }
+            FlowSource::Cross(_) => self.frames.remove(place),
         }
-        self.frames.remove(place);
-        observer.message(&self.message(&frame, Outcome::Arrived));
     }
 
     pub(super) fn message(&self, frame: &Frame, outcome: Outcome) -> Message {
