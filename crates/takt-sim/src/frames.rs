@@ -1,14 +1,19 @@
 //! Frames that are under way, in places that are used again.
 
 use crate::Time;
+use crate::discipline::Packet;
 
 /// A frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
-    /// The flow that it belongs to.
-    pub(crate) flow: u32,
-    /// How many links it has passed.
+    /// What ports see of it. It has a txtime until it has passed the first of them.
+    pub(crate) packet: Packet,
+    /// The port that comes next, in the list of all ways.
+    pub(crate) next: u32,
+    /// How many ports it has passed.
     pub(crate) hop: u16,
+    /// How many it passes.
+    pub(crate) hops: u16,
     /// Whether it counts, neither at the beginning nor at the end.
     pub(crate) counted: bool,
     /// The message's counter.
@@ -19,8 +24,12 @@ pub(crate) struct Frame {
     pub(crate) departed: Time,
     /// When it came to the port where it is.
     pub(crate) queued: Time,
-    /// When it shall be sent, by the clock of the node that sends it first.
-    pub(crate) txtime: Option<Time>,
+}
+
+impl Frame {
+    pub(crate) fn flow(&self) -> usize {
+        self.packet.flow as usize
+    }
 }
 
 #[derive(Debug)]
@@ -43,15 +52,18 @@ impl Frames {
         }
     }
 
-    pub(crate) fn insert(&mut self, frame: Frame) -> u32 {
+    pub(crate) fn insert(&mut self, mut frame: Frame) -> u32 {
         if let Some(place) = self.free.pop() {
+            frame.packet.frame = place;
             self.places[place as usize] = frame;
             return place;
         }
+        let place = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        frame.packet.frame = place;
         self.places.push(frame);
         self.hops
             .resize(self.places.len() * self.most_hops, Time::ZERO);
-        u32::try_from(self.places.len() - 1).unwrap_or(u32::MAX)
+        place
     }
 
     pub(crate) fn remove(&mut self, place: u32) {
@@ -67,6 +79,8 @@ impl Frames {
         let frame = &mut self.places[place as usize];
         self.hops[place as usize * self.most_hops + usize::from(frame.hop)] =
             arrival - frame.queued;
+        frame.packet.txtime = None;
+        frame.next += 1;
         frame.hop += 1;
         frame
     }

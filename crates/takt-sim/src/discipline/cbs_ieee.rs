@@ -34,17 +34,22 @@ impl CbsIeee {
         self.queue.enqueue(packet, drops);
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// What can be sent.
     pub fn next(&mut self, now: Time) -> Next {
-        let Some(packet) = self.queue.peek() else {
+        if self.queue.is_empty() {
             return Next::Empty;
-        };
+        }
         if now < self.time {
             return Next::At(self.time);
         }
         self.advance(now);
         if self.credit >= 0 {
-            return Next::Now(packet);
+            return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
         }
         let wait = (-self.credit + self.idle_slope - 1) / self.idle_slope;
         Next::At(now + Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX)))

@@ -15,10 +15,10 @@ impl Simulation {
             departed: frame.departed,
             arrived: self.now,
         };
-        let first = self.ways[frame.flow as usize].first as usize;
+        let first = self.ways[frame.flow()].first as usize;
         let hops = self.frames.hops(place);
-        if self.notes.note(frame.flow as usize, first, arrival, hops) {
-            self.count(frame.flow as usize);
+        if self.notes.note(frame.flow(), first, arrival, hops) {
+            self.count(frame.flow());
         }
     }
 
@@ -55,7 +55,7 @@ impl Simulation {
     pub(super) fn count_hops(&mut self, place: u32) {
         let frame = *self.frames.get(place);
         if frame.counted {
-            self.flow_statistics[frame.flow as usize].pass(self.frames.hops(place));
+            self.flow_statistics[frame.flow()].pass(self.frames.hops(place));
         }
     }
 

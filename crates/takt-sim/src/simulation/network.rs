@@ -12,17 +12,13 @@ impl Simulation {
     pub(super) fn enqueue(&mut self, place: u32, observer: &mut impl Observer) {
         self.frame_events += 1;
         let frame = self.frames.get(place);
-        let way = &mut self.ways[frame.flow as usize];
-        let port = self.passed[way.first as usize + usize::from(frame.hop)];
-        let mut packet = way.packet;
-        packet.frame = place;
+        let port = self.passed[frame.next as usize];
         if frame.hop == 0 {
-            packet.txtime = frame.txtime;
-            way.sent += u64::from(frame.counted);
+            self.ways[frame.flow()].sent += u64::from(frame.counted);
         } else {
             frame.queued = self.now;
         }
-        self.ports[port as usize].enqueue(packet, self.now, &mut self.drops);
+        self.ports[port as usize].enqueue(frame.packet, self.now, &mut self.drops);
         self.act(port, observer);
     }
 
@@ -32,17 +28,16 @@ impl Simulation {
         if let Some(time) = action.ask {
             self.calendar.push(time, Event::Ask(index));
         }
-        if let Some((packet, end)) = action.sent {
+        if let Some((place, end)) = action.sent {
             self.frame_events += 1;
             let arrival = end + port.propagation;
-            let frame = self.frames.pass(packet.frame, arrival);
-            if frame.hop == self.ways[frame.flow as usize].hops {
-                self.calendar.push(arrival, Event::Deliver(packet.frame));
+            let frame = self.frames.pass(place, arrival);
+            if frame.hop == frame.hops {
+                self.calendar.push(arrival, Event::Deliver(place));
             } else {
                 let forwarded = arrival + self.forwarding[index as usize].draw();
                 port.forwarded = port.forwarded.max(forwarded);
-                self.calendar
-                    .push(port.forwarded, Event::Enqueue(packet.frame));
+                self.calendar.push(port.forwarded, Event::Enqueue(place));
             }
         }
         while let Some((packet, reason)) = self.drops.pop() {
@@ -61,7 +56,7 @@ impl Simulation {
         self.count_hops(packet.frame);
         self.frames.remove(packet.frame);
         if frame.counted {
-            self.flow_statistics[frame.flow as usize].lose(port, reason);
+            self.flow_statistics[frame.flow()].lose(port, reason);
         }
         observer.message(&self.message(&frame, Outcome::Lost(port, reason)));
     }
@@ -72,7 +67,7 @@ impl Simulation {
         if frame.counted {
             self.note(place, &frame);
         }
-        let way = &self.ways[frame.flow as usize];
+        let way = &self.ways[frame.flow()];
         match way.source {
             FlowSource::Publish(id) if way.looped => {
                 if let Some(loopback) = &mut self.loopbacks[id.0] {
@@ -92,7 +87,7 @@ impl Simulation {
 
     pub(super) fn message(&self, frame: &Frame, outcome: Outcome) -> Message {
         Message {
-            source: self.ways[frame.flow as usize].source,
+            source: self.ways[frame.flow()].source,
             counter: frame.counter,
             published: frame.published,
             ended: self.now,

@@ -1,6 +1,7 @@
 //! Publishers, loopbacks and cross traffic.
 
 use super::{Event, PATIENCE, Simulation, number};
+use crate::discipline::Packet;
 use crate::frames::Frame;
 use crate::observer::{Observer, Outcome};
 use crate::options;
@@ -30,15 +31,20 @@ impl Simulation {
         self.calendar.push(next, Event::Publish(number(index)));
         let counted = self.is_counted(counter);
         let published = due.map_or(self.now, |due| due.max(self.now));
+        let way = &self.ways[flow as usize];
         let frame = self.frames.insert(Frame {
-            flow,
+            packet: Packet {
+                txtime: departure.txtime,
+                ..way.packet
+            },
+            next: way.first,
             hop: 0,
+            hops: way.hops,
             counted,
             counter,
             published,
             departed: published,
             queued: published,
-            txtime: departure.txtime,
         });
         self.enqueue(frame, observer);
     }
@@ -74,13 +80,19 @@ impl Simulation {
             let sent = inbox.last().map(|place| *self.frames.get(*place));
             latest = sent.or(latest);
         }
+        let way = &self.ways[flow as usize];
         for place in inbox.drain(..) {
             let frame = self.frames.get(place);
-            frame.flow = flow;
+            frame.packet = Packet {
+                frame: place,
+                txtime: departure.txtime,
+                ..way.packet
+            };
+            frame.next = way.first;
             frame.hop = 0;
+            frame.hops = way.hops;
             frame.departed = due;
             frame.queued = due;
-            frame.txtime = departure.txtime;
             self.calendar.push(departure.at, Event::Enqueue(place));
         }
         if let Some(loopback) = &mut self.loopbacks[index] {
@@ -108,15 +120,17 @@ impl Simulation {
         let (flow, frames, first) = (crossing.flow, crossing.frames, crossing.counter);
         crossing.counter += u64::from(frames);
         for counter in first..first + u64::from(frames) {
+            let way = &self.ways[flow as usize];
             let frame = self.frames.insert(Frame {
-                flow,
+                packet: way.packet,
+                next: way.first,
                 hop: 0,
+                hops: way.hops,
                 counted: true,
                 counter,
                 published: self.now,
                 departed: self.now,
                 queued: self.now,
-                txtime: None,
             });
             self.enqueue(frame, observer);
         }
