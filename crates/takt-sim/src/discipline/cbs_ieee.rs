@@ -51,8 +51,13 @@ impl CbsIeee {
         if self.credit >= 0 {
             return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
         }
-        let wait = (-self.credit + self.idle_slope - 1) / self.idle_slope;
-        Next::At(now + Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX)))
+        // Division of long numbers takes long, and hardly ever is one needed.
+        let bits = -self.credit + self.idle_slope - 1;
+        let wait = match (i64::try_from(bits), i64::try_from(self.idle_slope)) {
+            (Ok(bits), Ok(slope)) => bits / slope,
+            _ => i64::try_from(bits / self.idle_slope).unwrap_or(i64::MAX),
+        };
+        Next::At(now + Time::picoseconds(wait))
     }
 
     /// Sends what [`Self::next`] said.
