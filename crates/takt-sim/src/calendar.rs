@@ -29,7 +29,9 @@ struct Planned<E> {
 pub struct Calendar<E> {
     now: u64,
     slots: Vec<Slot>,
+    /// A bit for each slot that is not empty, for each word of these that is not 0, and for each level that is not empty.
     occupied: [[u64; SLOTS / 64]; LEVELS],
+    words: [u8; LEVELS],
     levels: u8,
     planned: Vec<Planned<E>>,
     free: u32,
@@ -53,6 +55,7 @@ impl<E: Copy> Calendar<E> {
             now: 0,
             slots: vec![empty; SLOTS * LEVELS],
             occupied: [[0; SLOTS / 64]; LEVELS],
+            words: [0; LEVELS],
             levels: 0,
             planned: Vec::new(),
             free: NONE,
@@ -102,18 +105,19 @@ impl<E: Copy> Calendar<E> {
             let shift = level as u32 * BITS;
             let above = u64::MAX.checked_shl(shift + BITS).unwrap_or(0);
             self.now = (self.now & above) | ((digit as u64) << shift);
-            if level == 0 {
-                let index = slot.first;
-                let Planned { next, event, .. } = self.planned[index as usize];
+            let Planned { time, next, event } = self.planned[slot.first as usize];
+            // Alone in its slot, an event is the next wherever that is.
+            if level == 0 || next == NONE {
+                self.now = time;
                 if next == NONE {
-                    self.clear(0, digit);
+                    self.clear(level, digit);
                 } else {
                     self.slots[digit].first = next;
                 }
-                self.planned[index as usize].next = self.free;
-                self.free = index;
+                self.planned[slot.first as usize].next = self.free;
+                self.free = slot.first;
                 self.count -= 1;
-                let time = i64::try_from(self.now).unwrap_or(i64::MAX);
+                let time = i64::try_from(time).unwrap_or(i64::MAX);
                 return Some((Time::picoseconds(time), event));
             }
             self.clear(level, digit);
@@ -137,6 +141,7 @@ impl<E: Copy> Calendar<E> {
         if slot.first == NONE {
             slot.first = index;
             self.occupied[level][digit / 64] |= 1 << (digit % 64);
+            self.words[level] |= 1 << (digit / 64);
             self.levels |= 1 << level;
         } else {
             self.planned[slot.last as usize].next = index;
@@ -146,18 +151,19 @@ impl<E: Copy> Calendar<E> {
 
     /// The first occupied slot; all of them are at or after the current one.
     fn first_occupied(&self, level: usize) -> usize {
-        let words = self.occupied[level].iter().enumerate();
-        let mut occupied = words.filter(|(_, word)| **word != 0);
-        occupied.next().map_or(0, |(index, word)| {
-            index * 64 + word.trailing_zeros() as usize
-        })
+        let word = self.words[level].trailing_zeros() as usize % (SLOTS / 64);
+        word * 64 + self.occupied[level][word].trailing_zeros() as usize % 64
     }
 
     fn clear(&mut self, level: usize, digit: usize) {
         self.slots[level * SLOTS + digit].first = NONE;
-        self.occupied[level][digit / 64] &= !(1 << (digit % 64));
-        if self.occupied[level].iter().all(|word| *word == 0) {
-            self.levels &= !(1 << level);
+        let word = &mut self.occupied[level][digit / 64];
+        *word &= !(1 << (digit % 64));
+        if *word == 0 {
+            self.words[level] &= !(1 << (digit / 64));
+            if self.words[level] == 0 {
+                self.levels &= !(1 << level);
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ mod drops;
 mod frames;
 mod latency;
 mod line_rate;
+mod notes;
 mod observer;
 mod options;
 mod port;

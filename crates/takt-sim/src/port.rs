@@ -34,8 +34,8 @@ pub(crate) struct Port {
 /// What a port does next.
 #[derive(Debug, Default)]
 pub(crate) struct Action {
-    /// It begins to send this, and has sent it then.
-    pub(crate) sent: Option<(Packet, Time)>,
+    /// It begins to send this frame, and has sent it then.
+    pub(crate) sent: Option<(u32, Time)>,
     /// It wants to be asked again then.
     pub(crate) ask: Option<Time>,
 }
@@ -102,7 +102,7 @@ impl Port {
         if let Some(packet) = packet {
             self.waiting -= 1;
             self.busy_until = now + self.rate.duration(packet.wire);
-            action.sent = Some((packet, self.busy_until));
+            action.sent = Some((packet.frame, self.busy_until));
         }
         let when_free = if self.waiting > 0 && self.busy_until > now {
             self.busy_until

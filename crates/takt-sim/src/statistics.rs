@@ -173,13 +173,13 @@ pub struct FlowStatistics {
 }
 
 impl FlowStatistics {
-    pub(crate) fn new(digits: u8) -> Self {
+    pub(crate) fn new(digits: u8, hops: usize) -> Self {
         Self {
             sent: 0,
             received: 0,
             one_way: Delays::new(digits),
             spacing: Summary::new(digits),
-            hops: Vec::new(),
+            hops: vec![Extremes::default(); hops],
             lost: Vec::new(),
             last_arrival: None,
         }
@@ -190,6 +190,16 @@ impl FlowStatistics {
         self.one_way.record(delay);
         if let Some(last) = self.last_arrival.replace(now) {
             self.spacing.record(now - last);
+        }
+    }
+
+    /// Times at the ports of the way, from the first on, of one frame after the other.
+    pub(crate) fn pass(&mut self, times: &[Time]) {
+        let hops = self.hops.len().max(1);
+        for (hop, extremes) in self.hops.iter_mut().enumerate() {
+            for time in times.iter().skip(hop).step_by(hops) {
+                extremes.record(*time);
+            }
         }
     }
 

@@ -111,6 +111,40 @@ fn each_bridge_stores_and_forwards() {
     assert_eq!(round_trip(&results).1, 500_000 + 3 * (SENDING + 100) + 4000);
 }
 
+/// A bridge whose port to the Subscriber has this class.
+fn with_port(class: &str) -> Results {
+    let discipline = format!(
+        "[disciplines.fifo]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"all\" }}]\n[disciplines.other]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"all\", {class} }}]"
+    );
+    let text = line(2, "subscriber = \"n2\"", &discipline);
+    run(
+        &format!("{text}\n[[ports]]\nnode = \"n1\"\ndiscipline = \"other\"\n"),
+        |_| {},
+    )
+}
+
+#[test]
+fn frames_that_do_not_arrive_count_where_they_were() {
+    // It has room for none.
+    let results = with_port("limit = \"50 B\"");
+    let flow = &results.flows[0];
+    assert_eq!((flow.sent, flow.received, flow.all_lost()), (200, 0, 200));
+    assert_eq!(
+        (flow.hops[0].count, flow.hops[0].most(), flow.hops[1].count),
+        (200, Some(Time::nanoseconds(SENDING)), 0)
+    );
+    // It lets one go in a second, and what is left after a minute is given up.
+    let results = with_port("queue = \"cbs\", idle_slope = \"1 kbit/s\", limit = 1000");
+    let flow = &results.flows[0];
+    assert_eq!((flow.sent, flow.all_lost()), (200, 0));
+    assert!((10..190).contains(&flow.received), "{}", flow.received);
+    assert_eq!(
+        (flow.hops[0].count, flow.hops[1].count),
+        (200, flow.received)
+    );
+    assert_eq!(flow.one_way.delay.extremes.count, flow.received);
+}
+
 #[test]
 fn clocks_that_differ_move_the_loopback() {
     // The loopback's clock is 100 µs ahead: what arrives at 150.8 of the Publisher's cycle comes at 0.8 of its own.

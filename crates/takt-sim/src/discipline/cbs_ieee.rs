@@ -50,20 +50,30 @@ impl CbsIeee {
         self.queue.enqueue(packet, drops);
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// What can be sent.
     pub fn next(&mut self, now: Time) -> Next {
-        let Some(packet) = self.queue.peek() else {
+        if self.queue.is_empty() {
             return Next::Empty;
-        };
+        }
         if now < self.time {
             return Next::At(self.time);
         }
         self.advance(now);
         if self.credit >= 0 {
-            return Next::Now(packet);
+            return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
         }
-        let wait = (-self.credit + self.idle_slope - 1) / self.idle_slope;
-        let wait = Time::picoseconds(i64::try_from(wait).unwrap_or(i64::MAX));
+        // Division of long numbers takes long, and hardly ever is one needed.
+        let bits = -self.credit + self.idle_slope - 1;
+        let wait = match (i64::try_from(bits), i64::try_from(self.idle_slope)) {
+            (Ok(bits), Ok(slope)) => bits / slope,
+            _ => i64::try_from(bits / self.idle_slope).unwrap_or(i64::MAX),
+        };
+        let wait = Time::picoseconds(wait);
         Next::At(match &self.gate {
             None => now + wait,
             Some((gates, class)) => gates.when_open_for(*class, now, wait),

@@ -72,6 +72,11 @@ impl CbsLinux {
         self.queue.enqueue(packet, drops);
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// What can be sent.
     pub fn next(&mut self, now: Time) -> Next {
         let Some(packet) = self.queue.peek() else {
@@ -86,15 +91,13 @@ impl CbsLinux {
             self.credit = (self.credit + gained).min(self.hi_credit);
             if self.credit < 0 {
                 self.last = now;
-                let wait = i128::from(-self.credit) * i128::from(NANOSECONDS);
                 // The kernel rounds down, and lives on its timer being late: on time, there would always be a byte too little.
-                let slope = i128::from(self.idle_slope.max(1));
-                let wait = (wait + slope - 1) / slope;
-                let wait = i64::try_from(wait).unwrap_or(i64::MAX);
+                let slope = self.idle_slope.max(1);
+                let wait = scaled(-self.credit, NANOSECONDS, slope - 1, slope);
                 return Next::At(Time::nanoseconds(now.saturating_add(wait)));
             }
         }
-        Next::Now(packet)
+        Next::Now(*packet)
     }
 
     /// Sends what [`Self::next`] said.
@@ -110,8 +113,19 @@ impl CbsLinux {
 
 /// What nanoseconds are worth, in whole bytes.
 fn credit(elapsed: i64, slope: i64) -> i64 {
-    let credit = i128::from(elapsed) * i128::from(slope) / i128::from(NANOSECONDS);
-    i64::try_from(credit).unwrap_or(i64::MAX)
+    scaled(elapsed, slope, 0, NANOSECONDS)
+}
+
+/// `(value · by + and) / divisor`, at most what a number can be. Division of long numbers takes long, and hardly ever is one needed.
+fn scaled(value: i64, by: i64, and: i64, divisor: i64) -> i64 {
+    let short = value.checked_mul(by).and_then(|it| it.checked_add(and));
+    short.map_or_else(
+        || {
+            let long = i128::from(value) * i128::from(by) + i128::from(and);
+            i64::try_from(long / i128::from(divisor)).unwrap_or(i64::MAX)
+        },
+        |short| short / divisor,
+    )
 }
 
 #[cfg(test)]

@@ -55,6 +55,11 @@ impl Etf {
         }
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// What can be released; drops what has expired.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         while let Some((txtime, packet)) = self.packets.front().copied() {

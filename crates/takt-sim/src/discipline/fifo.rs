@@ -40,8 +40,8 @@ impl Fifo {
     }
 
     /// The first.
-    pub fn peek(&self) -> Option<Packet> {
-        self.packets.front().copied()
+    pub fn peek(&self) -> Option<&Packet> {
+        self.packets.front()
     }
 
     /// Takes the first out.
@@ -71,7 +71,7 @@ mod tests {
         }
         assert_eq!(drops, [(packet(2, 100), DropReason::QueueFull)]);
         assert_eq!(fifo.dequeue(), Some(packet(0, 100)));
-        assert_eq!(fifo.peek(), Some(packet(1, 100)));
+        assert_eq!(fifo.peek(), Some(&packet(1, 100)));
         assert_eq!(fifo.dequeue(), Some(packet(1, 100)));
         assert!(fifo.is_empty() && fifo.dequeue().is_none());
     }

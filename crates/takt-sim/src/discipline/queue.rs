@@ -27,10 +27,20 @@ impl Queue {
         }
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Fifo(queue) => queue.is_empty(),
+            Self::CbsIeee(queue) => queue.is_empty(),
+            Self::CbsLinux(queue) => queue.is_empty(),
+            Self::Etf(queue) => queue.is_empty(),
+        }
+    }
+
     /// What it could release.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         match self {
-            Self::Fifo(queue) => queue.peek().map_or(Next::Empty, Next::Now),
+            Self::Fifo(queue) => queue.peek().map_or(Next::Empty, |it| Next::Now(*it)),
             Self::CbsIeee(queue) => queue.next(now),
             Self::CbsLinux(queue) => queue.next(now),
             Self::Etf(queue) => queue.next(now, drops),

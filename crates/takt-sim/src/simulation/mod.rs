@@ -1,9 +1,10 @@
 //! What happens, one event after the other.
 
+mod counting;
 mod network;
 mod traffic;
 
-use takt_scenario::{FlowSource, Scenario};
+use takt_scenario::{FlowSource, Receiver, Scenario};
 
 use crate::Time;
 use crate::application::{Cycles, Departure, Generator};
@@ -11,10 +12,11 @@ use crate::build::{self, Forwarding};
 use crate::calendar::Calendar;
 use crate::discipline::{Drops, Packet};
 use crate::frames::{Frame, Frames};
+use crate::notes::Notes;
 use crate::observer::Observer;
 use crate::options::Options;
 use crate::port::Port;
-use crate::statistics::{ApplicationStatistics, Extremes, FlowStatistics};
+use crate::statistics::{ApplicationStatistics, FlowStatistics};
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
@@ -38,22 +40,30 @@ struct Way {
     /// Where its ports begin in the list of all ways.
     first: u32,
     hops: u16,
+    /// Whether a loopback takes what arrives.
+    looped: bool,
     packet: Packet,
     lead: Time,
+    /// Frames that were given to the first port and count.
+    sent: u64,
+}
+
+/// A Publisher.
+#[derive(Debug)]
+struct Publisher {
+    flow: u32,
+    counter: u64,
+    departure: Departure,
+    cycles: Cycles,
 }
 
 #[derive(Debug)]
-struct Running {
-    publish: u32,
-    answer: Option<u32>,
-    publisher: Cycles,
-    loopback: Option<Cycles>,
-    departure: Departure,
-    counter: u64,
-    finished: bool,
+struct Loopback {
+    flow: u32,
+    cycles: Cycles,
     /// Frames that came since the last user thread.
     inbox: Vec<u32>,
-    /// What the loopback sent last.
+    /// What it sent last.
     latest: Option<Frame>,
 }
 
@@ -81,9 +91,9 @@ pub struct Simulation {
     forwarding: Vec<Forwarding>,
     ways: Vec<Way>,
     passed: Vec<u32>,
-    /// Of each of these, how long it took.
-    hops: Vec<Extremes>,
-    applications: Vec<Running>,
+    /// Of each application.
+    publishers: Vec<Publisher>,
+    loopbacks: Vec<Option<Loopback>>,
     crossings: Vec<Crossing>,
     publishing: usize,
     user_threads: usize,
@@ -92,6 +102,7 @@ pub struct Simulation {
     /// When frames that are still waiting are given up.
     end: Time,
     drops: Drops,
+    notes: Notes,
     flow_statistics: Vec<FlowStatistics>,
     application_statistics: Vec<ApplicationStatistics>,
 }
@@ -124,6 +135,7 @@ impl Simulation {
                 source: flow.source,
                 first: number(passed.len()),
                 hops: u16::try_from(flow.ports.len()).unwrap_or(u16::MAX),
+                looped: matches!(flow.source, FlowSource::Publish(id) if matches!(scenario.applications[id.0].receiver, Receiver::Loopback(_))),
                 packet: Packet {
                     frame: 0,
                     flow: number(index),
@@ -133,27 +145,29 @@ impl Simulation {
                     txtime: None,
                 },
                 lead: build::lead(scenario, flow),
+                sent: 0,
             });
             passed.extend(flow.ports.iter().map(|port| number(port.0)));
         }
+        let most_hops = ways.iter().map(|way: &Way| way.hops).max();
+        let most_hops = most_hops.unwrap_or(0).into();
         let pairs = build::flows_of(scenario);
         let cycles = build::applications(scenario, &options);
-        let applications =
-            pairs
-                .into_iter()
-                .zip(cycles)
-                .map(|((publish, answer), (mut publisher, loopback))| Running {
-                    publish: number(publish),
-                    answer: answer.map(number),
-                    departure: publisher.publish(),
-                    publisher,
-                    loopback,
-                    counter: 0,
-                    finished: false,
-                    inbox: Vec::new(),
-                    latest: None,
-                });
-        let applications: Vec<Running> = applications.collect();
+        let (mut publishers, mut loopbacks) = (Vec::new(), Vec::new());
+        for ((flow, answer), (mut cycles, loopback)) in pairs.into_iter().zip(cycles) {
+            publishers.push(Publisher {
+                flow: number(flow),
+                counter: 0,
+                departure: cycles.publish(),
+                cycles,
+            });
+            loopbacks.push(answer.zip(loopback).map(|(flow, cycles)| Loopback {
+                flow: number(flow),
+                cycles,
+                inbox: Vec::new(),
+                latest: None,
+            }));
+        }
         let cross = (0..)
             .zip(flows)
             .filter(|(_, flow)| matches!(flow.source, FlowSource::Cross(_)));
@@ -171,20 +185,24 @@ impl Simulation {
             now: Time::ZERO,
             events: 0,
             frame_events: 0,
-            frames: Frames::default(),
+            frames: Frames::new(most_hops),
             ports: build::ports(scenario, &options),
             forwarding: build::forwarding(scenario, &options),
             ways,
-            hops: vec![Extremes::default(); passed.len()],
+            notes: Notes::new(flows.len(), passed.len()),
             passed,
-            publishing: applications.len(),
+            publishing: publishers.len(),
             user_threads: 0,
             inboxed: 0,
             end: Time::MAX,
-            applications,
+            publishers,
+            loopbacks,
             crossings: crossings.collect(),
             drops: Drops::new(),
-            flow_statistics: flows.iter().map(|_| FlowStatistics::new(digits)).collect(),
+            flow_statistics: flows
+                .iter()
+                .map(|flow| FlowStatistics::new(digits, flow.ports.len()))
+                .collect(),
             application_statistics: scenario
                 .applications
                 .iter()
@@ -197,12 +215,11 @@ impl Simulation {
     }
 
     fn begin(&mut self) {
-        for index in 0..self.applications.len() {
-            let application = &mut self.applications[index];
+        for (index, publisher) in self.publishers.iter().enumerate() {
             self.calendar
-                .push(application.departure.at, Event::Publish(number(index)));
-            if let Some(loopback) = &mut application.loopback {
-                let time = loopback.user_thread();
+                .push(publisher.departure.at, Event::Publish(number(index)));
+            if let Some(loopback) = &mut self.loopbacks[index] {
+                let time = loopback.cycles.user_thread();
                 self.calendar.push(time, Event::UserThread(number(index)));
                 self.user_threads += 1;
             }
@@ -237,10 +254,7 @@ impl Simulation {
                 Event::Generate(crossing) => self.generate(crossing as usize, observer),
             }
         }
-        for (way, statistics) in self.ways.iter().zip(&mut self.flow_statistics) {
-            let hops = self.hops.iter().skip(way.first as usize);
-            statistics.hops = hops.take(way.hops.into()).copied().collect();
-        }
+        self.count_all();
         Results {
             simulated: self.now,
             events: self.events,

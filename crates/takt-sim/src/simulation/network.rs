@@ -12,17 +12,13 @@ impl Simulation {
     pub(super) fn enqueue(&mut self, place: u32, observer: &mut impl Observer) {
         self.frame_events += 1;
         let frame = self.frames.get(place);
-        let way = &self.ways[frame.flow as usize];
-        let port = self.passed[way.first as usize + usize::from(frame.hop)];
-        let mut packet = way.packet;
-        packet.frame = place;
+        let port = self.passed[frame.next as usize];
         if frame.hop == 0 {
-            packet.txtime = frame.txtime;
-            self.flow_statistics[frame.flow as usize].sent += u64::from(frame.counted);
+            self.ways[frame.flow()].sent += u64::from(frame.counted);
         } else {
             frame.queued = self.now;
         }
-        self.ports[port as usize].enqueue(packet, self.now, &mut self.drops);
+        self.ports[port as usize].enqueue(frame.packet, self.now, &mut self.drops);
         self.act(port, observer);
     }
 
@@ -32,30 +28,23 @@ impl Simulation {
         if let Some(time) = action.ask {
             self.calendar.push(time, Event::Ask(index));
         }
-        if let Some((packet, end)) = action.sent {
+        if let Some((place, end)) = action.sent {
             self.frame_events += 1;
             let arrival = end + port.propagation;
-            let frame = self.frames.get(packet.frame);
-            let way = &self.ways[frame.flow as usize];
-            if frame.counted {
-                let hop = way.first as usize + usize::from(frame.hop);
-                self.hops[hop].record(arrival - frame.queued);
-            }
+            let frame = self.frames.pass(place, arrival);
             observer.passage(&Passage {
-                source: way.source,
+                source: self.ways[frame.flow()].source,
                 counter: frame.counter,
                 port: PortId(index as usize),
                 queued: frame.queued,
                 arrived: arrival,
             });
-            frame.hop += 1;
-            if frame.hop == way.hops {
-                self.calendar.push(arrival, Event::Deliver(packet.frame));
+            if frame.hop == frame.hops {
+                self.calendar.push(arrival, Event::Deliver(place));
             } else {
                 let forwarded = arrival + self.forwarding[index as usize].draw();
                 port.forwarded = port.forwarded.max(forwarded);
-                self.calendar
-                    .push(port.forwarded, Event::Enqueue(packet.frame));
+                self.calendar.push(port.forwarded, Event::Enqueue(place));
             }
         }
         while let Some((packet, reason)) = self.drops.pop() {
@@ -71,9 +60,10 @@ impl Simulation {
         observer: &mut impl Observer,
     ) {
         let frame = *self.frames.get(packet.frame);
+        self.count_hops(packet.frame);
         self.frames.remove(packet.frame);
         if frame.counted {
-            self.flow_statistics[frame.flow as usize].lose(port, reason);
+            self.flow_statistics[frame.flow()].lose(port, reason);
         }
         observer.message(&self.message(&frame, Outcome::Lost(port, reason)));
     }
@@ -82,37 +72,29 @@ impl Simulation {
         self.frame_events += 1;
         let frame = *self.frames.get(place);
         if frame.counted {
-            self.flow_statistics[frame.flow as usize].arrive(self.now, self.now - frame.departed);
+            self.note(place, &frame);
         }
-        match self.ways[frame.flow as usize].source {
-            FlowSource::Publish(id) if self.applications[id.0].loopback.is_some() => {
-                self.applications[id.0].inbox.push(place);
-                self.inboxed += 1;
-                return;
-            }
-            FlowSource::Publish(id) => {
-                if frame.counted {
-                    let _ = self.application_statistics[id.0].receive(frame.counter);
+        let way = &self.ways[frame.flow()];
+        match way.source {
+            FlowSource::Publish(id) if way.looped => {
+                if let Some(loopback) = &mut self.loopbacks[id.0] {
+                    // What it passed is noted.
+                    self.frames.get(place).hop = 0;
+                    loopback.inbox.push(place);
+                    self.inboxed += 1;
                 }
             }
-            FlowSource::Return(id) => {
-                let statistics = &mut self.application_statistics[id.0];
-                if frame.counted && statistics.receive(frame.counter) {
-                    statistics.round_trip.record(self.now - frame.published);
-                }
-            }
-            FlowSource::Cross(_) => {
+            FlowSource::Publish(_) | FlowSource::Return(_) => {
                 self.frames.remove(place);
-                return;
+                observer.message(&self.message(&frame, Outcome::Arrived));
             }
+            FlowSource::Cross(_) => self.frames.remove(place),
         }
-        self.frames.remove(place);
-        observer.message(&self.message(&frame, Outcome::Arrived));
     }
 
     pub(super) fn message(&self, frame: &Frame, outcome: Outcome) -> Message {
         Message {
-            source: self.ways[frame.flow as usize].source,
+            source: self.ways[frame.flow()].source,
             counter: frame.counter,
             published: frame.published,
             ended: self.now,

@@ -1,65 +1,70 @@
 //! Publishers, loopbacks and cross traffic.
 
 use super::{Event, PATIENCE, Simulation, number};
+use crate::discipline::Packet;
 use crate::frames::Frame;
 use crate::observer::{Observer, Outcome};
-use crate::options::Loopback;
+use crate::options;
 
 impl Simulation {
     pub(super) fn publish(&mut self, index: usize, observer: &mut impl Observer) {
         let over = self.is_over();
         let cycles = self.options.simulation.cycles;
-        let application = &mut self.applications[index];
-        if over || application.counter >= cycles {
-            application.finished = true;
+        let publisher = &mut self.publishers[index];
+        if over || publisher.counter >= cycles {
             self.publishing -= 1;
             if self.publishing == 0 {
                 self.end = self.now + PATIENCE;
             }
             return;
         }
-        let departure = application.departure;
-        let (flow, counter) = (application.publish, application.counter);
+        let departure = publisher.departure;
+        let (flow, counter) = (publisher.flow, publisher.counter);
         // The message is due when its port may send it.
         let lead = self.ways[flow as usize].lead;
         let due = departure
             .txtime
-            .map(|txtime| application.publisher.global(txtime - lead));
-        application.counter += 1;
-        application.departure = application.publisher.publish();
-        let next = application.departure.at;
+            .map(|txtime| publisher.cycles.global(txtime - lead));
+        publisher.counter += 1;
+        publisher.departure = publisher.cycles.publish();
+        let next = publisher.departure.at;
         self.calendar.push(next, Event::Publish(number(index)));
         let counted = self.is_counted(counter);
-        self.application_statistics[index].published += u64::from(counted);
         let published = due.map_or(self.now, |due| due.max(self.now));
+        let way = &self.ways[flow as usize];
         let frame = self.frames.insert(Frame {
-            flow,
+            packet: Packet {
+                txtime: departure.txtime,
+                ..way.packet
+            },
+            next: way.first,
             hop: 0,
+            hops: way.hops,
             counted,
             counter,
             published,
             departed: published,
             queued: published,
-            txtime: departure.txtime,
         });
         self.enqueue(frame, observer);
     }
 
     pub(super) fn user_thread(&mut self, index: usize, observer: &mut impl Observer) {
-        let application = &mut self.applications[index];
-        let (Some(loopback), Some(flow)) = (&mut application.loopback, application.answer) else {
+        let Some(loopback) = &mut self.loopbacks[index] else {
             return;
         };
-        let departure = loopback.answer(self.now);
-        let next = loopback.user_thread();
+        let flow = loopback.flow;
+        let departure = loopback.cycles.answer(self.now);
+        let next = loopback.cycles.user_thread();
         let lead = self.ways[flow as usize].lead;
         let due = departure.txtime.map_or(departure.at, |txtime| {
-            loopback.global(txtime - lead).max(departure.at)
+            loopback.cycles.global(txtime - lead).max(departure.at)
         });
         self.calendar.push(next, Event::UserThread(number(index)));
-        let mut inbox = std::mem::take(&mut application.inbox);
+        let mut inbox = std::mem::take(&mut loopback.inbox);
+        let mut latest = loopback.latest;
         self.inboxed -= inbox.len();
-        if self.options.loopback == Loopback::Latest {
+        if self.options.loopback == options::Loopback::Latest {
             let last = inbox.pop();
             for place in inbox.drain(..) {
                 let frame = *self.frames.get(place);
@@ -67,26 +72,33 @@ impl Simulation {
                 self.frames.remove(place);
                 observer.message(&self.message(&frame, Outcome::Overwritten));
             }
-            match (last, self.applications[index].latest, self.publishing > 0) {
+            match (last, latest, self.publishing > 0) {
                 (Some(last), _, _) => inbox.push(last),
                 (None, Some(latest), true) => inbox.push(self.frames.insert(latest)),
                 (None, _, _) => {}
             }
-            self.applications[index].latest = inbox
-                .last()
-                .map(|place| *self.frames.get(*place))
-                .or(self.applications[index].latest);
+            let sent = inbox.last().map(|place| *self.frames.get(*place));
+            latest = sent.or(latest);
         }
+        let way = &self.ways[flow as usize];
         for place in inbox.drain(..) {
             let frame = self.frames.get(place);
-            frame.flow = flow;
+            frame.packet = Packet {
+                frame: place,
+                txtime: departure.txtime,
+                ..way.packet
+            };
+            frame.next = way.first;
             frame.hop = 0;
+            frame.hops = way.hops;
             frame.departed = due;
             frame.queued = due;
-            frame.txtime = departure.txtime;
             self.calendar.push(departure.at, Event::Enqueue(place));
         }
-        self.applications[index].inbox = inbox;
+        if let Some(loopback) = &mut self.loopbacks[index] {
+            loopback.inbox = inbox;
+            loopback.latest = latest;
+        }
     }
 
     pub(super) fn plan_crossing(&mut self, index: usize) {
@@ -99,8 +111,7 @@ impl Simulation {
     pub(super) fn generate(&mut self, index: usize, observer: &mut impl Observer) {
         let crossing = &mut self.crossings[index];
         // Alone, it sends as many frames as an application would.
-        let alone =
-            self.applications.is_empty() && crossing.counter < self.options.simulation.cycles;
+        let alone = self.publishers.is_empty() && crossing.counter < self.options.simulation.cycles;
         if self.options.duration.is_some_and(|end| self.now >= end)
             || (self.publishing == 0 && !alone)
         {
@@ -109,15 +120,17 @@ impl Simulation {
         let (flow, frames, first) = (crossing.flow, crossing.frames, crossing.counter);
         crossing.counter += u64::from(frames);
         for counter in first..first + u64::from(frames) {
+            let way = &self.ways[flow as usize];
             let frame = self.frames.insert(Frame {
-                flow,
+                packet: way.packet,
+                next: way.first,
                 hop: 0,
+                hops: way.hops,
                 counted: true,
                 counter,
                 published: self.now,
                 departed: self.now,
                 queued: self.now,
-                txtime: None,
             });
             self.enqueue(frame, observer);
         }

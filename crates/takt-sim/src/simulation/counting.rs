@@ -1,0 +1,78 @@
+//! From what was noted to statistics.
+
+use takt_scenario::FlowSource;
+
+use super::Simulation;
+use crate::frames::Frame;
+use crate::notes::Arrival;
+
+impl Simulation {
+    /// A frame has arrived.
+    pub(super) fn note(&mut self, place: u32, frame: &Frame) {
+        let arrival = Arrival {
+            counter: frame.counter,
+            published: frame.published,
+            departed: frame.departed,
+            arrived: self.now,
+        };
+        let first = self.ways[frame.flow()].first as usize;
+        let hops = self.frames.hops(place);
+        if self.notes.note(frame.flow(), first, arrival, hops) {
+            self.count(frame.flow());
+        }
+    }
+
+    /// Counts what is noted of a flow.
+    fn count(&mut self, flow: usize) {
+        let way = &self.ways[flow];
+        let (arrivals, hops) = self.notes.take(flow, way.first as usize, way.hops.into());
+        let statistics = &mut self.flow_statistics[flow];
+        statistics.pass(hops);
+        for arrival in arrivals {
+            statistics.arrive(arrival.arrived, arrival.arrived - arrival.departed);
+        }
+        match way.source {
+            FlowSource::Publish(id) if !way.looped => {
+                let statistics = &mut self.application_statistics[id.0];
+                for arrival in arrivals {
+                    let _ = statistics.receive(arrival.counter);
+                }
+            }
+            FlowSource::Return(id) => {
+                let statistics = &mut self.application_statistics[id.0];
+                for arrival in arrivals {
+                    if statistics.receive(arrival.counter) {
+                        let round_trip = arrival.arrived - arrival.published;
+                        statistics.round_trip.record(round_trip);
+                    }
+                }
+            }
+            FlowSource::Publish(_) | FlowSource::Cross(_) => {}
+        }
+    }
+
+    /// Counts the ports that a frame has passed which will not arrive.
+    pub(super) fn count_hops(&mut self, place: u32) {
+        let frame = *self.frames.get(place);
+        if frame.counted {
+            self.flow_statistics[frame.flow()].pass(self.frames.hops(place));
+        }
+    }
+
+    /// Counts all that has not been counted.
+    pub(super) fn count_all(&mut self) {
+        for flow in 0..self.ways.len() {
+            self.count(flow);
+            self.flow_statistics[flow].sent = self.ways[flow].sent;
+        }
+        for place in self.frames.left() {
+            self.count_hops(place);
+        }
+        let options = self.options.simulation;
+        let end = options.cycles.saturating_sub(options.trim);
+        let publishers = self.publishers.iter().zip(&mut self.application_statistics);
+        for (publisher, statistics) in publishers {
+            statistics.published = publisher.counter.min(end).saturating_sub(options.trim);
+        }
+    }
+}
