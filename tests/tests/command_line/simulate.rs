@@ -186,6 +186,11 @@ fn the_worst_case_is_searched() {
         round_trip["found_ns"].as_f64() > Some(505_000.0),
         "{printed}"
     );
+    // Each way has a bound as well, and none is exceeded.
+    for row in results["worst"].as_array().unwrap() {
+        let (found, bound) = (row["found_ns"].as_f64(), row["bound_ns"].as_f64());
+        assert!(bound.is_some() && found <= bound, "{row}");
+    }
     let table = sandbox.run(&search).expect_success();
     assert!(
         table.contains("BOUND/FOUND") && table.contains("control"),

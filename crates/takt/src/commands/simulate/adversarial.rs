@@ -1,8 +1,8 @@
 //! The worst that can be found, beside what is proven.
 
 use serde_json::{Value, json};
-use takt_calculus::{Extended, FlowBound, Rational, scenario_bounds};
-use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
+use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
+use takt_scenario::{BoundsModel, Duration, Flow, FlowSource, Receiver, Scenario, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
 use super::{heading, json, model_name, table};
@@ -23,11 +23,8 @@ pub(super) fn run(
     let worst = takt_sim::search(&variant.scenario, options, tries, |_| !interrupt.is_set());
     let scenario = &variant.scenario;
     let bounds = scenario_bounds(scenario, BoundsModel::Sound, &scenario.bounds.analyses);
-    let (bounds, none) = match bounds {
-        Ok(bounds) => (bounds.flows, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
-    let rows = rows(variant, &worst, &bounds);
+    let none = bounds.as_ref().err().map(ToString::to_string);
+    let rows = rows(variant, &worst, bounds.as_ref().ok());
     if as_json {
         let mut object = json::head(variant, options);
         object.insert("tries".to_owned(), worst.tries.into());
@@ -58,8 +55,8 @@ enum Bound {
 }
 
 impl Bound {
-    fn new(bound: &FlowBound) -> Self {
-        match &bound.delay {
+    fn new(delay: &Extended) -> Self {
+        match delay {
             Extended::Finite(delay) => {
                 Self::Finite((delay * Rational::from(1_000_000_000)).to_f64().value())
             }
@@ -68,14 +65,37 @@ impl Bound {
     }
 }
 
-fn rows(variant: &Variant, worst: &Worst, bounds: &[FlowBound]) -> Vec<Row> {
+/// The bound of one of the two ways of a message that a loopback sends back: the bounds of its queues, and what is between these.
+fn bound_of_way(scenario: &Scenario, bounds: &ScenarioBounds, flow: &Flow) -> Option<Bound> {
+    let seconds =
+        |time: Duration| Rational::from_parts(time.picos().into(), 1_000_000_000_000u64.into());
+    let mut delay = Rational::ZERO;
+    for (position, id) in flow.ports.iter().enumerate() {
+        let port = scenario.ports.get(id.0)?;
+        let class = port.discipline.class_of(flow.pcp);
+        let mut queues = bounds.queues.iter();
+        let queue = queues.find(|queue| queue.port == *id && queue.class == class)?;
+        let mut between = scenario.links.get(port.link.0)?.length.propagation();
+        if position + 1 < flow.ports.len() {
+            between = between.plus(scenario.nodes.get(port.to.0)?.forwarding_delay);
+        }
+        let Some(queued) = queue.delay.finite() else {
+            return Some(Bound::Infinite);
+        };
+        delay = delay + queued + seconds(between);
+    }
+    Some(Bound::new(&Extended::Finite(delay)))
+}
+
+fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Vec<Row> {
     let scenario = &variant.scenario;
+    let flows = bounds.map_or(&[][..], |bounds| &bounds.flows);
     let found = |found: Option<&Found>| found.map(|found| (found.delay, found.attempt));
     let bound = |source: FlowSource, round_trip: bool| {
-        let mut bounds = bounds.iter();
-        let found = bounds.find(|it| it.source == source && it.round_trip == round_trip);
+        let mut flows = flows.iter();
+        let found = flows.find(|it| it.source == source && it.round_trip == round_trip);
         let found = found.filter(|bound| !bound.is_unknown());
-        found.map(Bound::new)
+        found.map(|bound| Bound::new(&bound.delay))
     };
     let mut rows = Vec::new();
     for (flow, one_way) in scenario.flows().iter().zip(&worst.flows) {
@@ -93,7 +113,7 @@ fn rows(variant: &Variant, worst: &Worst, bounds: &[FlowBound]) -> Vec<Row> {
             name: scenario.flow_name(flow.source),
             kind: "one way",
             found: found(one_way.as_ref()),
-            bound: bound(flow.source, false),
+            bound: bound(flow.source, false).or_else(|| bound_of_way(scenario, bounds?, flow)),
         });
     }
     rows
