@@ -14,7 +14,7 @@ const STEPS: u32 = 4;
 /// Of delays that vary by more cycles than this, the line above is all that is used.
 const MOST_STEPS: u32 = 64;
 /// If paths have more queues than this, all together, arrivals are leaky buckets: sums of staircases have as many pieces as steps.
-pub(super) const STEPS_UP_TO: usize = 20_000;
+const STEPS_UP_TO: usize = 20_000;
 
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
