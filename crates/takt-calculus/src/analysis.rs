@@ -2,7 +2,8 @@
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
-use crate::{pmoo, polynomial};
+use crate::pmoo;
+use crate::polynomial::{self, Sought};
 
 /// How Total Flow Analysis bounds what leaves a server. Both hold; neither is always the lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +114,20 @@ impl Network {
     /// order leave possible; delays of [`Self::total_flow`] are among the constraints. FIFO servers. With `shaped`, what comes over a link is no more than
     /// the link's shaping curve. Every result is proven by exact multipliers; it is infinite where none were found.
     pub fn polynomial_linear_program(&self, shaped: bool) -> Vec<Extended> {
+        self.polynomial(Sought::Delay, shaped)
+    }
+
+    /// The same programme for the most of each flow that is on its path at a time, in bits. With that as its burst a flow leaves its path, if it came there by a
+    /// leaky bucket, at the same rate: where a network is cut, the rest begins with it.
+    pub fn polynomial_backlogs(&self, shaped: bool) -> Vec<Extended> {
+        self.polynomial(Sought::Backlog, shaped)
+    }
+
+    fn polynomial(&self, sought: Sought, shaped: bool) -> Vec<Extended> {
         let (total, arrivals) = self.total_flow_arrivals(Output::Delay, shaped);
+        let delays = &total.server_delays;
         (0..self.flows.len())
-            .map(|flow| polynomial::delay(self, &arrivals, &total.server_delays, shaped, flow))
+            .map(|flow| polynomial::longest(sought, self, &arrivals, delays, shaped, flow))
             .collect()
     }
 

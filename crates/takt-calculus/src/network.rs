@@ -117,6 +117,16 @@ impl Network {
         }
     }
 
+    /// The servers.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The flows.
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
     /// What arrives at a server of all flows but one. With `shaped`, flows that come over the same link together are no more than the link lets
     /// through.
     pub(crate) fn aggregate(

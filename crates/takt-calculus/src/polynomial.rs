@@ -61,8 +61,18 @@ struct Tree<'a> {
     bits: f64,
 }
 
-/// The longest delay of a flow in the first `length` servers of its path, if the flows arrive so, and servers delay by at most `delays`.
-pub(crate) fn delay(
+/// What is sought of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// The longest time from its coming to its leaving.
+    Delay,
+    /// The most of it that is on the path at a time.
+    Backlog,
+}
+
+/// The longest delay of a flow on its path, or the most of it there, if the flows arrive so, and servers delay by at most `delays`.
+pub(crate) fn longest(
+    sought: Sought,
     network: &Network,
     arrivals: &Arrivals,
     delays: &[Extended],
@@ -70,7 +80,6 @@ pub(crate) fn delay(
     flow: usize,
 ) -> Extended {
     let path = &network.flows[flow].path;
-    let mut least = Extended::Infinity;
     let attempts = [
         (Extent::Tree, Buckets::All),
         (Extent::Tree, Buckets::Slowest),
@@ -80,18 +89,23 @@ pub(crate) fn delay(
     for (extent, buckets) in attempts {
         let mut tree = Tree::new(network, path, extent);
         tree.constrain(arrivals, delays, shaped, buckets);
+        let objective = match sought {
+            Sought::Delay => Some((tree.end, tree.dates[&path[0]][0])),
+            Sought::Backlog => tree.come_and_departed(arrivals, flow),
+        };
+        let Some((more, less)) = objective else {
+            continue;
+        };
         if tree.program.constraints() > CONSTRAINTS {
             continue;
         }
-        let come = tree.dates[&path[0]][0];
         tree.program
-            .maximize(vec![(tree.end, Rational::ONE), (come, -Rational::ONE)]);
+            .maximize(vec![(more, Rational::ONE), (less, -Rational::ONE)]);
         if let Some(bound) = tree.program.upper_bound() {
-            least = Extended::Finite(bound);
-            break;
+            return Extended::Finite(bound);
         }
     }
-    least
+    Extended::Infinity
 }
 
 impl<'a> Tree<'a> {
@@ -264,6 +278,31 @@ impl<'a> Tree<'a> {
         for (burst, rate) in buckets {
             self.limit(std::slice::from_ref(&come), &dates, &burst, &rate);
         }
+    }
+
+    /// What of a flow has come to its path at the end, and what of it has left the path then.
+    fn come_and_departed(&mut self, arrivals: &Arrivals, flow: usize) -> Option<(usize, usize)> {
+        let path = &self.network.flows[flow].path;
+        let whole = |segment: &&Segment| segment.flow == flow && segment.length == path.len();
+        let Some(segment) = self.segments.iter().find(whole) else {
+            return None;
+        };
+        let departed = segment.departed[0];
+        let before = self.come(segment, 0);
+        let dates = self.dates[&path[0]].clone();
+        let come = self.program.variable(self.bits);
+        for (burst, rate) in arrivals.0[flow][0].leaky_buckets() {
+            for (date, before) in dates.iter().zip(&before) {
+                let terms = vec![
+                    (come, Rational::ONE),
+                    (*before, -Rational::ONE),
+                    (self.end, -&rate),
+                    (*date, rate.clone()),
+                ];
+                self.program.at_most(terms, burst.clone());
+            }
+        }
+        Some((come, departed))
     }
 
     /// Between any two of the dates no more than a bucket lets through.

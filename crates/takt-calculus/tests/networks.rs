@@ -122,7 +122,7 @@ proptest! {
     }
 
     /// The delays of Total Flow Analysis are among the programme's constraints, so that their sum is never less. A flow alone can be as late
-    /// as the horizontal deviation says (Le Boudec and Thiran, Network Calculus, Theorem 1.4.4), so that no bound is less than that.
+    /// as the horizontal deviation says (Le Boudec and Thiran, Network Calculus, Theorem 1.4.4), and as many as the vertical one, so that no bound is less.
     #[test]
     fn the_linear_programme_is_between(servers in servers(), flows in prop::collection::vec(flow(), 1..4)) {
         let network = Network::new(servers.clone(), flows.clone()).unwrap();
@@ -135,9 +135,11 @@ proptest! {
         }
         let alone = flows[0].clone();
         let row = alone.path.iter().map(|server| servers[*server].service.clone());
-        let expected = alone.arrival.horizontal_deviation(&row.reduce(|row, service| row.convolution(&service)).unwrap());
+        let row = row.reduce(|row, service| row.convolution(&service)).unwrap();
+        let (delay, backlog) = (alone.arrival.horizontal_deviation(&row), alone.arrival.vertical_deviation(&row));
         let network = Network::new(servers, vec![alone]).unwrap();
-        prop_assert!(network.polynomial_linear_program(false)[0] >= expected);
+        prop_assert!(network.polynomial_linear_program(false)[0] >= delay);
+        prop_assert!(network.polynomial_backlogs(false)[0] >= backlog);
     }
 
     /// On servers in a row, where the tree of a flow is the same whoever else is there.
@@ -200,6 +202,11 @@ proptest! {
             let bounds = network.polynomial_linear_program(shaped);
             for (flow, sent, left) in &packets {
                 prop_assert!(Extended::Finite(left - sent) <= bounds[*flow]);
+            }
+            let bounds = network.polynomial_backlogs(shaped);
+            for (flow, now, _) in &packets {
+                let there = packets.iter().filter(|(other, sent, left)| other == flow && sent <= now && left > now);
+                prop_assert!(Extended::Finite(there.count().into()) <= bounds[*flow]);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::Extended;
 use crate::network::{Arrivals, Flow, Network, Passing, Server};
-use crate::polynomial;
+use crate::polynomial::{self, Sought};
 
 /// An analysis of streams through ports. Each bound holds where the analysis applies, so that the least is the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -252,7 +252,7 @@ impl PortNetwork {
         let Some((network, arrivals, delays)) = self.fluid(stream, &visits, bounds)? else {
             return Ok(Err(NotApplicable::NotFound));
         };
-        let delay = polynomial::delay(&network, &arrivals, &delays, true, 0);
+        let delay = polynomial::longest(Sought::Delay, &network, &arrivals, &delays, true, 0);
         Ok(match delay {
             Extended::Finite(delay) => Ok(Extended::Finite(delay + always + before)),
             _ => Err(NotApplicable::NotFound),
