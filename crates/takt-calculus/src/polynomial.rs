@@ -284,9 +284,7 @@ impl<'a> Tree<'a> {
     fn come_and_departed(&mut self, arrivals: &Arrivals, flow: usize) -> Option<(usize, usize)> {
         let path = &self.network.flows[flow].path;
         let whole = |segment: &&Segment| segment.flow == flow && segment.length == path.len();
-        let Some(segment) = self.segments.iter().find(whole) else {
-            return None;
-        };
+        let segment = self.segments.iter().find(whole)?;
         let departed = segment.departed[0];
         let before = self.come(segment, 0);
         let dates = self.dates[&path[0]].clone();
