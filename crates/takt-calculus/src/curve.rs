@@ -282,7 +282,7 @@ impl Curve {
     /// The convolution with a delay: what this curve promises, so much later.
     pub(crate) fn later(&self, delay: &Rational) -> Self {
         if delay.is_zero() {
-            return self.clone();
+            return self.clone().simplified();
         }
         let level = self.value(&Rational::ZERO);
         let first = Piece::new(Rational::ZERO, level.clone(), level, Rational::ZERO);
