@@ -82,7 +82,8 @@ pub fn run(file: &str) {
     shell.end();
 }
 
-/// A clone of what is committed. It shares the folder of build products, so that dependencies are not compiled twice.
+/// A clone of what is committed. It shares the folder of build products, so that dependencies are not compiled twice; what the reader builds with
+/// `--release` goes to a folder of its own, since it is built in a hurry here.
 fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     let clone = sandbox.data_directory().join("takt");
     let mut git = Command::new("git");
@@ -101,9 +102,21 @@ fn clean_clone(sandbox: &Sandbox) -> PathBuf {
         .ancestors()
         .nth(3)
         .expect("target/<profile>/deps/<test>");
-    symlink(target, clone.join("target")).expect("a link can be made");
+    let release = target.join("tutorial/release");
+    fs::create_dir_all(&release).expect("a folder can be made");
+    fs::create_dir_all(clone.join("target")).expect("a folder can be made");
+    symlink(target.join("debug"), clone.join("target/debug")).expect("a link can be made");
+    symlink(release, clone.join("target/release")).expect("a link can be made");
     clone
 }
+
+/// The commands are tested, and not how fast they are: optimizing across all crates takes longer than everything else.
+const HURRY: [(&str, &str); 4] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "none"),
+];
 
 /// The shell that runs from the first block to the last.
 struct Shell {
@@ -118,6 +131,7 @@ impl Shell {
         sandbox
             .confine(&mut command)
             .arg("--norc")
+            .envs(HURRY)
             .current_dir(folder);
         let mut shell = Self {
             process: Process::spawn("the tutorial's shell", &mut command),
