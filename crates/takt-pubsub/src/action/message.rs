@@ -305,3 +305,14 @@ fn text(text: &UaString) -> Option<String> {
 pub(super) fn same_id(one: &PublisherId, other: &PublisherId) -> bool {
     one.to_string() == other.to_string()
 }
+
+/// A message was not understood, or its answer not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ActionError {
+    /// It is no message of OPC 10000-14.
+    #[error(transparent)]
+    Receive(#[from] ReceiveError),
+    /// The answer cannot be encoded.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+}

@@ -9,15 +9,16 @@
 //!
 //! Action messages are not protected: a WriterGroup of Actions with a SecurityMode is refused.
 
+mod execution;
+mod handler;
 mod message;
 mod published;
 mod requestor;
 mod responder;
 
-pub use message::ActionMapping;
+pub use handler::{ActionCall, ActionHandler, ActionOutcome, ActionTicket};
+pub use message::{ActionError, ActionMapping};
 pub use published::PublishedAction;
 pub(crate) use published::offers_actions;
 pub use requestor::{ActionEvent, RequestError, Requestor};
-pub use responder::{
-    ActionCall, ActionError, ActionHandler, ActionOutcome, ActionTicket, ActionTransmit, Responder,
-};
+pub use responder::{ActionTransmit, Responder};

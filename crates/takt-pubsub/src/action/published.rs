@@ -174,3 +174,17 @@ pub(crate) fn offers_actions(
     !group.data_set_writers.is_empty()
         && writers.all(|writer| PublishedAction::of_writer(writer, data_sets).is_some())
 }
+
+/// The metadata of requests or responses of a DataSetWriter.
+pub(super) fn meta_data(
+    actions: &[PublishedAction],
+    is_request: bool,
+    data_set_writer_id: u16,
+) -> Option<&DataSetMetaDataType> {
+    let mut actions = actions.iter();
+    let action = actions.find(|action| action.data_set_writer_id == data_set_writer_id)?;
+    Some(match is_request {
+        true => &action.request,
+        false => &action.response,
+    })
+}

@@ -10,9 +10,8 @@ use takt_wire::{
     NetworkMessageRef, NetworkMessageType, PayloadParameters, PayloadRef, PublisherId,
 };
 
-use super::message::{ActionMapping, ActionMessage, Exchange, same_id};
-use super::published::PublishedAction;
-use super::responder::{ActionError, meta_data};
+use super::message::{ActionError, ActionMapping, ActionMessage, Exchange, same_id};
+use super::published::{PublishedAction, meta_data};
 use crate::error::PublishError;
 use crate::subscriber::is_json;
 use crate::time::Now;

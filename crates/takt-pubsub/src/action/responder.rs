@@ -5,16 +5,18 @@ use std::time::{Duration, Instant};
 
 use takt_ua::enumerations::{ActionState, MessageSecurityMode};
 use takt_ua::structures::{
-    ActionTargetDataType, DataSetMetaDataType, JsonWriterGroupMessageDataType,
-    PubSubConnectionDataType, PublishedDataSetDataType, WriterGroupDataType,
+    JsonWriterGroupMessageDataType, PubSubConnectionDataType, PublishedDataSetDataType,
+    WriterGroupDataType,
 };
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::json::{JsonDiscoveryMessage, JsonMessage};
 use takt_wire::{DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
 
-use super::message::{ActionMapping, ActionMessage, Exchange, same_id};
-use super::published::PublishedAction;
-use crate::error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
+use super::execution::{Execution, answered};
+use super::handler::{ActionCall, ActionHandler, ActionOutcome, ActionTicket};
+use super::message::{ActionError, ActionMapping, ActionMessage, Exchange, same_id};
+use super::published::{PublishedAction, meta_data};
+use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::settings::milliseconds;
 use crate::time::Now;
 
@@ -24,55 +26,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest time that an Action may take, whatever the Requestor says.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// For how long a request is remembered after its time, so that a duplicate that is late is not carried out.
-const MEMORY: Duration = Duration::from_secs(10);
-
 /// Requests that are remembered at most. Who asks for more is answered with BadTooManyOperations.
 const MAX_EXECUTIONS: usize = 1024;
-
-/// Names a request to a [`Responder`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ActionTicket(u64);
-
-/// A request that is to be carried out.
-#[derive(Debug)]
-pub struct ActionCall<'a> {
-    /// To complete it later with.
-    pub ticket: ActionTicket,
-    /// The Action.
-    pub action: &'a PublishedAction,
-    /// What it is to be done with.
-    pub action_target: &'a ActionTargetDataType,
-    /// Who asks; nobody vouches for that.
-    pub requestor_id: Option<&'a PublisherId>,
-    /// As many as the Action has fields in its request, and of their types.
-    pub arguments: &'a [Variant],
-    /// Until when the Requestor waits.
-    pub deadline: Instant,
-}
-
-/// What became of a request.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ActionOutcome {
-    /// It was carried out, with these results.
-    Done(Vec<Variant>),
-    /// It was not.
-    Failed(StatusCode),
-    /// It goes on: [`Responder::complete`] says how it ended.
-    Executing,
-}
-
-/// Carries out Actions.
-pub trait ActionHandler {
-    /// Carries out a request. It is called once for each, however often that is sent.
-    fn execute(&mut self, call: ActionCall<'_>) -> ActionOutcome;
-}
-
-impl<F: FnMut(ActionCall<'_>) -> ActionOutcome> ActionHandler for F {
-    fn execute(&mut self, call: ActionCall<'_>) -> ActionOutcome {
-        self(call)
-    }
-}
 
 /// A response that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,20 +36,6 @@ pub struct ActionTransmit {
     pub response_address: Option<String>,
     /// The message.
     pub bytes: Vec<u8>,
-}
-
-/// A request that has come, and what is remembered of it.
-#[derive(Debug)]
-struct Execution {
-    ticket: ActionTicket,
-    /// Whose request it is, with the CorrelationData and where responses go.
-    requestor: ActionMessage,
-    /// What is answered to it.
-    answer: Exchange,
-    deadline: Instant,
-    forget: Instant,
-    /// When the answer is sent again.
-    resend: Option<Instant>,
 }
 
 /// The Actions of a WriterGroup.
@@ -340,17 +281,7 @@ impl Responder {
         };
         self.tickets += 1;
         let is_executing = outcome == ActionOutcome::Executing;
-        let mut execution = Execution {
-            ticket,
-            requestor: message.clone(),
-            answer: Exchange {
-                fields: Ok(Vec::new()),
-                ..request
-            },
-            deadline,
-            forget: deadline + MEMORY,
-            resend: None,
-        };
+        let mut execution = Execution::begin(ticket, message.clone(), request, deadline);
         if !is_executing {
             let result = match outcome {
                 ActionOutcome::Done(results) => Ok(results),
@@ -439,72 +370,4 @@ impl Responder {
         let meta_data = |id| meta_data(actions, false, id);
         response.encode(self.mapping, &meta_data, &message_id, now)
     }
-}
-
-impl Execution {
-    fn is_executing(&self) -> bool {
-        self.answer.action_state == ActionState::Executing
-    }
-
-    /// A RequestId is unique for a RequestorId and CorrelationData (6.2.11.2.2).
-    fn is_of(&self, message: &ActionMessage, request: &Exchange) -> bool {
-        self.answer.request_id == request.request_id
-            && self.answer.data_set_writer_id == request.data_set_writer_id
-            && self.requestor.correlation_data == message.correlation_data
-            && self.requestor.requestor_id == message.requestor_id
-    }
-
-    fn finish(
-        &mut self,
-        now: Instant,
-        interval: Duration,
-        result: Result<Vec<Variant>, StatusCode>,
-    ) {
-        self.answer = answered(self.answer.clone(), result);
-        let again = (!interval.is_zero()).then_some(now + interval);
-        self.resend = again.filter(|at| *at < self.deadline);
-    }
-
-    fn next_timeout(&self) -> Instant {
-        let end = match self.is_executing() {
-            true => self.deadline,
-            false => self.forget,
-        };
-        self.resend.map_or(end, |at| at.min(end))
-    }
-}
-
-/// The last response to a request.
-fn answered(request: Exchange, result: Result<Vec<Variant>, StatusCode>) -> Exchange {
-    Exchange {
-        action_state: ActionState::Done,
-        status: result.as_ref().err().copied().unwrap_or(StatusCode::Good),
-        fields: Ok(result.unwrap_or_default()),
-        ..request
-    }
-}
-
-/// The metadata of requests or responses of a DataSetWriter.
-pub(super) fn meta_data(
-    actions: &[PublishedAction],
-    is_request: bool,
-    data_set_writer_id: u16,
-) -> Option<&DataSetMetaDataType> {
-    let mut actions = actions.iter();
-    let action = actions.find(|action| action.data_set_writer_id == data_set_writer_id)?;
-    Some(match is_request {
-        true => &action.request,
-        false => &action.response,
-    })
-}
-
-/// A message was not understood, or its answer not made.
-#[derive(Debug, thiserror::Error)]
-pub enum ActionError {
-    /// It is no message of OPC 10000-14.
-    #[error(transparent)]
-    Receive(#[from] ReceiveError),
-    /// The answer cannot be encoded.
-    #[error(transparent)]
-    Publish(#[from] PublishError),
 }
