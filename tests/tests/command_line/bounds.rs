@@ -223,6 +223,19 @@ fn bounds_are_drawn() {
     assert!(hops.contains("Hop 2: host2 to host1, delay") && hops.contains("service"));
     let sweep = std::fs::read_to_string(sweep).unwrap();
     assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
+    // Two sweeps and two flows.
+    let flows = folder.path().join("flows.svg");
+    let _ = sandbox
+        .run(&[
+            "bounds",
+            &shipped("b.toml"),
+            "--plot",
+            flows.to_str().unwrap(),
+        ])
+        .expect_success();
+    let flows = std::fs::read_to_string(flows).unwrap();
+    assert!(flows.contains("control: Bounds over rate"));
+    assert!(flows.contains("iperf3: Bounds over rate"));
     // Over values that are no numbers, and over some with different units.
     let names = folder.path().join("names.svg");
     let _ = sandbox
