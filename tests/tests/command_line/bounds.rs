@@ -189,82 +189,37 @@ fn what_is_unknown_and_what_is_infinite() {
 fn bounds_are_drawn() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
-    let (scenario, sweep, hops) = (
-        folder.path().join("p2p.toml"),
-        folder.path().join("sweep.svg"),
-        folder.path().join("hops.svg"),
-    );
+    let scenario = folder.path().join("p2p.toml");
+    let scenario = scenario.to_str().unwrap();
     let _ = sandbox
-        .run(&[
-            "scenario",
-            "new",
-            "p2p",
-            "--output",
-            scenario.to_str().unwrap(),
-        ])
+        .run(&["scenario", "new", "p2p", "--output", scenario])
         .expect_success();
-    let _ = sandbox
-        .run(&[
-            "bounds",
-            scenario.to_str().unwrap(),
-            "--plot",
-            hops.to_str().unwrap(),
-        ])
-        .expect_success();
-    let _ = sandbox
-        .run(&[
-            "bounds",
-            &shipped("line.toml"),
-            "--plot",
-            sweep.to_str().unwrap(),
-        ])
-        .expect_success();
-    let hops = std::fs::read_to_string(hops).unwrap();
+    let picture = folder.path().join("picture.svg");
+    let drawn = |scenario: &str| {
+        let _ = sandbox
+            .run(&["bounds", scenario, "--plot", picture.to_str().unwrap()])
+            .expect_success();
+        std::fs::read_to_string(&picture).unwrap()
+    };
+    let hops = drawn(scenario);
     assert!(hops.contains("Hop 2: host2 to host1, delay") && hops.contains("service"));
-    let sweep = std::fs::read_to_string(sweep).unwrap();
+    let sweep = drawn(&shipped("line.toml"));
     assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
     // Two sweeps and two flows.
-    let flows = folder.path().join("flows.svg");
-    let _ = sandbox
-        .run(&[
-            "bounds",
-            &shipped("b.toml"),
-            "--plot",
-            flows.to_str().unwrap(),
-        ])
-        .expect_success();
-    let flows = std::fs::read_to_string(flows).unwrap();
+    let flows = drawn(&shipped("b.toml"));
     assert!(flows.contains("control: Bounds over rate"));
     assert!(flows.contains("iperf3: Bounds over rate"));
     // Over values that are no numbers, and over some with different units.
-    let names = folder.path().join("names.svg");
-    let _ = sandbox
-        .run(&[
-            "bounds",
-            &shipped("e3.toml"),
-            "--plot",
-            names.to_str().unwrap(),
-        ])
-        .expect_success();
-    let names = std::fs::read_to_string(names).unwrap();
+    let names = drawn(&shipped("e3.toml"));
     for text in ["etf", "fq_codel", "mqprio", "cbs", "control"] {
         let is_there = names.lines().any(|line| line.trim() == text);
         assert!(is_there, "{text}");
     }
-    let mut cycles = std::fs::read_to_string(&scenario).unwrap();
+    let mut cycles = std::fs::read_to_string(scenario).unwrap();
     cycles +=
         "[[sweeps]]\nparameter = \"applications.control.cycle\"\nvalues = [\"900 us\", \"1 ms\"]\n";
-    std::fs::write(&scenario, cycles).unwrap();
-    let units = folder.path().join("units.svg");
-    let arguments = [
-        scenario.to_str().unwrap(),
-        "--plot",
-        units.to_str().unwrap(),
-    ];
-    let _ = sandbox
-        .run(&[&["bounds"], &arguments[..]].concat())
-        .expect_success();
-    let units = std::fs::read_to_string(units).unwrap();
+    std::fs::write(scenario, cycles).unwrap();
+    let units = drawn(scenario);
     assert!(units.contains("applications.control.cycle in \u{b5}s"));
     assert!(units.lines().any(|line| line.trim() == "1000"));
 }
