@@ -31,7 +31,7 @@ pub(super) fn print(rows: &[Row]) {
         BoundsModel::Sound => "sound",
         BoundsModel::Paper => "paper (not sound: see the assumptions)",
     };
-    output::line(format!("times in us; model {model}\n"));
+    output::line(format!("times in \u{b5}s; model {model}\n"));
     let mut heading: Vec<String> = first
         .settings
         .iter()

@@ -20,7 +20,10 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         .map(|path| csv::Messages::create(path, arguments.hops))
         .transpose()?;
     let mut interrupt = None;
-    for variant in &variants {
+    for (index, variant) in variants.iter().enumerate() {
+        if index > 0 && !arguments.json {
+            output::line("");
+        }
         let options = options(arguments, &variant.scenario);
         if arguments.adversarial {
             let interrupt = match &interrupt {

@@ -34,9 +34,7 @@ pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
         if let FlowSource::Cross(_) = flow.source {
             output::line("");
             table.head(&scenario.flow_name(flow.source));
-            if table.measured(Measure::OneWayDelay) {
-                table.one_way("one way", flow, statistics);
-            }
+            table.way("one way", flow, statistics);
             if table.measured(Measure::Drops) {
                 let (sent, lost) = (statistics.sent, statistics.all_lost());
                 output::line(format!("  drops  {} of {sent}", share(lost, sent)));
@@ -84,15 +82,7 @@ impl Table<'_> {
         for (flow, statistics) in flows.filter(|(flow, _)| is_of(flow, id)) {
             let back = matches!(flow.source, FlowSource::Return(_));
             let way = if back { "one way back" } else { "one way" };
-            if self.measured(Measure::OneWayDelay) {
-                self.one_way(way, flow, statistics);
-            }
-            if self.measured(Measure::Jitter) {
-                self.summary("  jitter", &statistics.one_way.jitter);
-            }
-            if self.measured(Measure::InterFrameSpacing) {
-                self.summary("  inter-frame spacing", &statistics.spacing);
-            }
+            self.way(way, flow, statistics);
         }
         if self.measured(Measure::Drops) {
             output::line(format!(
@@ -109,14 +99,22 @@ impl Table<'_> {
         }
     }
 
-    fn one_way(&self, way: &str, flow: &Flow, statistics: &FlowStatistics) {
-        self.summary(way, &statistics.one_way.delay);
-        for (port, hop) in flow.ports.iter().zip(&statistics.hops) {
-            self.row(
-                &format!("  {}", self.scenario.port_name(*port)),
-                hop,
-                |_| None,
-            );
+    fn way(&self, way: &str, flow: &Flow, statistics: &FlowStatistics) {
+        if self.measured(Measure::OneWayDelay) {
+            self.summary(way, &statistics.one_way.delay);
+            for (port, hop) in flow.ports.iter().zip(&statistics.hops) {
+                self.row(
+                    &format!("  {}", self.scenario.port_name(*port)),
+                    hop,
+                    |_| None,
+                );
+            }
+        }
+        if self.measured(Measure::Jitter) {
+            self.summary("  jitter", &statistics.one_way.jitter);
+        }
+        if self.measured(Measure::InterFrameSpacing) {
+            self.summary("  inter-frame spacing", &statistics.spacing);
         }
     }
 
