@@ -1,6 +1,6 @@
 //! The Credit-Based Shaper of IEEE 802.1Q, 8.6.8.2.
 
-use super::{Drops, Fifo, Gates, Next, Packet};
+use super::{Drops, Fifo, Gates, Next, Packet, quotient};
 use crate::{LineRate, Time};
 
 /// A queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
@@ -67,13 +67,8 @@ impl CbsIeee {
         if self.credit >= 0 {
             return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
         }
-        // Division of long numbers takes long, and hardly ever is one needed.
         let bits = -self.credit + self.idle_slope - 1;
-        let wait = match (i64::try_from(bits), i64::try_from(self.idle_slope)) {
-            (Ok(bits), Ok(slope)) => bits / slope,
-            _ => i64::try_from(bits / self.idle_slope).unwrap_or(i64::MAX),
-        };
-        let wait = Time::picoseconds(wait);
+        let wait = Time::picoseconds(quotient(bits, self.idle_slope));
         Next::At(match &self.gate {
             None => now + wait,
             Some((gates, class)) => gates.when_open_for(*class, now, wait),

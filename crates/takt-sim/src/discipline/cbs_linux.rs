@@ -2,7 +2,7 @@
 
 use takt_scenario::{Credit, Rate};
 
-use super::{Drops, Fifo, Next, Packet};
+use super::{Drops, Fifo, Next, Packet, quotient};
 use crate::{LineRate, Time};
 
 /// Credit counts whole bytes of L2 frames, time whole nanoseconds. It is spent when a packet is handed on, not while it is sent; the next one
@@ -92,8 +92,9 @@ impl CbsLinux {
             if self.credit < 0 {
                 self.last = now;
                 // The kernel rounds down, and lives on its timer being late: on time, there would always be a byte too little.
-                let slope = self.idle_slope.max(1);
-                let wait = scaled(-self.credit, NANOSECONDS, slope - 1, slope);
+                let slope = i128::from(self.idle_slope.max(1));
+                let bytes = i128::from(-self.credit) * i128::from(NANOSECONDS);
+                let wait = quotient(bytes + slope - 1, slope);
                 return Next::At(Time::nanoseconds(now.saturating_add(wait)));
             }
         }
@@ -113,19 +114,7 @@ impl CbsLinux {
 
 /// What nanoseconds are worth, in whole bytes.
 fn credit(elapsed: i64, slope: i64) -> i64 {
-    scaled(elapsed, slope, 0, NANOSECONDS)
-}
-
-/// `(value · by + and) / divisor`, at most what a number can be. Division of long numbers takes long, and hardly ever is one needed.
-fn scaled(value: i64, by: i64, and: i64, divisor: i64) -> i64 {
-    let short = value.checked_mul(by).and_then(|it| it.checked_add(and));
-    short.map_or_else(
-        || {
-            let long = i128::from(value) * i128::from(by) + i128::from(and);
-            i64::try_from(long / i128::from(divisor)).unwrap_or(i64::MAX)
-        },
-        |short| short / divisor,
-    )
+    quotient(i128::from(elapsed) * i128::from(slope), NANOSECONDS.into())
 }
 
 #[cfg(test)]

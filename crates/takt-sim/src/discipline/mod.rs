@@ -26,6 +26,14 @@ pub use gates::{Gates, Window};
 pub use queue::Queue;
 pub use txtime_assist::TxTimeAssist;
 
+/// The quotient, at most what a number can be. Division of long numbers takes long, and hardly ever is one needed.
+fn quotient(dividend: i128, divisor: i128) -> i64 {
+    match (i64::try_from(dividend), i64::try_from(divisor)) {
+        (Ok(dividend), Ok(divisor)) => dividend / divisor,
+        _ => i64::try_from(dividend / divisor).unwrap_or(i64::MAX),
+    }
+}
+
 /// What a discipline knows of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {

@@ -32,7 +32,7 @@ impl Simulation {
             statistics.arrive(arrival.arrived, arrival.arrived - arrival.departed);
         }
         match way.source {
-            FlowSource::Publish(id) if !way.looped => {
+            FlowSource::Publish(id) if self.loopbacks[id.0].is_none() => {
                 let statistics = &mut self.application_statistics[id.0];
                 for arrival in arrivals {
                     let _ = statistics.receive(arrival.counter);

@@ -4,7 +4,7 @@ mod counting;
 mod network;
 mod traffic;
 
-use takt_scenario::{FlowSource, Receiver, Scenario};
+use takt_scenario::{FlowSource, Scenario};
 
 use crate::Time;
 use crate::application::{Cycles, Departure, Generator};
@@ -40,8 +40,6 @@ struct Way {
     /// Where its ports begin in the list of all ways.
     first: u32,
     hops: u16,
-    /// Whether a loopback takes what arrives.
-    looped: bool,
     packet: Packet,
     lead: Time,
     /// Frames that were given to the first port and count.
@@ -135,7 +133,6 @@ impl Simulation {
                 source: flow.source,
                 first: number(passed.len()),
                 hops: u16::try_from(flow.ports.len()).unwrap_or(u16::MAX),
-                looped: matches!(flow.source, FlowSource::Publish(id) if matches!(scenario.applications[id.0].receiver, Receiver::Loopback(_))),
                 packet: Packet {
                     frame: 0,
                     flow: number(index),

@@ -74,21 +74,19 @@ impl Simulation {
         if frame.counted {
             self.note(place, &frame);
         }
-        let way = &self.ways[frame.flow()];
-        match way.source {
-            FlowSource::Publish(id) if way.looped => {
-                if let Some(loopback) = &mut self.loopbacks[id.0] {
-                    // What it passed is noted.
-                    self.frames.get(place).hop = 0;
-                    loopback.inbox.push(place);
-                    self.inboxed += 1;
-                }
-            }
-            FlowSource::Publish(_) | FlowSource::Return(_) => {
-                self.frames.remove(place);
-                observer.message(&self.message(&frame, Outcome::Arrived));
-            }
-            FlowSource::Cross(_) => self.frames.remove(place),
+        let source = self.ways[frame.flow()].source;
+        if let FlowSource::Publish(id) = source
+            && let Some(loopback) = &mut self.loopbacks[id.0]
+        {
+            // What it passed is noted.
+            self.frames.get(place).hop = 0;
+            loopback.inbox.push(place);
+            self.inboxed += 1;
+            return;
+        }
+        self.frames.remove(place);
+        if !matches!(source, FlowSource::Cross(_)) {
+            observer.message(&self.message(&frame, Outcome::Arrived));
         }
     }
 
