@@ -48,7 +48,7 @@ impl PeriodicCurve {
         if first.after == Extended::Infinity
             || self.repetition.is_none() && self.base.pieces.len() == 1
         {
-            let mut base = from_zero(&self.base);
+            let mut base = self.base.clone().beginning_at_zero();
             base.pieces.truncate(1);
             return Ok(base.into());
         }
@@ -62,7 +62,7 @@ impl PeriodicCurve {
         for _ in 0..DOUBLINGS {
             let horizon = Rational::from(2) * (&rank + &lowest.period);
             let own = self.unrolled(&horizon)?;
-            closure = closure_until(closure.minimum(&from_zero(&own)), &horizon)?;
+            closure = closure_until(closure.minimum(&own.clone().beginning_at_zero()), &horizon)?;
             if let Some(result) = self.proven(&closure, &own, &rank, &lowest)? {
                 return Ok(result);
             }
@@ -150,13 +150,6 @@ impl PeriodicCurve {
         let is_below = result.vertical_deviation(self)? == Extended::ZERO;
         Ok(is_below.then_some(result))
     }
-}
-
-/// 0 at 0, otherwise the same.
-fn from_zero(curve: &Curve) -> Curve {
-    let mut curve = curve.clone();
-    curve.pieces[0].at = Extended::ZERO;
-    curve
 }
 
 /// The closure of what a curve that is 0 at 0 is before `horizon`: its square, of that the square, until that is nothing new.

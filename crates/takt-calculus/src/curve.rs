@@ -279,6 +279,14 @@ impl Curve {
         }
     }
 
+    /// The same but 0 at 0: nothing arrives in an interval without a length.
+    pub(crate) fn beginning_at_zero(mut self) -> Self {
+        if let Some(first) = self.pieces.first_mut() {
+            first.at = Extended::ZERO;
+        }
+        self
+    }
+
     /// The convolution with a delay: what this curve promises, so much later.
     pub(crate) fn later(&self, delay: &Rational) -> Self {
         if delay.is_zero() {

@@ -29,13 +29,13 @@ impl Curve {
                 before.line(&piece.start).max(piece.at.clone())
             });
             let Extended::Finite(value) = left.max(piece.after.clone()) else {
-                return from_zero(Self::constant(Extended::Infinity));
+                return Self::constant(Extended::Infinity).beginning_at_zero();
             };
             let time = piece.start.clone();
             add(&mut corners, Corner { time, value }, Ordering::Less);
             before = Some(piece);
         }
-        from_zero(lines(corners, &self.last().slope, Ordering::Less))
+        lines(corners, &self.last().slope, Ordering::Less).beginning_at_zero()
     }
 
     /// The greatest convex curve that is nowhere above this one: what rate-latency curves together can say of it.
@@ -181,12 +181,4 @@ fn lines(mut corners: Vec<Corner>, last: &Rational, slopes: Ordering) -> Curve {
     Curve {
         pieces: pieces.collect(),
     }
-}
-
-/// Nothing arrives in an interval without a length.
-fn from_zero(mut curve: Curve) -> Curve {
-    if let Some(first) = curve.pieces.first_mut() {
-        first.at = Extended::ZERO;
-    }
-    curve
 }

@@ -113,20 +113,20 @@ impl PortNetwork {
         analyses: &[Analysis],
         fixed_point: &FixedPoint,
     ) -> Result<PortAnalyses, PortNetworkError> {
-        let total_flow = self.total_flow(true, fixed_point)?;
-        let plain = if analyses.contains(&Analysis::TotalFlow) {
-            Some(self.total_flow(false, fixed_point)?)
-        } else {
-            None
-        };
-        let uses_lines = [Analysis::SeparateFlow, Analysis::PolynomialLinearProgram];
-        let lines = if analyses
-            .iter()
-            .any(|analysis| uses_lines.contains(analysis))
+        let is_wanted = |analysis| analyses.contains(&analysis);
+        let lines = match is_wanted(Analysis::SeparateFlow)
+            || is_wanted(Analysis::PolynomialLinearProgram)
         {
-            self.lines(fixed_point)?
-        } else {
-            None
+            true => self.lines(fixed_point)?,
+            false => None,
+        };
+        let total_flow = match &lines {
+            Some(lines) => self.total_flow_beside(Some(&lines.bounds), true, fixed_point)?,
+            None => self.total_flow(true, fixed_point)?,
+        };
+        let plain = match is_wanted(Analysis::TotalFlow) {
+            true => Some(self.total_flow(false, fixed_point)?),
+            false => None,
         };
         let mut answers = Vec::with_capacity(self.streams.len());
         for stream in 0..self.streams.len() {

@@ -44,10 +44,10 @@ impl GateControlList {
             }
         }
         let left = usable.residual(&taken, &Rational::ZERO);
-        match self.txtime_delay() {
-            None => Ok(left),
-            Some(delay) => Ok(left.convolution(&Curve::burst_delay(delay.clone())?)),
-        }
+        Ok(match self.txtime_delay() {
+            None => left,
+            Some(delay) => left.later(delay),
+        })
     }
 
     /// What of each window serves frames that always wait. One that does not fit any more leaves the end unused, less than the room that the longest

@@ -183,42 +183,34 @@ impl GateControlList {
     /// The windows of a class, in the order of their starts; `None` if its gate never closes. A txtime is in one entry, so that with txtime-assist
     /// each is a window.
     pub(crate) fn windows(&self, class: usize) -> Option<Vec<Window>> {
+        let entries = self.open_entries(class);
         if self.txtime_delay.is_some() {
-            return Some(self.open_entries(class));
+            return Some(entries);
         }
-        let closed = self
-            .entries
-            .iter()
-            .position(|entry| !Self::is_open(entry, class))?;
-        // From behind a closed entry on, around the cycle: no window is cut in two.
+        if entries.len() == self.entries.len() {
+            return None;
+        }
         let mut windows: Vec<Window> = Vec::new();
-        let mut time: Rational = self.entries[..=closed]
-            .iter()
-            .fold(Rational::ZERO, |sum, entry| sum + &entry.interval);
-        let mut before = false;
-        for offset in 1..=self.entries.len() {
-            let entry = &self.entries[(closed + offset) % self.entries.len()];
-            let open = Self::is_open(entry, class);
-            if open && !before {
-                windows.push(Window {
-                    start: time.clone(),
-                    length: entry.interval.clone(),
-                });
-            } else if open && let Some(last) = windows.last_mut() {
-                last.length += &entry.interval;
-            }
-            before = open;
-            time += &entry.interval;
-        }
-        for window in &mut windows {
-            if window.start >= self.cycle_time {
-                window.start = &window.start - &self.cycle_time;
+        for entry in entries {
+            match windows.last_mut() {
+                Some(last) if &last.start + &last.length == entry.start => {
+                    last.length += entry.length;
+                }
+                _ => windows.push(entry),
             }
         }
-        windows.sort_by(|one, other| one.start.cmp(&other.start));
+        // One that goes on in the next cycle begins in this one.
+        if let [first, .., last] = windows.as_mut_slice()
+            && first.start.is_zero()
+            && &last.start + &last.length == self.cycle_time
+        {
+            last.length += &first.length;
+            windows.remove(0);
+        }
         Some(windows)
     }
 
+    /// The entries with the gate of a class open.
     fn open_entries(&self, class: usize) -> Vec<Window> {
         let mut time = Rational::ZERO;
         let mut windows = Vec::new();

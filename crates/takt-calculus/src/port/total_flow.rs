@@ -127,6 +127,21 @@ impl PortNetwork {
         shaped: bool,
         fixed_point: &FixedPoint,
     ) -> Result<PortBounds, PortNetworkError> {
+        let lines = match self.is_cyclic() {
+            true => self.with_lines()?,
+            false => None,
+        };
+        let lines = lines.map(|lines| lines.total_flow(shaped, fixed_point));
+        self.total_flow_beside(lines.transpose()?.as_ref(), shaped, fixed_point)
+    }
+
+    /// The same, where it is known what it says of the network with lines instead of steps.
+    pub(super) fn total_flow_beside(
+        &self,
+        lines: Option<&PortBounds>,
+        shaped: bool,
+        fixed_point: &FixedPoint,
+    ) -> Result<PortBounds, PortNetworkError> {
         let jitters = self.spreads.iter().map(|spreads| {
             let mut sum = Extended::ZERO;
             let jitters = spreads.iter().map(|spread| {
@@ -172,10 +187,9 @@ impl PortNetwork {
             }
         }
         if !circle.is_empty()
-            && let Some(lines) = self.with_lines()?
+            && let Some(lines) = lines
         {
             // Steps and lines are rounded in another way, and lines may be the lower then; or steps may have a fixed point where lines have none.
-            let lines = lines.total_flow(shaped, fixed_point)?;
             for queue in circle {
                 let known = &mut progress.states[queue.port][queue.class].delay;
                 let of_lines = &lines.queues[queue.port][queue.class].delay;
@@ -323,7 +337,7 @@ impl PortNetwork {
             let port = &self.ports[from.port];
             let length = &port.classes()[from.class].longest / port.link_rate();
             let shaping = port.shaping(from.class)?.advanced(&(length + spread));
-            all.push(sum.minimum(&from_zero(shaping)));
+            all.push(sum.minimum(&shaping.beginning_at_zero()));
         }
         Ok(all.into_iter().sum())
     }
@@ -338,17 +352,9 @@ impl PortNetwork {
 /// What arrives by a curve, each frame or bit late by up to a delay.
 fn delayed(arrival: &Curve, delay: &Extended) -> Curve {
     match delay {
-        Extended::Finite(delay) => from_zero(arrival.advanced(delay)),
+        Extended::Finite(delay) => arrival.advanced(delay).beginning_at_zero(),
         _ => Curve::constant(Extended::Infinity),
     }
-}
-
-/// An arrival curve is 0 at 0: nothing arrives in an interval without a length.
-fn from_zero(mut curve: Curve) -> Curve {
-    if let Some(first) = curve.pieces.first_mut() {
-        first.at = Extended::ZERO;
-    }
-    curve
 }
 
 fn utilisation(arrival: &Extended, service: &Extended) -> Extended {

@@ -72,6 +72,27 @@ pub struct ScenarioBounds {
     pub assumptions: Vec<&'static str>,
 }
 
+impl ScenarioBounds {
+    /// The longest delay of a flow, from its first port's queue to the end of its last link, in seconds: the sum of its queues' bounds and of what is between
+    /// these. Of a message that a loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if the flow is not of this
+    /// scenario.
+    pub fn of_way(&self, scenario: &Scenario, flow: &Flow) -> Option<Extended> {
+        let mut delay = Extended::ZERO;
+        for (position, id) in flow.ports.iter().enumerate() {
+            let port = scenario.ports.get(id.0)?;
+            let class = port.discipline.class_of(flow.pcp);
+            let mut queues = self.queues.iter();
+            let queue = queues.find(|queue| queue.port == *id && queue.class == class)?;
+            let mut between = scenario.links.get(port.link.0)?.length.propagation();
+            if position + 1 < flow.ports.len() {
+                between = between.plus(scenario.nodes.get(port.to.0)?.forwarding_delay);
+            }
+            delay = delay.sum(&queue.delay).plus(&seconds(between));
+        }
+        Some(delay)
+    }
+}
+
 /// The bounds of an application, there and back if there is a loopback, or of cross traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowBound {

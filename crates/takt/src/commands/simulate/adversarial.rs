@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
-use takt_scenario::{BoundsModel, Duration, Flow, FlowSource, Receiver, Scenario, Variant};
+use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
 use super::{heading, json, model_name, table};
@@ -65,28 +65,6 @@ impl Bound {
     }
 }
 
-/// The bound of one of the two ways of a message that a loopback sends back: the bounds of its queues, and what is between these.
-fn bound_of_way(scenario: &Scenario, bounds: &ScenarioBounds, flow: &Flow) -> Option<Bound> {
-    let seconds =
-        |time: Duration| Rational::from_parts(time.picos().into(), 1_000_000_000_000u64.into());
-    let mut delay = Rational::ZERO;
-    for (position, id) in flow.ports.iter().enumerate() {
-        let port = scenario.ports.get(id.0)?;
-        let class = port.discipline.class_of(flow.pcp);
-        let mut queues = bounds.queues.iter();
-        let queue = queues.find(|queue| queue.port == *id && queue.class == class)?;
-        let mut between = scenario.links.get(port.link.0)?.length.propagation();
-        if position + 1 < flow.ports.len() {
-            between = between.plus(scenario.nodes.get(port.to.0)?.forwarding_delay);
-        }
-        let Some(queued) = queue.delay.finite() else {
-            return Some(Bound::Infinite);
-        };
-        delay = delay + queued + seconds(between);
-    }
-    Some(Bound::new(&Extended::Finite(delay)))
-}
-
 fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Vec<Row> {
     let scenario = &variant.scenario;
     let flows = bounds.map_or(&[][..], |bounds| &bounds.flows);
@@ -113,7 +91,8 @@ fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Ve
             name: scenario.flow_name(flow.source),
             kind: "one way",
             found: found(one_way.as_ref()),
-            bound: bound(flow.source, false).or_else(|| bound_of_way(scenario, bounds?, flow)),
+            bound: bound(flow.source, false)
+                .or_else(|| Some(Bound::new(&bounds?.of_way(scenario, flow)?))),
         });
     }
     rows
