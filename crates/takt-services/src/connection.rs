@@ -57,6 +57,13 @@ impl Connection {
         &self.peer
     }
 
+    /// Whether the peer uses an activated Session.
+    pub fn has_session(&self) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.is_usable(self.channel))
+    }
+
     /// The endpoint that the peer connected to.
     pub fn endpoint_url(&self) -> &str {
         &self.endpoint_url

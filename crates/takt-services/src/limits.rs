@@ -27,6 +27,12 @@ pub struct ServerLimits {
     pub max_nodes: usize,
     /// Most URIs in the NamespaceArray.
     pub max_namespaces: usize,
+    /// Memory in bytes that the server holds for all its clients together: messages in transit, Sessions, queues, and nodes
+    /// that clients added.
+    pub max_memory: usize,
+    /// Memory in bytes, a part of [`max_memory`](Self::max_memory), that all connections without an activated Session hold
+    /// together.
+    pub max_memory_without_session: usize,
     /// Largest message that a deferred request is answered with, in bytes.
     pub max_response_size: usize,
     /// Worker threads for requests that may block.
@@ -50,6 +56,8 @@ impl Default for ServerLimits {
             max_references_per_node: 10_000,
             max_nodes: 2_000_000,
             max_namespaces: 4096,
+            max_memory: 256 << 20,
+            max_memory_without_session: 64 << 20,
             // A value of 64 MiB, and what is around it.
             max_response_size: (64 << 20) + (64 << 10),
             workers: 16,

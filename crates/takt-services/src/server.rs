@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use takt_cell::CellLocation;
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
@@ -34,6 +35,8 @@ pub struct Server {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) sessions: Sessions,
     pub(crate) limits: ServerLimits,
+    memory: MemoryBudget,
+    memory_without_session: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
@@ -66,7 +69,10 @@ impl Server {
     }
 
     pub(crate) fn new(parts: Parts) -> Self {
+        let memory = MemoryBudget::new(parts.limits.max_memory);
         Self {
+            memory_without_session: memory.part(parts.limits.max_memory_without_session),
+            memory,
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
             subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
@@ -175,6 +181,16 @@ impl Server {
     /// The limits that are in force.
     pub fn limits(&self) -> &ServerLimits {
         &self.limits
+    }
+
+    /// The memory that the server and its transports hold for clients.
+    pub fn memory(&self) -> &MemoryBudget {
+        &self.memory
+    }
+
+    /// The part of [`memory`](Self::memory) for connections without an activated Session.
+    pub fn memory_without_session(&self) -> &MemoryBudget {
+        &self.memory_without_session
     }
 
     /// Number of Sessions.
