@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint};
@@ -40,7 +40,8 @@ struct State {
 /// Work for the thread that holds the connection.
 struct Job {
     run: Box<dyn FnOnce(&mut Client) + Send>,
-    timeout: Duration,
+    /// When nobody waits for it any more.
+    deadline: Instant,
 }
 
 impl Gateway {
@@ -92,12 +93,13 @@ impl Gateway {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with the connection and waits for it.
+    /// Runs `work` with the connection and waits for it, `timeout` in all.
     fn run<R: Send + 'static>(
         &self,
         timeout: Duration,
         work: impl FnOnce(&mut Client) -> Result<R, ClientError> + Send + 'static,
     ) -> Result<R, StatusCode> {
+        let deadline = Instant::now() + timeout;
         let worker = self.worker()?;
         let (reply, result) = mpsc::sync_channel(1);
         let job = Job {
@@ -105,12 +107,12 @@ impl Gateway {
                 // Nobody may be waiting any more.
                 let _ = reply.send(work(client));
             }),
-            timeout,
+            deadline,
         };
         worker
             .try_send(job)
             .map_err(|_| StatusCode::BadNoCommunication)?;
-        match result.recv_timeout(timeout + Duration::from_millis(100)) {
+        match result.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) if error.is_connection() => Err(StatusCode::BadNoCommunication),
             Ok(Err(error)) => Err(error.status_code()),
@@ -186,8 +188,12 @@ fn serve(endpoint: &Endpoint, options: ClientOptions, jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
         let mut next = Some(job);
         while let Some(job) = next {
-            client.set_timeout(job.timeout);
-            (job.run)(&mut client);
+            // The time in the queue counts. What nobody waits for any more is dropped: it may be a Write that was given up.
+            let left = job.deadline.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                client.set_timeout(left);
+                (job.run)(&mut client);
+            }
             next = jobs.recv_timeout(IDLE).ok();
         }
         client.close();

@@ -34,6 +34,7 @@ mod session;
 mod session_observer;
 mod stored;
 mod subscriptions;
+mod timeouts;
 mod value;
 mod worker;
 

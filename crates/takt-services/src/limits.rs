@@ -39,7 +39,8 @@ pub struct ServerLimits {
     pub workers: usize,
     /// Requests that wait for one remote source; more are answered with `BadNoCommunication`.
     pub max_queued_per_remote: usize,
-    /// How long a remote source is waited for if the client names no TimeoutHint, and at most.
+    /// How long a remote source may take for its part of one request. A TimeoutHint of the client counts from the arrival of the
+    /// request and may end it earlier: with `BadTimeout`.
     pub max_remote_timeout: Duration,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A request that names one is answered later ([`Outcome::Deferred`](crate::Outcome::Deferred)): its operations are
 //! grouped by [`RemoteSource::key`] and run on worker threads, one request of a key at a time. A source that hangs
-//! therefore holds one worker; what queues up behind it beyond a bound is answered with `BadNoCommunication`.
+//! therefore holds one worker; what queues up behind it beyond a bound is answered with `BadNoCommunication`. A request whose
+//! TimeoutHint ends while it waits is answered with `BadTimeout` then.
 
 use std::sync::Arc;
 use std::time::Duration;

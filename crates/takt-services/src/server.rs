@@ -10,7 +10,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, NodeIdRef, UaString};
+use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString};
 
 use crate::address_space::AddressSpace;
 use crate::authentication::Authenticator;
@@ -25,6 +25,7 @@ use crate::services;
 use crate::session::Sessions;
 use crate::session_observer::SessionObserver;
 use crate::subscriptions::{Now, Subscriptions};
+use crate::timeouts::Timeouts;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -40,6 +41,7 @@ pub struct Server {
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
+    pub(crate) timeouts: Timeouts,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
@@ -78,6 +80,7 @@ impl Server {
                 parts.limits.subscriptions,
                 parts.limits.max_response_size,
             )),
+            timeouts: Timeouts::default(),
             space: parts.space,
             sessions: Sessions::default(),
             limits: parts.limits,
@@ -135,28 +138,36 @@ impl Server {
         }
     }
 
-    /// When [`tick`](Self::tick) is due: for Sessions, which can time out, and for Subscriptions. `None`: not before something else
-    /// happens. Takes no lock: to be looked at after each request.
+    /// When [`tick`](Self::tick) is due: for Sessions and deferred requests, which can time out, and for Subscriptions. `None`: not
+    /// before something else happens. Takes no lock: to be looked at after each request.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         let subscriptions = self.subscriptions.next_deadline();
         let sessions = self.sessions.next_check();
-        subscriptions.into_iter().chain(sessions).min()
+        let timeouts = self.timeouts.next_deadline();
+        let times = subscriptions.into_iter().chain(sessions).chain(timeouts);
+        times.min()
     }
 
-    /// Does what is due: samples, publishes, and closes Sessions that have timed out.
+    /// Does what is due: samples, publishes, closes Sessions that have timed out, and answers requests that have.
     pub fn tick(&self, now: Instant) {
         for session_id in self.sessions.expire(now) {
-            self.subscriptions
-                .with(|engine| engine.session_closed(&session_id, false));
-            self.session_observer.gone(&session_id);
+            self.session_over(&session_id);
         }
+        self.timeouts.expire(now);
         let date_time = DateTime::now();
         let now = Now {
             instant: now,
             date_time,
         };
         self.subscriptions.tick(self, now);
+    }
+
+    /// A Session has ended, other than by CloseSession: its Subscriptions live on until their lifetime is over (OPC 10000-4, 5.7.1).
+    pub(crate) fn session_over(&self, session_id: &NodeId) {
+        self.subscriptions
+            .with(|engine| engine.session_closed(session_id, false));
+        self.session_observer.gone(session_id);
     }
 
     /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.

@@ -16,6 +16,9 @@ use crate::worker::Pending;
 /// No channel: the Session is not activated, or closed.
 const NO_CHANNEL: u64 = 0;
 
+/// No loss has this number.
+const HAS_CHANNEL: u64 = 0;
+
 /// Inactivity is noticed with this fraction of the timeout as the error.
 const CHECKS_PER_TIMEOUT: u32 = 8;
 
@@ -30,6 +33,8 @@ pub(crate) struct Session {
     /// The channel that the Session is activated for, or [`NO_CHANNEL`].
     bound: AtomicU64,
     closed: AtomicBool,
+    /// The channel that the Session was activated for is closed: since the loss with this number, or [`HAS_CHANNEL`].
+    channel_lost: AtomicU64,
     /// Set by each request; whoever looks for inactive Sessions takes it back.
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
@@ -86,6 +91,7 @@ impl Session {
         self.caller.store(Arc::new(caller));
         if !self.closed.load(Ordering::Relaxed) {
             self.bound.store(channel, Ordering::Relaxed);
+            self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
         }
         self.touch();
     }
@@ -111,6 +117,14 @@ impl Session {
         now.saturating_duration_since(*last) >= self.timeout
     }
 
+    /// Who makes room for a new Session, the lowest first: who was never activated, then who lost its channel, each the oldest first.
+    /// `None`: it stays (OPC 10000-4, 5.7.2.1).
+    fn expendability(&self) -> Option<(bool, u64, Instant)> {
+        let lost = self.channel_lost.load(Ordering::Relaxed);
+        let is_activated = self.is_activated();
+        (!is_activated || lost != HAS_CHANNEL).then(|| (is_activated, lost, self.last_activity()))
+    }
+
     fn last_activity(&self) -> Instant {
         *self
             .last_activity
@@ -126,6 +140,8 @@ pub(crate) struct Sessions {
     /// When to look for inactive Sessions again; set while the table is locked.
     next_check: Deadline,
     last_id: AtomicU32,
+    /// The number of the last channel that was lost by a Session.
+    last_loss: AtomicU64,
 }
 
 type Table = HashMap<Guid, Arc<Session>>;
@@ -144,19 +160,25 @@ impl Sessions {
         self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a Session. Where there are too many, the oldest one that was never activated makes room.
-    pub(crate) fn create(&self, new: NewSession) -> Result<Arc<Session>, StatusCode> {
+    /// Adds a Session. Where there are too many, another one makes room, and is returned: the oldest one that was never activated,
+    /// or else the one that has been without a channel for longest.
+    pub(crate) fn create(
+        &self,
+        new: NewSession,
+    ) -> Result<(Arc<Session>, Option<NodeId>), StatusCode> {
         let now = Instant::now();
         let mut table = self.table();
+        let mut replaced = None;
         if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
-            let oldest = table
+            let expendable = table
                 .values()
-                .filter(|session| !session.is_activated())
-                .min_by_key(|session| session.last_activity())
-                .map(|session| session.token)
+                .filter_map(|session| Some((session.expendability()?, session.token)));
+            let (_, token) = expendable
+                .min_by_key(|(expendability, _)| *expendability)
                 .ok_or(StatusCode::BadTooManySessions)?;
-            if let Some(session) = table.remove(&oldest) {
+            if let Some(session) = table.remove(&token) {
                 session.close();
+                replaced = Some(session.id.clone());
             }
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -167,6 +189,7 @@ impl Sessions {
             created_on: new.channel,
             bound: AtomicU64::new(NO_CHANNEL),
             closed: AtomicBool::new(false),
+            channel_lost: AtomicU64::new(HAS_CHANNEL),
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
             caller: ArcSwap::from_pointee(Caller {
@@ -181,7 +204,7 @@ impl Sessions {
         let check = now + session.timeout / CHECKS_PER_TIMEOUT;
         let next = self.next_check.get().map_or(check, |next| next.min(check));
         self.next_check.set(Some(next));
-        Ok(session)
+        Ok((session, replaced))
     }
 
     /// The Session that a token names.
@@ -195,7 +218,8 @@ impl Sessions {
             .ok_or(StatusCode::BadSessionIdInvalid)
     }
 
-    /// The Session that a token names, if this channel may use it.
+    /// The Session that a token names, if this channel may use it. A Session that the client did not activate first is closed
+    /// (OPC 10000-4, 5.7.3.1).
     pub(crate) fn find_usable(
         &self,
         token: NodeIdRef<'_>,
@@ -203,10 +227,14 @@ impl Sessions {
     ) -> Result<Arc<Session>, StatusCode> {
         let session = self.find(token)?;
         if session.is_usable(channel) {
-            Ok(session)
-        } else {
-            Err(session.why_unusable())
+            return Ok(session);
         }
+        let reason = session.why_unusable();
+        // Another channel cannot close it.
+        if !session.is_activated() && session.is_created_on(channel) {
+            self.close(&session);
+        }
+        Err(reason)
     }
 
     /// Closes a Session; its token is worth nothing from now on.
@@ -228,8 +256,14 @@ impl Sessions {
     /// returned: nobody can use them until they are activated for another one.
     pub(crate) fn channel_closed(&self, channel: u64) -> Vec<NodeId> {
         let mut table = self.table();
+        let loss = self.last_loss.fetch_add(1, Ordering::Relaxed) + 1;
         let left_behind = table.values().filter(|session| session.is_usable(channel));
-        let left_behind = left_behind.map(|session| session.id.clone()).collect();
+        let left_behind = left_behind
+            .map(|session| {
+                session.channel_lost.store(loss, Ordering::Relaxed);
+                session.id.clone()
+            })
+            .collect();
         table.retain(|_, session| {
             let keep = session.is_activated() || !session.is_created_on(channel);
             if !keep {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_layout::Service;
 use takt_ua::binary::{Decode, Decoder, Encoder};
@@ -20,6 +20,7 @@ use crate::connection::Connection;
 use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use crate::server::Server;
 use crate::session::Session;
+use crate::timeouts;
 use crate::worker::Pending;
 
 /// What remote sources answered, by the position of the operation in its request.
@@ -106,34 +107,60 @@ impl Operations {
             all.retain(|pending| !pending.is_answered());
             all.push(Arc::clone(&pending));
         }
+        let patience = Patience::of(request);
+        let timeouts = &request.server.timeouts;
         let deferred = Arc::new(Deferred {
             server: Arc::clone(request.server),
+            timeout: patience
+                .deadline
+                .map(|deadline| timeouts.add(deadline, Arc::clone(&pending))),
             session: Arc::clone(session),
             message: request.message.to_vec(),
             pending,
             results: Mutex::default(),
             outstanding: AtomicUsize::new(self.groups.len()),
         });
-        let timeout = timeout(request);
         for (key, group) in self.groups {
             let mut turn = Turn {
                 deferred: Arc::clone(&deferred),
                 group,
             };
             // If there is no room in the queue, the job is dropped, and with it the turn, which answers.
-            let job = Box::new(move || turn.take(timeout));
+            let job = Box::new(move || turn.take(patience));
             let _ = request.server.workers.submit(key, job);
         }
         true
     }
 }
 
-/// How long a source may take: the client's TimeoutHint within the server's limit.
-fn timeout(request: &Request<'_>) -> Duration {
-    let longest = request.server.limits.max_remote_timeout;
-    match request.header.timeout_hint {
-        0 => longest,
-        hint => Duration::from_millis(u64::from(hint)).min(longest),
+/// How long a request waits for its sources.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// The end of the client's TimeoutHint; the time in queues counts.
+    deadline: Option<Instant>,
+    /// How long a source may take, whatever the client says.
+    longest: Duration,
+}
+
+impl Patience {
+    fn of(request: &Request<'_>) -> Self {
+        let deadline = match request.header.timeout_hint {
+            0 => None,
+            hint => Some(Instant::now() + Duration::from_millis(u64::from(hint))),
+        };
+        Self {
+            deadline,
+            longest: request.server.limits.max_remote_timeout,
+        }
+    }
+
+    /// How long a source that is asked at `now` may take. A part of the client's time is kept for the answer: what one source
+    /// does not say in time is missing then, and what the others said arrives.
+    fn at(&self, now: Instant) -> Duration {
+        let left = self
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(now) / 8 * 7);
+        left.map_or(self.longest, |left| left.min(self.longest))
     }
 }
 
@@ -143,6 +170,8 @@ struct Deferred {
     session: Arc<Session>,
     message: Vec<u8>,
     pending: Arc<Pending>,
+    /// Where the server finds the request when the client's TimeoutHint is over.
+    timeout: Option<timeouts::Key>,
     results: Mutex<RemoteResults>,
     /// Groups that have not been answered.
     outstanding: AtomicUsize,
@@ -156,9 +185,10 @@ struct Turn {
 }
 
 impl Turn {
-    fn take(&mut self, timeout: Duration) {
-        if self.deferred.pending.is_answered() {
-            // Cancelled meanwhile.
+    fn take(&mut self, patience: Patience) {
+        let timeout = patience.at(Instant::now());
+        if self.deferred.pending.is_answered() || timeout.is_zero() {
+            // Cancelled meanwhile, or the time is over.
             return;
         }
         let source = &self.group.source;
@@ -204,6 +234,14 @@ impl Drop for Turn {
     fn drop(&mut self) {
         if self.deferred.outstanding.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.deferred.finish();
+        }
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        if let Some(timeout) = self.timeout {
+            self.server.timeouts.remove(timeout);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn create(
         server.limits.max_session_timeout,
     );
     let client = create.client_description;
-    let session = server.sessions.create(NewSession {
+    let (session, replaced) = server.sessions.create(NewSession {
         channel: connection.channel,
         timeout,
         max_sessions: server.limits.max_sessions,
@@ -54,6 +54,10 @@ pub(crate) fn create(
             user: UserIdentity::Anonymous,
         },
     })?;
+    if let Some(replaced) = replaced {
+        tracing::debug!(session = %replaced, "Session closed to make room for a new one");
+        server.session_over(&replaced);
+    }
     let requested_url = match create.endpoint_url.as_str() {
         "" => connection.endpoint_url.as_str(),
         url => url,

@@ -19,6 +19,7 @@ struct Source {
     key: u64,
     reads: Mutex<Vec<Vec<RemoteRead>>>,
     writes: Mutex<Vec<RemoteWrite>>,
+    timeouts: Mutex<Vec<Duration>>,
     /// Every read waits for one of these, if there is one.
     gate: Mutex<Option<Receiver<()>>>,
 }
@@ -49,7 +50,8 @@ impl RemoteSource for Source {
         self.key
     }
 
-    fn read(&self, items: &[RemoteRead], _: Duration) -> Vec<DataValue> {
+    fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
+        self.timeouts.lock().unwrap().push(timeout);
         self.reads.lock().unwrap().push(items.to_vec());
         if let Some(gate) = &*self.gate.lock().unwrap() {
             gate.recv_timeout(Duration::from_secs(20))
@@ -320,6 +322,57 @@ fn deferred_requests_can_be_cancelled() {
         client.connection.take_completed().is_none(),
         "there is one answer only"
     );
+}
+
+#[test]
+fn the_timeout_hint_counts_the_time_in_the_queue() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let (slow, open) = Source::gated(1);
+    let node = variable(&server, &slow, "slow");
+    let request = read_request(&mut client, std::slice::from_ref(&node));
+    send(&mut client, 1, &request);
+    while slow.reads.lock().unwrap().is_empty() {
+        std::thread::yield_now();
+    }
+    let before = server.next_deadline().unwrap();
+    // Two wait behind it: one for 5 s, the other for an hour.
+    client.timeout_hint = 5000;
+    let request = read_request(&mut client, std::slice::from_ref(&node));
+    send(&mut client, 2, &request);
+    client.timeout_hint = 3_600_000;
+    let request = read_request(&mut client, std::slice::from_ref(&node));
+    send(&mut client, 3, &request);
+    let deadline = server.next_deadline().unwrap();
+    assert!(deadline < before);
+    server.tick(deadline - Duration::from_millis(1));
+    assert!(client.connection.take_completed().is_none());
+    server.tick(deadline);
+    let (request_id, response) = client.connection.take_completed().unwrap();
+    assert_eq!(request_id, 2);
+    let fault = decode::<ReadResponse>(&response).unwrap_err();
+    assert_eq!(fault, StatusCode::BadTimeout);
+    // Its turn is skipped; the others are answered. No source gets longer than the server's limit.
+    open.send(()).unwrap();
+    open.send(()).unwrap();
+    assert_eq!(client.completed().0, 1);
+    assert_eq!(client.completed().0, 3);
+    assert_eq!(slow.reads.lock().unwrap().len(), 2);
+    let longest = server.limits().max_remote_timeout;
+    assert_eq!(*slow.timeouts.lock().unwrap(), [longest, longest]);
+    assert!(client.connection.take_completed().is_none());
+}
+
+#[test]
+fn a_source_gets_less_than_the_client_waits() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let source = Source::new(1);
+    let node = variable(&server, &source, "a");
+    client.timeout_hint = 8000;
+    assert!(client.read_value(node).value.is_some());
+    let timeouts = source.timeouts.lock().unwrap();
+    assert!(timeouts[0] <= Duration::from_millis(7000), "{timeouts:?}");
 }
 
 #[test]

@@ -47,7 +47,6 @@ fn the_life_of_a_session() {
     assert_eq!(created.server_nonce.as_bytes().len(), 32);
     assert!(!created.session_id.is_null() && !created.authentication_token.is_null());
     assert_ne!(created.session_id, created.authentication_token);
-    assert_eq!(read(&mut client), Err(StatusCode::BadSessionNotActivated));
     let activated = client.activate().unwrap();
     assert_eq!(activated.server_nonce.as_bytes().len(), 32);
     assert_ne!(activated.server_nonce, created.server_nonce);
@@ -127,6 +126,23 @@ fn a_session_that_was_not_activated_is_of_no_use_to_another_channel() {
 }
 
 #[test]
+fn a_service_before_activate_session_closes_the_session() {
+    let mut client = Client::connect(&server());
+    client.create().unwrap();
+    // A request through another channel does not.
+    let mut stranger = Client::connect(&client.server);
+    stranger.token = client.token.clone();
+    assert_eq!(read(&mut stranger), Err(StatusCode::BadSessionNotActivated));
+    assert_eq!(client.server.session_count(), 1);
+    assert_eq!(read(&mut client), Err(StatusCode::BadSessionNotActivated));
+    assert_eq!(client.server.session_count(), 0);
+    assert_eq!(
+        client.activate().unwrap_err(),
+        StatusCode::BadSessionIdInvalid
+    );
+}
+
+#[test]
 fn an_activated_session_outlives_its_channel() {
     let server = server();
     let first = Client::new(&server);
@@ -178,6 +194,45 @@ fn there_are_only_so_many_sessions() {
     assert_eq!(read(&mut first), Ok(()));
     close(&mut second).unwrap();
     third.create().unwrap();
+}
+
+#[test]
+fn sessions_without_a_channel_make_room_the_oldest_first() {
+    let limits = ServerLimits {
+        max_sessions: 3,
+        ..ServerLimits::default()
+    };
+    let server = builder().limits(limits).build().unwrap();
+    let mut staying = Client::new(&server);
+    let (first, second) = (Client::new(&server), Client::new(&server));
+    let tokens = [first.token.clone(), second.token.clone()];
+    // The one that was created last loses its channel first.
+    server.disconnect(second.connection);
+    server.disconnect(first.connection);
+    let mut idle = Client::connect(&server);
+    idle.create().unwrap();
+    let mut lost = Client::connect(&server);
+    lost.token = tokens[1].clone();
+    assert_eq!(
+        lost.activate().unwrap_err(),
+        StatusCode::BadSessionIdInvalid
+    );
+    // A Session that was never activated goes before one that was.
+    let mut newest = Client::new(&server);
+    assert_eq!(
+        idle.activate().unwrap_err(),
+        StatusCode::BadSessionIdInvalid
+    );
+    lost.token = tokens[0].clone();
+    lost.activate().unwrap();
+    assert_eq!(
+        Client::connect(&server).create().unwrap_err(),
+        StatusCode::BadTooManySessions,
+        "all have a channel"
+    );
+    for client in [&mut staying, &mut lost, &mut newest] {
+        assert_eq!(read(client), Ok(()));
+    }
 }
 
 #[test]
@@ -270,7 +325,6 @@ fn an_authenticator_decides_about_users() {
     );
     let refused = activate_with(&mut client, &user("operator", "guess"));
     assert_eq!(refused.unwrap_err(), StatusCode::BadUserAccessDenied);
-    assert_eq!(read(&mut client), Err(StatusCode::BadSessionNotActivated));
     let encrypted = UserNameIdentityToken {
         encryption_algorithm: "rsa".into(),
         ..user("operator", "secret")

@@ -1,0 +1,77 @@
+//! TimeoutHint of requests that wait for another server (OPC 10000-4, 7.33): each is answered with `BadTimeout` when its time is
+//! over, wherever it waits.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use takt_ua::StatusCode;
+
+use crate::deadline::Deadline;
+use crate::services::Fault;
+use crate::worker::Pending;
+
+/// The deferred requests that have a TimeoutHint, by the time at which they are answered with `BadTimeout`.
+#[derive(Default)]
+pub(crate) struct Timeouts {
+    waiting: Mutex<Waiting>,
+    /// The first of the times; set while the requests are locked.
+    first: Deadline,
+}
+
+#[derive(Default)]
+struct Waiting {
+    requests: BTreeMap<Key, Arc<Pending>>,
+    last_number: u64,
+}
+
+/// What [`Timeouts::remove`] finds a request by: its time, and a number that no other one has.
+pub(crate) type Key = (Instant, u64);
+
+impl Timeouts {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a request.
+    pub(crate) fn add(&self, at: Instant, pending: Arc<Pending>) -> Key {
+        let mut waiting = self.waiting();
+        waiting.last_number += 1;
+        let key = (at, waiting.last_number);
+        waiting.requests.insert(key, pending);
+        self.set_first(&waiting);
+        key
+    }
+
+    /// Forgets a request that has its answer.
+    pub(crate) fn remove(&self, key: Key) {
+        let mut waiting = self.waiting();
+        waiting.requests.remove(&key);
+        self.set_first(&waiting);
+    }
+
+    fn set_first(&self, waiting: &Waiting) {
+        let first = waiting.requests.first_key_value();
+        self.first.set(first.map(|((at, _), _)| *at));
+    }
+
+    /// When [`expire`](Self::expire) is due. Takes no lock.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.first.get()
+    }
+
+    /// Answers the requests whose time is over.
+    pub(crate) fn expire(&self, now: Instant) {
+        if !self.first.is_due(now) {
+            return;
+        }
+        let mut waiting = self.waiting();
+        while let Some(entry) = waiting.requests.first_entry()
+            && entry.key().0 <= now
+        {
+            entry.remove().answer_fault(Fault(StatusCode::BadTimeout));
+        }
+        self.set_first(&waiting);
+    }
+}
