@@ -31,13 +31,14 @@ mod copied {
         let Some(bytes) = SharedBytes::of_words(words).get(0..length) else {
             return Ok(());
         };
-        // SAFETY: `bytes.len()` is `length`, and an encoder never writes into a cell.
+        // SAFETY: `copy_to_ptr` writes all of `bytes`, which are `length`. The encoder gives it memory that it has borrowed exclusively,
+        // so it does not overlap the words, which are borrowed here.
         unsafe { encoder.bytes_with(length, |target| bytes.copy_to_ptr(target)) }
     }
 
     #[inline]
     pub(crate) fn store(words: &[AtomicU64], chunks: &[[u8; 8]]) {
-        store_shared(words, chunks.as_flattened());
+        store_shared(words, chunks);
     }
 }
 

@@ -189,7 +189,8 @@ impl Store {
 /// The first two words of a cell's memory.
 pub(crate) fn control(words: &[AtomicU64]) -> Option<&Control> {
     let first = words.first_chunk::<2>()?;
-    // SAFETY: `Control` is `repr(C)`, of two `AtomicU64`: the same size and alignment as the array, and any bytes are a value.
+    // SAFETY: `Control` is `repr(C)`, of two `AtomicU64`: the same size and alignment as the array, and any bytes are a value. Both are
+    // atomics, so nobody minds that there are references to either.
     Some(unsafe { &*std::ptr::from_ref(first).cast::<Control>() })
 }
 
@@ -210,7 +211,8 @@ pub(crate) struct ForeignPlace {
 
 impl ForeignPlace {
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: a `CellReader`, the only one to have it, calls nothing that stores.
+        // SAFETY: `CellReader`, which alone makes one and hands out neither it nor its cell, calls what reads: that loads the identity
+        // and what `Slots::read` and `Control::generation` load, all of it relaxed.
         let words = unsafe { self.view.words() };
         words
             .get(self.start..self.start + self.length)
@@ -252,7 +254,7 @@ impl CellReader {
         // After the words of the value, before the identity, as within the cell.
         fence(Ordering::Acquire);
         let word = self.cell.identity_word();
-        if word.is_some_and(|word| word.load(Ordering::Acquire) == self.identity) {
+        if word.is_some_and(|word| word.load(Ordering::Relaxed) == self.identity) {
             read
         } else {
             Err(CellError::Gone)

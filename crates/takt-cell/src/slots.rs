@@ -32,9 +32,12 @@
 //!
 //! # Reading
 //!
-//! 1. Load `latest` (acquire): generation `g` and its slot.
+//! 1. Load `latest`, relaxed, and fence (acquire): generation `g` and its slot.
 //! 2. Load the words, relaxed.
-//! 3. Acquire fence; the words are those of generation `g` if the sequence still is `2g`, otherwise start again.
+//! 3. Acquire fence; the words are those of generation `g` if the sequence, loaded relaxed, still is `2g`, otherwise start again.
+//!
+//! There are fences and no acquire loads because the memory may be another process's, mapped read-only, of which std promises
+//! nothing but relaxed loads.
 //!
 //! **What is accepted is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which continues its release
 //! sequence), so all words of `g` happened before step 2, and no older ones can be read. If a word of a later
@@ -96,10 +99,18 @@ impl Control {
         self.latest.store(1 << SLOT_BITS, Ordering::Release);
     }
 
+    /// Loads `latest` with acquire ordering, also from memory that is mapped read-only.
+    #[inline]
+    fn published(&self) -> u64 {
+        let latest = self.latest.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        latest
+    }
+
     /// The published generation.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {
-        self.latest.load(Ordering::Acquire) >> SLOT_BITS
+        self.published() >> SLOT_BITS
     }
 }
 
@@ -230,7 +241,7 @@ impl<'a, const N: usize> Slots<'a, N> {
         mut copy: impl FnMut(&[AtomicU64]) -> R,
     ) -> Result<(R, u64), Busy> {
         for _ in 0..READ_ATTEMPTS {
-            let latest = self.control.latest.load(Ordering::Acquire);
+            let latest = self.control.published();
             let generation = latest >> SLOT_BITS;
             let Some((sequence, words)) = self.slot(latest) else {
                 break;
@@ -238,9 +249,11 @@ impl<'a, const N: usize> Slots<'a, N> {
             let result = copy(words);
             // After the words: if one of them was from a later set, its claim shows in the sequence.
             fence(Ordering::Acquire);
-            if sequence.load(Ordering::Acquire) == generation << 1 {
+            if sequence.load(Ordering::Relaxed) == generation << 1 {
                 return Ok((result, generation));
             }
+            // Before the next look at `latest`, which is newer if the slot was claimed.
+            fence(Ordering::Acquire);
             pause();
         }
         Err(Busy)

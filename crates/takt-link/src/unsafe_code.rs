@@ -169,13 +169,22 @@ pub(crate) fn set_option(
     option: c_int,
     value: c_int,
 ) -> Result<(), Errno> {
-    set(socket, level, option, &value)
+    // SAFETY: a number has no pointers. An option that wants more than a number, such as a filter, is refused by its size.
+    unsafe { set(socket, level, option, &value) }
 }
 
-/// `T` must be what the option wants; too short a value is refused by the kernel, so that only its meaning is at stake. It must not
-/// contain pointers that dangle.
-fn set<T>(socket: BorrowedFd<'_>, level: c_int, option: c_int, value: &T) -> Result<(), Errno> {
-    // SAFETY: the kernel reads at most the size that it is told, of a value that is borrowed meanwhile.
+/// Sets a socket option.
+///
+/// # Safety
+/// Where the option wants a structure with pointers, `T` is that structure, and they point to what the option says until the call is
+/// over. (The kernel reads no more than the size of `T`, and refuses a value that is too short.)
+unsafe fn set<T>(
+    socket: BorrowedFd<'_>,
+    level: c_int,
+    option: c_int,
+    value: &T,
+) -> Result<(), Errno> {
+    // SAFETY: the kernel reads at most the size that it is told, of a value that is borrowed meanwhile; the caller vouches for pointers.
     result(unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -224,12 +233,15 @@ pub(crate) fn join_packet_group(
         mr_alen: 6,
         mr_address: address,
     };
-    set(
-        socket,
-        libc::SOL_PACKET,
-        libc::PACKET_ADD_MEMBERSHIP,
-        &request,
-    )
+    // SAFETY: the option wants this structure, which has no pointers.
+    unsafe {
+        set(
+            socket,
+            libc::SOL_PACKET,
+            libc::PACKET_ADD_MEMBERSHIP,
+            &request,
+        )
+    }
 }
 
 /// One instruction of a classic BPF filter: code, jump if true, jump if false, operand.
@@ -245,8 +257,8 @@ pub(crate) fn attach_filter(socket: BorrowedFd<'_>, program: &[Instruction]) -> 
         len: filter.len() as libc::c_ushort,
         filter: filter.as_mut_ptr(),
     };
-    // The kernel copies what the pointer points to, and `filter` is dropped after that.
-    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    // SAFETY: the option wants this structure; it points to no fewer instructions than it says, which live until the kernel has copied them.
+    unsafe { set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program) }
 }
 
 /// How many packets a packet socket had no room for since this was last asked.

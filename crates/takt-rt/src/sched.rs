@@ -1,4 +1,4 @@
-//! The two scheduler calls that `rustix` does not have. The only unsafe code of this crate.
+//! The two scheduler calls that `rustix` does not have.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -37,9 +37,9 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: memory, mapped until the drop, whichever thread that happens in; what is done with it is done by atomics.
+// SAFETY: it owns the mapping, which is of the process, not of a thread: any thread may use and unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives atomics, which threads may share. For anything else, `Segment::exclusive`, its caller vouches.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -66,14 +66,14 @@ impl Mapping {
 
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: mapped for the life of `self`, page-aligned, and memory of the kernel has no uninitialised bytes. Others may
-        // write it at any time, which is what atomics are for.
+        // write it at any time, which is what atomics are for. A mapping for reading alone is only loaded from: `SegmentView` sees to it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length / 8) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this length, and nobody can have a borrow of it any more.
+        // SAFETY: mapped by `new` with this length; all borrows of it are borrows of `self`, and have ended.
         let unmapped = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
         debug_assert!(unmapped.is_ok());
     }
@@ -205,7 +205,8 @@ impl SegmentView {
     /// The memory as words.
     ///
     /// # Safety
-    /// They may be loaded only: a store ends the process.
+    /// They may be loaded only, and relaxed; what is to be ordered after that comes after a fence. Of memory that is mapped read-only std
+    /// promises no other access (`std::sync::atomic`, "Atomic accesses to read-only memory"), and a store ends the process.
     #[must_use]
     #[inline]
     pub unsafe fn words(&self) -> &[AtomicU64] {
@@ -223,14 +224,21 @@ impl SegmentView {
     }
 
     /// Loads the word at `offset`, a multiple of 8, with acquire ordering; `None` outside.
+    //
+    // By a fence: of memory that is mapped read-only, std promises relaxed loads alone.
     #[must_use]
     #[inline]
     pub fn load(&self, offset: usize) -> Option<u64> {
         if !offset.is_multiple_of(8) {
             return None;
         }
-        let word = self.mapping.words().get(offset / 8)?;
-        Some(word.load(Ordering::Acquire))
+        let value = self
+            .mapping
+            .words()
+            .get(offset / 8)?
+            .load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        Some(value)
     }
 }
 
@@ -238,7 +246,8 @@ impl SegmentView {
 fn lower_half(word: &AtomicU64) -> &AtomicU32 {
     let halves: *const AtomicU32 = std::ptr::from_ref(word).cast();
     let lower = if cfg!(target_endian = "little") { 0 } else { 1 };
-    // SAFETY: within the word, aligned, and alive as long as it; whoever stores to it does so by atomics, and the kernel loads it.
+    // SAFETY: within the word, aligned, and alive as long as it. The reference tells the kernel where to look: nothing in this process
+    // loads or stores by it, as atomics of different sizes must not race.
     unsafe { &*halves.add(lower) }
 }
 

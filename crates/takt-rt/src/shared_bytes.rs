@@ -4,42 +4,56 @@
 //! comes out may be a mixture of old and new, and whoever copies finds that out afterwards, from a sequence number or a
 //! check that belongs to the value; or takes the mixture as what it is, the fault of the peer that wrote it.
 //!
-//! The language's way to copy such bytes is one relaxed atomic load after the other, which no compiler makes faster: 4 KiB
-//! take 130 to 340 ns. On x86-64 the copy is therefore a loop of vector instructions in assembly, accesses that the compiler does
-//! not see, as it does not see those of another program: 46 to 100 ns, wherever the bytes lie. (`rep movsb`, and with it the C library's
-//! `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns on AMD where the target begins up to 63 bytes after the source, modulo 4096.)
+//! Shared memory is words of 8 bytes, which everybody loads and stores whole: atomics of different sizes must not race. So a view of
+//! some bytes of a word loads that word. A view of a slice, which nobody writes, loads no atomics: they may want to write.
 //!
-//! Miri runs what is not assembly: `cargo +nightly miri test -p takt-rt --lib shared_bytes`.
+//! The language's way to copy such bytes is one relaxed atomic load after the other, which no compiler makes faster: 4 KiB
+//! take 130 to 340 ns on x86-64. Large copies are therefore loops of vector instructions in assembly (x86-64 and aarch64), accesses that
+//! the compiler does not see, as it does not see those of another program: 46 to 100 ns, wherever the bytes lie. (`rep movsb`, and with it
+//! the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns on AMD where the target begins up to 63 bytes after the source,
+//! modulo 4096.) Miri runs what is not assembly.
 
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The loop copies blocks of so many bytes; fewer are copied word by word.
-const LARGE: usize = if cfg!(all(target_arch = "x86_64", not(miri))) {
-    128
-} else {
-    usize::MAX
-};
+use large::{LARGE, copy_large};
+
+mod large;
+
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
 
 /// A view of bytes that may change while they are looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedBytes<'a> {
+    /// Invariant: `length` bytes from here on are borrowed for `'a`, from a slice of what `source` says.
     start: *const u8,
     length: usize,
-    memory: PhantomData<&'a [AtomicU8]>,
+    source: Source,
+    memory: PhantomData<&'a [AtomicU64]>,
 }
 
-// SAFETY: it is a shared reference to atomics in all but name: it only loads, and so that races are harmless.
+/// What the bytes are a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Atomic words, which others may store to.
+    Words,
+    /// Plain bytes, which nobody writes.
+    Slice,
+}
+
+// SAFETY: it is a `&[AtomicU64]` or a `&[u8]`, both of which may be sent and shared; it hands out no other reference.
 unsafe impl Send for SharedBytes<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedBytes<'_> {}
 
 impl<'a> SharedBytes<'a> {
     /// No bytes.
-    pub const EMPTY: SharedBytes<'static> = SharedBytes::of_words(&[]);
+    pub const EMPTY: SharedBytes<'static> = SharedBytes::of_slice(&[]);
 
     /// The bytes of atomic words, in the order of the machine.
     #[must_use]
@@ -48,6 +62,7 @@ impl<'a> SharedBytes<'a> {
         Self {
             start: words.as_ptr().cast(),
             length: size_of_val(words),
+            source: Source::Words,
             memory: PhantomData,
         }
     }
@@ -59,21 +74,7 @@ impl<'a> SharedBytes<'a> {
         Self {
             start: bytes.as_ptr(),
             length: bytes.len(),
-            memory: PhantomData,
-        }
-    }
-
-    /// A view of memory that lives for `'a`.
-    ///
-    /// # Safety
-    /// `length` bytes from `start` are mapped and readable for `'a`, and nobody in this process holds a `&mut` to them or writes them
-    /// but by atomics or through the kernel. What other processes do with them does not matter.
-    #[must_use]
-    #[inline]
-    pub const unsafe fn from_raw_parts(start: *const u8, length: usize) -> Self {
-        Self {
-            start,
-            length,
+            source: Source::Slice,
             memory: PhantomData,
         }
     }
@@ -92,13 +93,6 @@ impl<'a> SharedBytes<'a> {
         self.length == 0
     }
 
-    /// The address of the first byte, for questions of alignment.
-    #[must_use]
-    #[inline]
-    pub const fn as_ptr(&self) -> *const u8 {
-        self.start
-    }
-
     /// A part; `None` if it is not inside.
     #[must_use]
     #[inline]
@@ -110,7 +104,7 @@ impl<'a> SharedBytes<'a> {
             // SAFETY: range.start <= length, so the result is inside or one past the end.
             start: unsafe { self.start.add(range.start) },
             length: range.end - range.start,
-            memory: PhantomData,
+            ..*self
         })
     }
 
@@ -118,11 +112,14 @@ impl<'a> SharedBytes<'a> {
     #[must_use]
     #[inline]
     pub fn copy_to(&self, offset: usize, target: &mut [u8]) -> bool {
-        if offset > self.length || target.len() > self.length - offset {
+        let Some(end) = offset.checked_add(target.len()) else {
             return false;
-        }
-        // SAFETY: checked above; `target` is exclusively borrowed, so it is other memory.
-        unsafe { copy_out(self.start.add(offset), target.as_mut_ptr(), target.len()) };
+        };
+        let Some(part) = self.get(offset..end) else {
+            return false;
+        };
+        // SAFETY: the part is as long as `target`, which is borrowed exclusively, so that this view is of other memory.
+        unsafe { part.copy_to_ptr(target.as_mut_ptr()) };
         true
     }
 
@@ -132,8 +129,17 @@ impl<'a> SharedBytes<'a> {
     /// `target` can be written for [`len`](Self::len) bytes and does not overlap this memory.
     #[inline]
     pub unsafe fn copy_to_ptr(&self, target: *mut u8) {
-        // SAFETY: the caller's promise, and this view's invariant.
-        unsafe { copy_out(self.start, target, self.length) };
+        let Self { start, length, .. } = *self;
+        // SAFETY: the invariant says that the bytes can be read, and how; the caller vouches for `target`.
+        unsafe {
+            if length >= LARGE {
+                copy_large(start, target, length);
+            } else if self.source == Source::Words {
+                copy_from_words(start, target, length);
+            } else {
+                ptr::copy_nonoverlapping(start, target, length);
+            }
+        }
     }
 
     /// Copies all bytes into a new `Vec`.
@@ -165,184 +171,59 @@ impl<'a> SharedBytes<'a> {
     }
 }
 
-/// Stores `bytes` into `words` from their beginning, while others may be reading them. The last word keeps the bytes that are not
-/// overwritten. Bytes that have no room are dropped.
+/// Stores the bytes of words into `words` from their beginning, while others may be reading them: as many as there are on both sides.
 #[inline]
-pub fn store(words: &[AtomicU64], bytes: &[u8]) {
-    let length = bytes.len().min(size_of_val(words));
-    // SAFETY: atomics may be written through a shared reference, here `length` bytes of them; they do not overlap
-    // `bytes`, which nobody writes.
-    unsafe { copy_in(bytes.as_ptr(), words.as_ptr().cast_mut().cast(), length) };
-}
-
-/// Copies `length` bytes out of memory that others use.
-///
-/// # Safety
-/// `from` can be read for `length` bytes, and others write it by atomics or in another process; `to` can be written, is nobody
-/// else's, and does not overlap it.
-#[inline]
-unsafe fn copy_out(from: *const u8, to: *mut u8, length: usize) {
+pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
+    let length = WORD * words.len().min(chunks.len());
     if length >= LARGE {
-        // SAFETY: the caller's promise.
-        return unsafe { copy_large(from, to, length) };
+        let target = words.as_ptr().cast_mut().cast();
+        // SAFETY: both sides have `length` bytes. Atomics may be written through a shared reference. `chunks` does not overlap them,
+        // because nobody may write it while it is borrowed.
+        return unsafe { copy_large(chunks.as_flattened().as_ptr(), target, length) };
     }
-    let mut done = 0;
-    if from.align_offset(8) == 0 {
-        while length - done >= 8 {
-            // SAFETY: inside and aligned; an atomic load of a word writes nothing.
-            unsafe {
-                let word = AtomicU64::from_ptr(from.add(done).cast_mut().cast());
-                let word = word.load(Ordering::Relaxed);
-                to.add(done).cast::<u64>().write_unaligned(word);
-            }
-            done += 8;
-        }
-    }
-    while done < length {
-        // SAFETY: inside.
-        unsafe {
-            let byte = AtomicU8::from_ptr(from.add(done).cast_mut());
-            to.add(done).write(byte.load(Ordering::Relaxed));
-        }
-        done += 1;
+    for (word, chunk) in words.iter().zip(chunks) {
+        word.store(u64::from_ne_bytes(*chunk), Ordering::Relaxed);
     }
 }
 
-/// Copies `length` bytes into memory that others use.
+/// Copies `length` bytes out of atomic words.
 ///
 /// # Safety
-/// As for [`copy_out`], the other way round.
+/// The bytes from `from` on are inside a slice of `AtomicU64` that is borrowed; `to` can be written, and does not overlap it.
 #[inline]
-unsafe fn copy_in(from: *const u8, to: *mut u8, length: usize) {
-    if length >= LARGE {
-        // SAFETY: the caller's promise.
-        return unsafe { copy_large(from, to, length) };
-    }
+unsafe fn copy_from_words(from: *const u8, to: *mut u8, length: usize) {
+    // SAFETY: the caller of this gives a pointer to a word that has at least one of the bytes, and is therefore in the slice; it is
+    // aligned, and a relaxed load may be done on memory that is mapped read-only, too.
+    let load = |word: *const u8| unsafe { (*word.cast::<AtomicU64>()).load(Ordering::Relaxed) };
+    // SAFETY: the caller of this stays below `length`.
+    let put = |place: usize, byte: u8| unsafe { to.add(place).write(byte) };
     let mut done = 0;
-    if to.align_offset(8) == 0 {
-        while length - done >= 8 {
-            // SAFETY: inside and aligned.
-            unsafe {
-                let word = from.add(done).cast::<u64>().read_unaligned();
-                AtomicU64::from_ptr(to.add(done).cast()).store(word, Ordering::Relaxed);
-            }
-            done += 8;
+    let behind = from.addr() % WORD;
+    if behind != 0 && length != 0 {
+        // SAFETY: words are aligned, so the one with the first byte begins so many bytes before it.
+        let word = load(unsafe { from.sub(behind) }).to_ne_bytes();
+        for byte in word.into_iter().skip(behind).take(length) {
+            put(done, byte);
+            done += 1;
         }
     }
-    while done < length {
-        // SAFETY: inside.
+    while length - done >= WORD {
+        // SAFETY: at least a word of the bytes is left, on both sides.
         unsafe {
-            let byte = from.add(done).read();
-            AtomicU8::from_ptr(to.add(done)).store(byte, Ordering::Relaxed);
+            let word = load(from.add(done));
+            to.add(done).cast::<u64>().write_unaligned(word);
         }
-        done += 1;
+        done += WORD;
     }
-}
-
-/// # Safety
-/// `from` can be read and `to` written for `length` bytes, at least [`LARGE`], and they do not overlap.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
-    let wide = std::arch::is_x86_feature_detected!("avx");
-    let copy_blocks = if wide {
-        copy_blocks_avx
-    } else {
-        copy_blocks_sse
-    };
-    // SAFETY: the caller's promise; the last block is inside because the length is that of a block at least.
-    unsafe {
-        copy_blocks(from, to, length / LARGE);
-        if !length.is_multiple_of(LARGE) {
-            // The last block begins inside the one before.
-            let last = length - LARGE;
-            copy_blocks(from.add(last), to.add(last), 1);
+    if done < length {
+        // SAFETY: inside; it is the beginning of a word.
+        let word = load(unsafe { from.add(done) }).to_ne_bytes();
+        for byte in word.into_iter().take(length - done) {
+            put(done, byte);
+            done += 1;
         }
     }
 }
-
-/// # Safety
-/// `from` can be read and `to` written for `blocks` (at least one) times [`LARGE`] bytes; they do not overlap; the processor has AVX.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-unsafe fn copy_blocks_avx(from: *const u8, to: *mut u8, blocks: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            "vmovups ymm0, [{from}]",
-            "vmovups ymm1, [{from} + 32]",
-            "vmovups ymm2, [{from} + 64]",
-            "vmovups ymm3, [{from} + 96]",
-            "vmovups [{to}], ymm0",
-            "vmovups [{to} + 32], ymm1",
-            "vmovups [{to} + 64], ymm2",
-            "vmovups [{to} + 96], ymm3",
-            "add {from}, 128",
-            "add {to}, 128",
-            "dec {blocks}",
-            "jnz 2b",
-            "vzeroupper",
-            from = inout(reg) from => _,
-            to = inout(reg) to => _,
-            blocks = inout(reg) blocks => _,
-            // `vzeroupper` clears the upper halves of all of them.
-            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
-            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
-            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
-            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-            options(nostack),
-        );
-    }
-}
-
-/// # Safety
-/// As for [`copy_blocks_avx`], on any x86-64.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-unsafe fn copy_blocks_sse(from: *const u8, to: *mut u8, blocks: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        std::arch::asm!(
-            "2:",
-            "movups {a}, [{from}]",
-            "movups {b}, [{from} + 16]",
-            "movups {c}, [{from} + 32]",
-            "movups {d}, [{from} + 48]",
-            "movups [{to}], {a}",
-            "movups [{to} + 16], {b}",
-            "movups [{to} + 32], {c}",
-            "movups [{to} + 48], {d}",
-            "movups {a}, [{from} + 64]",
-            "movups {b}, [{from} + 80]",
-            "movups {c}, [{from} + 96]",
-            "movups {d}, [{from} + 112]",
-            "movups [{to} + 64], {a}",
-            "movups [{to} + 80], {b}",
-            "movups [{to} + 96], {c}",
-            "movups [{to} + 112], {d}",
-            "add {from}, 128",
-            "add {to}, 128",
-            "dec {blocks}",
-            "jnz 2b",
-            from = inout(reg) from => _,
-            to = inout(reg) to => _,
-            blocks = inout(reg) blocks => _,
-            a = out(xmm_reg) _,
-            b = out(xmm_reg) _,
-            c = out(xmm_reg) _,
-            d = out(xmm_reg) _,
-            options(nostack),
-        );
-    }
-}
-
-/// Elsewhere nothing is large.
-///
-/// # Safety
-/// Never called.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-unsafe fn copy_large(_: *const u8, _: *mut u8, _: usize) {}
 
 #[cfg(test)]
 mod tests {
@@ -357,27 +238,47 @@ mod tests {
     #[test]
     fn what_is_stored_comes_out() {
         for length in LENGTHS {
-            let words: Vec<AtomicU64> = (0..length / 8 + 2)
+            let words: Vec<AtomicU64> = (0..length / WORD + 2)
                 .map(|_| AtomicU64::new(u64::MAX))
                 .collect();
             let bytes = numbered(length);
-            store(&words, &bytes);
-            let shared = SharedBytes::of_words(&words);
-            let view = shared.get(0..length).unwrap();
-            assert_eq!(view.to_vec(), bytes);
-            assert_eq!(shared.array(length), Some([0xFF; 8]), "wrote too far");
-            for offset in [0, 1, 5, 8] {
-                let mut target = vec![0; length.saturating_sub(offset)];
-                assert!(view.copy_to(offset.min(length), &mut target));
-                assert_eq!(target, bytes.get(offset..).unwrap_or_default());
+            let (chunks, _) = bytes.as_chunks();
+            store(&words, chunks);
+            let view = SharedBytes::of_words(&words);
+            let stored = chunks.as_flattened();
+            assert_eq!(view.get(0..stored.len()).unwrap().to_vec(), stored);
+            assert_eq!(view.array(stored.len()), Some([0xFF; 8]), "wrote too far");
+        }
+    }
+
+    #[test]
+    fn every_part_of_words_and_slices_is_found() {
+        let bytes = numbered(if cfg!(miri) { 40 } else { 300 });
+        let words: Vec<AtomicU64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| AtomicU64::new(u64::from_ne_bytes(*word)))
+            .collect();
+        let end = WORD * words.len();
+        for view in [SharedBytes::of_words(&words), SharedBytes::of_slice(&bytes)] {
+            for from in 0..=20 {
+                for to in from..=end {
+                    let part = view.get(from..to).unwrap();
+                    assert_eq!(part.to_vec(), bytes[from..to]);
+                    let mut target = vec![0; to - from];
+                    assert!(view.copy_to(from, &mut target));
+                    assert_eq!(target, bytes[from..to]);
+                }
             }
+            assert_eq!(view.array(3), Some([22, 29, 36, 43]));
         }
     }
 
     #[test]
     fn nothing_outside_is_read_or_written() {
         let words = [const { AtomicU64::new(0) }; 2];
-        store(&words, &[1; 100]);
+        store(&words, &[[1; 8]; 12]);
         let shared = SharedBytes::of_words(&words);
         assert_eq!((shared.len(), shared.is_empty()), (16, false));
         assert!(shared.get(9..17).is_none());
@@ -401,15 +302,19 @@ mod tests {
             scope.spawn(|| {
                 for round in 0..rounds {
                     for word in &words {
-                        word.store(round * 0x0101_0101, Ordering::Relaxed);
+                        word.store(round | round << 32, Ordering::Relaxed);
                     }
                 }
             });
             for _ in 0..rounds {
-                let bytes = SharedBytes::of_words(&words).to_vec();
-                for word in bytes.as_chunks::<8>().0 {
-                    assert_eq!(u64::from_ne_bytes(*word) % 0x0101_0101, 0);
+                let view = SharedBytes::of_words(&words);
+                for word in view.to_vec().as_chunks::<8>().0 {
+                    assert_eq!(word[..4], word[4..], "half of a word is old");
                 }
+                // Parts of words, too, are loaded with whole words.
+                let half = u32::from_ne_bytes(view.array(12).unwrap());
+                assert!(u64::from(half) < rounds);
+                assert!(view.copy_to(3, &mut [0; 18]));
             }
         });
     }
