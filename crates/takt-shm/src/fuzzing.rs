@@ -156,7 +156,7 @@ impl Peer {
             (Place::Large(_), Some(large)) => large,
             _ => &self.outbox,
         };
-        shared_bytes::store(&segment.words()[start..], &header.to_bytes());
+        shared_bytes::store(&segment.words()[start..], header.to_bytes().as_chunks().0);
         self.store(place_word(sent), place.to_word());
         self.store(SENT, sent.wrapping_add(1));
     }
@@ -214,7 +214,10 @@ impl Peer {
                 let slot = layout::slot(usize::from(input.byte()) % QUEUE);
                 let start = slot.start / 8 + usize::from(input.byte() % 8);
                 let count = usize::from(input.byte() % 64);
-                shared_bytes::store(&self.outbox.words()[start..], input.bytes(count));
+                shared_bytes::store(
+                    &self.outbox.words()[start..],
+                    input.bytes(count).as_chunks().0,
+                );
             }
             3 => self.store(TAKEN, self.load(TAKEN).wrapping_add(1)),
             4 => self.mail(input),
