@@ -17,12 +17,19 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 
+#[cfg(miri)]
+use emulated::{fs, mm};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
 use rustix::time::Timespec;
+#[cfg(not(miri))]
+use rustix::{fs, mm};
 
 use crate::shared_bytes::SharedBytes;
+
+#[cfg(miri)]
+mod emulated;
 
 /// The size of a page, and what lengths and offsets of mappings are multiples of: 4096 on x86-64, up to 65536 elsewhere.
 #[must_use]
@@ -51,7 +58,7 @@ impl Mapping {
         };
         // SAFETY: without an address of our own the kernel chooses one where nothing is.
         let start = unsafe {
-            rustix::mm::mmap(
+            mm::mmap(
                 std::ptr::null_mut(),
                 length,
                 protection,
@@ -74,7 +81,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this length; all borrows of it are borrows of `self`, and have ended.
-        let unmapped = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
+        let unmapped = unsafe { mm::munmap(self.start.as_ptr().cast(), self.length) };
         debug_assert!(unmapped.is_ok());
     }
 }
@@ -110,10 +117,10 @@ impl Segment {
             .max(1)
             .checked_next_multiple_of(page_size())
             .ok_or(io::ErrorKind::OutOfMemory)?;
-        let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        rustix::fs::ftruncate(&fd, length as u64)?;
+        let fd = fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        fs::ftruncate(&fd, length as u64)?;
         let mapping = Mapping::new(fd.as_fd(), length, true)?;
-        rustix::fs::fcntl_add_seals(&fd, SIZE_SEALS | seals)?;
+        fs::fcntl_add_seals(&fd, SIZE_SEALS | seals)?;
         Ok(Self { fd, mapping })
     }
 
@@ -247,7 +254,7 @@ fn lower_half(word: &AtomicU64) -> &AtomicU32 {
     let halves: *const AtomicU32 = std::ptr::from_ref(word).cast();
     let lower = if cfg!(target_endian = "little") { 0 } else { 1 };
     // SAFETY: within the word, aligned, and alive as long as it. The reference tells the kernel where to look: nothing in this process
-    // loads or stores by it, as atomics of different sizes must not race.
+    // loads or stores by it, as atomics of different sizes must not race; the kernel's load is like another program's.
     unsafe { &*halves.add(lower) }
 }
 
@@ -257,18 +264,17 @@ const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 fn checked_length(fd: &OwnedFd, max_length: usize) -> io::Result<usize> {
     let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     // Files that are no memfd have no seals, and answer with an error.
-    match rustix::fs::fcntl_get_seals(fd) {
+    match fs::fcntl_get_seals(fd) {
         Ok(seals) if seals.contains(SIZE_SEALS) => {}
         _ => return invalid("the peer's memory is not sealed"),
     }
-    match usize::try_from(rustix::fs::fstat(fd)?.st_size) {
+    match usize::try_from(fs::fstat(fd)?.st_size) {
         Ok(length) if length > 0 && length <= max_length && length.is_multiple_of(8) => Ok(length),
         _ => invalid("the peer's memory has not the size that was agreed"),
     }
 }
 
 #[cfg(test)]
-#[cfg(not(miri))]
 mod tests {
     use std::os::fd::AsFd;
 
@@ -279,6 +285,10 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(
+        miri,
+        ignore = "the kernel loads half of a word; Miri takes that for a load of this process"
+    )]
     fn a_reader_sleeps_until_it_is_woken() {
         use std::time::{Duration, Instant};
         const WORD: usize = 3;
@@ -327,6 +337,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no memfd_create")]
     fn memory_that_could_shrink_is_refused() {
         let open = |fd: &OwnedFd| SegmentView::open(fd, 1 << 20).map_err(|error| error.kind());
         let refused = Err(io::ErrorKind::InvalidData);

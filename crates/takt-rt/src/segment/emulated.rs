@@ -1,0 +1,129 @@
+//! The system calls of [segments](super) under Miri, which has neither `memfd_create` nor mappings of files: a deleted file stands for the
+//! memory, and its pages are on the heap.
+//!
+//! All mappings of one file are one allocation. So Miri sees what no tool sees between two processes: whether one of them reads
+//! what the other may be writing.
+
+use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::SealFlags;
+
+/// What the kernel knows of a file.
+struct Memory {
+    inode: u64,
+    words: &'static [AtomicU64],
+    seals: SealFlags,
+}
+
+/// Never forgotten: somebody may have it mapped.
+static FILES: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
+
+fn files() -> MutexGuard<'static, Vec<Memory>> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `use_it` with the newest memory of that inode.
+fn with<R>(inode: u64, use_it: impl FnOnce(&mut Memory) -> R) -> io::Result<R> {
+    let mut files = files();
+    let found = files.iter_mut().rev().find(|file| file.inode == inode);
+    found.map(use_it).ok_or(io::ErrorKind::InvalidInput.into())
+}
+
+/// In place of `rustix::fs`.
+pub(super) mod fs {
+    use std::fs::{File, Metadata};
+    use std::io;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rustix::fs::{MemfdFlags, SealFlags};
+
+    use super::{Memory, files, with};
+
+    pub(in super::super) struct Stat {
+        pub(in super::super) st_size: u64,
+    }
+
+    fn metadata(fd: impl AsFd) -> io::Result<Metadata> {
+        File::from(fd.as_fd().try_clone_to_owned()?).metadata()
+    }
+
+    pub(in super::super) fn inode(fd: impl AsFd) -> io::Result<u64> {
+        Ok(metadata(fd)?.ino())
+    }
+
+    pub(in super::super) fn memfd_create(name: &str, _: MemfdFlags) -> io::Result<OwnedFd> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{name}-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = File::create_new(&path)?;
+        std::fs::remove_file(&path)?;
+        Ok(file.into())
+    }
+
+    pub(in super::super) fn ftruncate(fd: impl AsFd, length: u64) -> io::Result<()> {
+        File::from(fd.as_fd().try_clone_to_owned()?).set_len(length)?;
+        let words: Vec<AtomicU64> = (0..length / 8).map(|_| AtomicU64::new(0)).collect();
+        files().push(Memory {
+            inode: inode(fd)?,
+            words: words.leak(),
+            seals: SealFlags::empty(),
+        });
+        Ok(())
+    }
+
+    pub(in super::super) fn fcntl_add_seals(fd: impl AsFd, seals: SealFlags) -> io::Result<()> {
+        with(inode(fd)?, |file| file.seals |= seals)
+    }
+
+    pub(in super::super) fn fcntl_get_seals(fd: impl AsFd) -> io::Result<SealFlags> {
+        with(inode(fd)?, |file| file.seals)
+    }
+
+    pub(in super::super) fn fstat(fd: impl AsFd) -> io::Result<Stat> {
+        let st_size = metadata(fd)?.len();
+        Ok(Stat { st_size })
+    }
+}
+
+/// In place of `rustix::mm`.
+pub(super) mod mm {
+    use std::ffi::c_void;
+    use std::io;
+    use std::os::fd::AsFd;
+
+    use rustix::fs::SealFlags;
+    use rustix::mm::{MapFlags, ProtFlags};
+
+    use super::{fs, with};
+
+    /// # Safety
+    /// As for the system call.
+    pub(in super::super) unsafe fn mmap(
+        _: *mut c_void,
+        length: usize,
+        protection: ProtFlags,
+        _: MapFlags,
+        fd: impl AsFd,
+        _: u64,
+    ) -> io::Result<*mut c_void> {
+        with(fs::inode(fd)?, |file| {
+            let is_refused = protection.contains(ProtFlags::WRITE)
+                && file.seals.contains(SealFlags::FUTURE_WRITE);
+            if is_refused || length > size_of_val(file.words) {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            Ok(file.words.as_ptr().cast_mut().cast())
+        })?
+    }
+
+    /// # Safety
+    /// As for the system call.
+    pub(in super::super) unsafe fn munmap(_: *mut c_void, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+}
