@@ -60,6 +60,16 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Bytes of memory that its names take, about.
+    pub(crate) fn memory(&self) -> usize {
+        let names = [
+            &self.session_name,
+            &self.application_name,
+            &self.application_uri,
+        ];
+        size_of::<Self>() + names.iter().map(|name| name.as_str().len()).sum::<usize>()
+    }
+
     /// A caller for changes that the application itself makes, outside any Session.
     pub fn local() -> Self {
         Self {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use takt_rt::memory_budget::Charge;
+
 use crate::caller::Peer;
 use crate::session::Session;
 
@@ -83,7 +85,7 @@ impl std::fmt::Debug for Connection {
 
 /// Responses that worker threads have finished.
 pub(crate) struct Completed {
-    responses: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
     waker: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -93,15 +95,16 @@ impl Completed {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop_front()
+            .map(|(request_id, response, _)| (request_id, response))
     }
 
     /// Hands over a response and wakes the transport.
-    pub(crate) fn push(&self, request_id: u32, response: Vec<u8>) {
+    pub(crate) fn push(&self, request_id: u32, response: Vec<u8>, charge: Charge) {
         let mut responses = self
             .responses
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        responses.push_back((request_id, response));
+        responses.push_back((request_id, response, charge));
         drop(responses);
         (self.waker)();
     }

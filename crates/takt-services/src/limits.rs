@@ -33,6 +33,12 @@ pub struct ServerLimits {
     /// Memory in bytes, a part of [`max_memory`](Self::max_memory), that all connections without an activated Session hold
     /// together.
     pub max_memory_without_session: usize,
+    /// Memory in bytes, a part of [`max_memory`](Self::max_memory), that all Sessions hold together: their Subscriptions,
+    /// MonitoredItems and queues, continuation points, and requests that are answered later. The rest is for messages in transit.
+    pub max_memory_of_sessions: usize,
+    /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that one Session holds. What a
+    /// Subscription holds counts for the Session that created it.
+    pub max_memory_per_session: usize,
     /// Largest message that a deferred request is answered with, in bytes.
     pub max_response_size: usize,
     /// Worker threads for requests that may block.
@@ -59,6 +65,8 @@ impl Default for ServerLimits {
             max_namespaces: 4096,
             max_memory: 256 << 20,
             max_memory_without_session: 64 << 20,
+            max_memory_of_sessions: 192 << 20,
+            max_memory_per_session: 64 << 20,
             // A value of 64 MiB, and what is around it.
             max_response_size: (64 << 20) + (64 << 10),
             workers: 16,
@@ -108,11 +116,9 @@ pub struct SubscriptionLimits {
     pub max_monitored_items: u32,
     /// MaxMonitoredItemsPerSubscription.
     pub max_monitored_items_per_subscription: u32,
-    /// MaxMonitoredItemsQueueSize: most values in the queue of one item.
+    /// MaxMonitoredItemsQueueSize: most values in the queue of one item. When the memory of the Session is spent, each queue keeps
+    /// one value, and loses the others with the Overflow bit.
     pub max_queue_size: u32,
-    /// Memory in bytes that queued values and messages kept for Republish may take together. When it is spent, each
-    /// queue keeps one value, and loses the others with the Overflow bit.
-    pub max_queued_bytes: usize,
     /// Publish requests of one Session that wait; the oldest gives way with `BadTooManyPublishRequests`.
     pub max_publish_requests: usize,
     /// Messages of one Subscription that are kept until they are acknowledged.
@@ -125,6 +131,10 @@ pub struct SubscriptionLimits {
     pub max_publishing_interval: Duration,
     /// The shortest interval at which cells, callbacks and attributes are looked at, not zero.
     pub min_sampling_interval: Duration,
+    /// Sampling budget in units of work per second for all Sessions together. One unit is one look at a small value in memory, about
+    /// 0.6 µs: 400 000 units are about 25 % of one core. It is granted to items by their RevisedSamplingInterval: a Session gets
+    /// at most half of what the others leave, and one request at most half of what its Session has left.
+    pub max_sampling_load: u32,
     /// The shortest interval at which values of another server are asked for.
     pub min_remote_sampling_interval: Duration,
     /// A Subscription without a Publish request lives no longer than this (lifetime count times publishing interval).
@@ -147,13 +157,13 @@ impl Default for SubscriptionLimits {
             max_monitored_items: 500_000,
             max_monitored_items_per_subscription: 100_000,
             max_queue_size: 10_000,
-            max_queued_bytes: 256 << 20,
             max_publish_requests: 100,
             max_retransmission_queue: 200,
             max_notifications_per_publish: 10_000,
             min_publishing_interval: Duration::from_millis(1),
             max_publishing_interval: Duration::from_secs(3600),
             min_sampling_interval: Duration::from_millis(1),
+            max_sampling_load: 400_000,
             min_remote_sampling_interval: Duration::from_millis(100),
             max_lifetime: Duration::from_secs(24 * 3600),
         }

@@ -38,6 +38,7 @@ pub struct Server {
     pub(crate) limits: ServerLimits,
     memory: MemoryBudget,
     memory_without_session: MemoryBudget,
+    memory_of_sessions: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
@@ -74,6 +75,7 @@ impl Server {
         let memory = MemoryBudget::new(parts.limits.max_memory);
         Self {
             memory_without_session: memory.part(parts.limits.max_memory_without_session),
+            memory_of_sessions: memory.part(parts.limits.max_memory_of_sessions),
             memory,
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
             subscriptions: Arc::new(Subscriptions::new(
@@ -134,6 +136,8 @@ impl Server {
         self.subscriptions
             .with(|engine| engine.channel_closed(&connection.completed));
         for session_id in self.sessions.channel_closed(connection.channel) {
+            self.subscriptions
+                .with(|engine| engine.set_has_channel(&session_id, false));
             self.session_observer.gone(&session_id);
         }
     }
@@ -204,9 +208,20 @@ impl Server {
         &self.memory_without_session
     }
 
+    /// The part of [`memory`](Self::memory) that all Sessions hold.
+    pub fn memory_of_sessions(&self) -> &MemoryBudget {
+        &self.memory_of_sessions
+    }
+
     /// Number of Sessions.
     pub fn session_count(&self) -> usize {
         self.sessions.len()
+    }
+
+    /// What all MonitoredItems take of the sampling budget, in units of work per second: see
+    /// [`SubscriptionLimits::max_sampling_load`](crate::SubscriptionLimits::max_sampling_load).
+    pub fn sampling_load(&self) -> u64 {
+        self.subscriptions.sampling_load()
     }
 
     /// Sets the rules for clients that change the address space.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
 use crate::caller::Caller;
@@ -41,6 +42,9 @@ pub(crate) struct Session {
     /// Who acts; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
     pub(crate) continuation_points: Mutex<ContinuationPoints>,
+    /// The memory that the Session may hold, and the part of it for itself.
+    pub(crate) memory: MemoryBudget,
+    charge: Mutex<Charge>,
     /// Requests that are being answered later, for Cancel.
     pub(crate) pending: Mutex<Vec<Arc<Pending>>>,
 }
@@ -94,6 +98,13 @@ impl Session {
             self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
         }
         self.touch();
+    }
+
+    /// The memory of an activated Session is its own. To be called before [`activate`](Self::activate).
+    pub(crate) fn take_memory(&self) -> Result<(), StatusCode> {
+        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = charge.move_to(&self.memory);
+        moved.map_err(|_| StatusCode::BadOutOfMemory)
     }
 
     /// Whether the Session is over.
@@ -153,6 +164,10 @@ pub(crate) struct NewSession {
     pub(crate) caller: Caller,
     pub(crate) max_sessions: u32,
     pub(crate) max_continuation_points: u16,
+    /// The memory that it may hold once it is activated.
+    pub(crate) memory: MemoryBudget,
+    /// The memory that it may hold until then.
+    pub(crate) memory_before: MemoryBudget,
 }
 
 impl Sessions {
@@ -168,6 +183,9 @@ impl Sessions {
     ) -> Result<(Arc<Session>, Option<NodeId>), StatusCode> {
         let now = Instant::now();
         let mut table = self.table();
+        let bytes = size_of::<Session>() + new.caller.memory();
+        let charge = new.memory_before.charge(bytes);
+        let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
         if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
             let expendable = table
@@ -196,7 +214,12 @@ impl Sessions {
                 session_id: id.clone(),
                 ..new.caller
             }),
-            continuation_points: Mutex::new(ContinuationPoints::new(new.max_continuation_points)),
+            continuation_points: Mutex::new(ContinuationPoints::new(
+                new.max_continuation_points,
+                new.memory.empty_charge(),
+            )),
+            memory: new.memory,
+            charge: Mutex::new(charge),
             pending: Mutex::default(),
             id,
         });

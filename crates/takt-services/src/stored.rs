@@ -200,6 +200,11 @@ impl StoredValue {
         });
     }
 
+    /// Bytes of the encoded value.
+    pub(crate) fn size_of_value(&self) -> usize {
+        self.content.load().encoded.len()
+    }
+
     /// The encoded Variant with its StatusCode and source timestamp.
     pub(crate) fn read_encoded<R>(&self, read: impl FnOnce(&[u8], StatusCode, DateTime) -> R) -> R {
         let content = self.content.load();

@@ -31,7 +31,7 @@ pub(crate) fn handle(
 ) -> Handled {
     if request.server.space.has_remotes() {
         let calls = remote_calls(request, body.clone())?;
-        if calls.defer(request, connection, session) {
+        if calls.defer(request, connection, session)? {
             return Ok(Outcome::Deferred);
         }
     }

@@ -1,6 +1,8 @@
 //! Continuation points of Browse (OPC 10000-4, 7.9): where to go on.
 
+use takt_rt::memory_budget::Charge;
 use takt_ua::NodeId;
+use takt_ua::binary::Encode;
 
 use super::browse::Selection;
 
@@ -17,6 +19,16 @@ pub(crate) struct Cursor {
     pub(crate) last: Option<LastSeen>,
 }
 
+impl Cursor {
+    /// Bytes of memory that it takes, about.
+    fn memory(&self) -> usize {
+        let last = self.last.iter();
+        let ids = last.flat_map(|last| [&last.reference_type, &last.target]);
+        let ids = ids.chain([&self.node_id]);
+        size_of::<(u64, Self)>() + ids.map(|id| id.encode_to_vec().len()).sum::<usize>()
+    }
+}
+
 /// The reference before a cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LastSeen {
@@ -31,28 +43,38 @@ pub(crate) struct ContinuationPoints {
     points: Vec<(u64, Cursor)>,
     capacity: usize,
     last_id: u64,
+    charge: Charge,
 }
+
+/// Bytes that have to be left for another continuation point.
+const ROOM: usize = 1024;
 
 /// Bytes of an encoded continuation point, with its length.
 pub(crate) const ENCODED_SIZE: usize = 12;
 
 impl ContinuationPoints {
-    pub(crate) fn new(capacity: u16) -> Self {
+    pub(crate) fn new(capacity: u16, charge: Charge) -> Self {
         Self {
             points: Vec::new(),
             capacity: usize::from(capacity),
             last_id: 0,
+            charge,
         }
     }
 
-    /// Whether there is room for another one.
-    pub(crate) fn has_room(&self) -> bool {
-        self.points.len() < self.capacity
+    /// Whether there is room for another one: a place, and memory.
+    pub(crate) fn has_room(&mut self) -> bool {
+        let bytes = self.charge.bytes();
+        let has_memory = self.charge.resize(bytes + ROOM).is_ok();
+        self.charge.force(bytes);
+        self.points.len() < self.capacity && has_memory
     }
 
     /// Keeps a cursor; the result names it to the client.
     pub(crate) fn insert(&mut self, cursor: Cursor) -> [u8; 8] {
         self.last_id += 1;
+        // A cursor that is there is not refused any more.
+        self.charge.force(self.charge.bytes() + cursor.memory());
         self.points.push((self.last_id, cursor));
         self.last_id.to_le_bytes()
     }
@@ -61,6 +83,8 @@ impl ContinuationPoints {
     pub(crate) fn take(&mut self, name: &[u8]) -> Option<Cursor> {
         let id = u64::from_le_bytes(name.try_into().ok()?);
         let index = self.points.iter().position(|(known, _)| *known == id)?;
-        Some(self.points.swap_remove(index).1)
+        let (_, cursor) = self.points.swap_remove(index);
+        self.charge.force(self.charge.bytes() - cursor.memory());
+        Some(cursor)
     }
 }

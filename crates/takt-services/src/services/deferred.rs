@@ -86,19 +86,33 @@ impl Operations {
         })
     }
 
+    /// Bytes of memory that the request holds while it waits: its message, and the operations as they were taken from it.
+    fn memory(&self, request: &Request<'_>) -> usize {
+        let operations = |group: &Group| {
+            group.reads.len() * size_of::<RemoteRead>()
+                + group.writes.len() * size_of::<RemoteWrite>()
+                + group.calls.len() * size_of::<RemoteCall>()
+        };
+        // The operations hold strings and values of the message once more.
+        2 * request.message.len() + self.groups.values().map(operations).sum::<usize>()
+    }
+
     /// Has the operations done on worker threads. `false` if there are none, so that the request can be handled now.
     pub(crate) fn defer(
         self,
         request: &Request<'_>,
         connection: &Connection,
         session: &Arc<Session>,
-    ) -> bool {
+    ) -> Result<bool, Fault> {
         if self.groups.is_empty() {
-            return false;
+            return Ok(false);
         }
         let completed = Arc::clone(&connection.completed);
+        let memory = self.memory(request);
         let handle = request.header.request_handle;
-        let pending = Arc::new(Pending::new(request.request_id, handle, completed));
+        let id = request.request_id;
+        let pending = Pending::new(id, handle, completed, &session.memory, memory)?;
+        let pending = Arc::new(pending);
         {
             let mut all = session
                 .pending
@@ -129,7 +143,7 @@ impl Operations {
             let job = Box::new(move || turn.take(patience));
             let _ = request.server.workers.submit(key, job);
         }
-        true
+        Ok(true)
     }
 }
 

@@ -23,8 +23,9 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::filter::Filter;
 use crate::subscriptions::item::{MonitoredItem, Parameters};
+use crate::subscriptions::load::{Allotment, Load};
 use crate::subscriptions::sampler::Sampler;
-use crate::subscriptions::{Budget, Now, Subscription, revise};
+use crate::subscriptions::{Now, Subscription, revise};
 
 /// Handles a CreateMonitoredItems request.
 pub(crate) fn create(
@@ -40,7 +41,7 @@ pub(crate) fn create(
     let now = Now::get();
     let results = server.subscriptions.with(|engine| {
         let mut room = engine.room_for_items(create.subscription_id);
-        let budget = Arc::clone(&engine.budget);
+        let mut allotment = engine.allotment(&session.id, create.items_to_create.len());
         let subscription = engine.subscription(&session.id, create.subscription_id)?;
         subscription.machine.reset_lifetime();
         let mut sampler = Sampler::new(server, now.date_time);
@@ -51,7 +52,7 @@ pub(crate) fn create(
                 continue;
             }
             let timestamps = create.timestamps_to_return;
-            match create_item(server, subscription, &budget, item, timestamps) {
+            match create_item(server, subscription, &mut allotment, item, timestamps) {
                 Ok((item, result)) => {
                     room -= 1;
                     if item.is_sampled() {
@@ -91,7 +92,7 @@ fn failed(status_code: StatusCode) -> MonitoredItemCreateResult {
 fn create_item(
     server: &Server,
     subscription: &mut Subscription,
-    budget: &Arc<Budget>,
+    allotment: &mut Allotment,
     create: MonitoredItemCreateRequest,
     timestamps: TimestampsToReturn,
 ) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), StatusCode> {
@@ -108,11 +109,14 @@ fn create_item(
         &watched,
         &create.requested_parameters,
         timestamps,
+        (allotment, Load::default()),
     )?;
+    let charge = subscription.memory.charge(MonitoredItem::memory(&watched));
+    let charge = charge.map_err(|_| StatusCode::BadTooManyMonitoredItems)?;
     let result = MonitoredItemCreateResult {
         status_code: StatusCode::Good,
         monitored_item_id: subscription.next_item_id(),
-        revised_sampling_interval: milliseconds(parameters.sampling_interval),
+        revised_sampling_interval: milliseconds(parameters.sampling.interval),
         revised_queue_size: parameters.queue_size,
         ..MonitoredItemCreateResult::default()
     };
@@ -123,7 +127,7 @@ fn create_item(
         create.monitoring_mode,
         parameters,
         Arc::clone(&subscription.ready),
-        Arc::clone(budget),
+        charge,
     );
     Ok((Arc::new(item), result))
 }
@@ -174,6 +178,7 @@ fn parameters(
     watched: &ReadValueId,
     requested: &MonitoringParameters,
     timestamps: TimestampsToReturn,
+    sampling_budget: (&mut Allotment, Load),
 ) -> Result<Parameters, StatusCode> {
     let limits = &server.limits.subscriptions;
     let filter = match view.node(&watched.node_id) {
@@ -183,13 +188,14 @@ fn parameters(
     let queue_size = revise::queue_size(requested.queue_size, limits);
     Ok(Parameters {
         client_handle: requested.client_handle,
-        sampling_interval: revise::sampling_interval(
+        sampling: revise::sampling(
             requested.sampling_interval,
             queue_size,
             subscription.publishing_interval(),
             watched,
             view,
             limits,
+            sampling_budget,
         ),
         filter,
         queue_size,
@@ -211,12 +217,13 @@ pub(crate) fn modify(
     let server = request.server;
     let now = Now::get();
     let results = server.subscriptions.with(|engine| {
+        let mut allotment = engine.allotment(&session.id, modify.items_to_modify.len());
         let subscription = engine.subscription(&session.id, modify.subscription_id)?;
         subscription.machine.reset_lifetime();
         let timestamps = modify.timestamps_to_return;
         let items = modify.items_to_modify.iter();
         let results = items
-            .map(|item| modify_item(server, subscription, item, timestamps))
+            .map(|item| modify_item(server, subscription, &mut allotment, item, timestamps))
             .map(|result| {
                 result.unwrap_or_else(|status_code| MonitoredItemModifyResult {
                     status_code,
@@ -224,7 +231,9 @@ pub(crate) fn modify(
                 })
             })
             .collect();
-        subscription.settle(now.instant);
+        let changed = modify.items_to_modify.iter();
+        let changed: Vec<_> = changed.map(|item| item.monitored_item_id).collect();
+        subscription.settle(&changed, now.instant);
         Ok::<_, StatusCode>(results)
     })?;
     encode(
@@ -240,16 +249,26 @@ pub(crate) fn modify(
 fn modify_item(
     server: &Server,
     subscription: &Subscription,
+    allotment: &mut Allotment,
     modify: &MonitoredItemModifyRequest,
     timestamps: TimestampsToReturn,
 ) -> Result<MonitoredItemModifyResult, StatusCode> {
     let item = subscription.item(modify.monitored_item_id)?;
     let (watched, requested) = (&item.item_to_monitor, &modify.requested_parameters);
     let view = server.space.view();
-    let parameters = parameters(server, &view, subscription, watched, requested, timestamps)?;
+    let budget = (allotment, item.sampling().load);
+    let parameters = parameters(
+        server,
+        &view,
+        subscription,
+        watched,
+        requested,
+        timestamps,
+        budget,
+    )?;
     let result = MonitoredItemModifyResult {
         status_code: StatusCode::Good,
-        revised_sampling_interval: milliseconds(parameters.sampling_interval),
+        revised_sampling_interval: milliseconds(parameters.sampling.interval),
         revised_queue_size: parameters.queue_size,
         ..MonitoredItemModifyResult::default()
     };
@@ -290,7 +309,7 @@ pub(crate) fn set_monitoring_mode(
             });
         }
         sampler.finish();
-        subscription.settle(now.instant);
+        subscription.settle(&set.monitored_item_ids, now.instant);
         Ok::<_, StatusCode>(results)
     })?;
     encode(
@@ -322,7 +341,13 @@ pub(crate) fn set_triggering(
             Err(status) => status,
         };
         let removed: Vec<_> = set.links_to_remove.iter().map(unlink).collect();
-        let link = |id: &u32| status_of(subscription.item(*id).map(|item| triggering.link(item)));
+        let link = |id: &u32| {
+            status_of(
+                subscription
+                    .item(*id)
+                    .and_then(|item| triggering.link(item)),
+            )
+        };
         let added: Vec<_> = set.links_to_add.iter().map(link).collect();
         Ok::<_, StatusCode>((added, removed))
     })?;
@@ -352,7 +377,7 @@ pub(crate) fn delete(
         subscription.machine.reset_lifetime();
         let ids = delete.monitored_item_ids.iter();
         let results = ids.map(|id| status_of(subscription.remove(*id))).collect();
-        subscription.settle(now.instant);
+        subscription.settle(&[], now.instant);
         Ok::<_, StatusCode>(results)
     })?;
     encode(

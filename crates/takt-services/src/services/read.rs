@@ -43,7 +43,7 @@ pub(crate) fn handle(
 ) -> Handled {
     if request.server.space.has_remotes() {
         let reads = remote_reads(request, body.clone())?;
-        if reads.defer(request, connection, session) {
+        if reads.defer(request, connection, session)? {
             return Ok(Outcome::Deferred);
         }
     }

@@ -44,6 +44,10 @@ pub(crate) fn create(
         channel: connection.channel,
         timeout,
         max_sessions: server.limits.max_sessions,
+        memory: server
+            .memory_of_sessions()
+            .part(server.limits.max_memory_per_session),
+        memory_before: server.memory_without_session().clone(),
         max_continuation_points: server.limits.max_browse_continuation_points,
         caller: Caller {
             peer: Arc::clone(&connection.peer),
@@ -111,6 +115,7 @@ pub(crate) fn activate(
     if moves && (user != before.user || connection.peer.user != before.peer.user) {
         return Err(Fault(StatusCode::BadUserAccessDenied));
     }
+    session.take_memory()?;
     let nonce = random::<NONCE_LENGTH>()?;
     let activated = ActivateSessionResponse {
         response_header: request.response_header(),
@@ -126,6 +131,8 @@ pub(crate) fn activate(
     tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
     request.server.session_observer.activated(&caller);
     session.activate(connection.channel, caller);
+    let subscriptions = &request.server.subscriptions;
+    subscriptions.with(|engine| engine.set_has_channel(&session.id, true));
     connection.session = Some(session);
     Ok(outcome)
 }

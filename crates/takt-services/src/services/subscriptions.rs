@@ -36,10 +36,17 @@ pub(crate) fn create(
     );
     let owner = session.caller.load_full();
     let (enabled, priority) = (create.publishing_enabled, create.priority);
-    let subscription_id = request
-        .server
-        .subscriptions
-        .with(|engine| engine.create(&session.id, owner, revised, enabled, priority, Now::get()))?;
+    let subscription_id = request.server.subscriptions.with(|engine| {
+        let publishing = (enabled, priority);
+        engine.create(
+            &session.id,
+            owner,
+            &session.memory,
+            revised,
+            publishing,
+            Now::get(),
+        )
+    })?;
     encode(
         &CreateSubscriptionResponse {
             response_header: request.response_header(),
@@ -202,7 +209,15 @@ pub(crate) fn publish(
     }
     let handle = request.header.request_handle;
     let completed = Arc::clone(&connection.completed);
-    let pending = Arc::new(Pending::new(request.request_id, handle, completed));
+    let memory = acknowledgements.len() * size_of::<StatusCode>();
+    let pending = Pending::new(
+        request.request_id,
+        handle,
+        completed,
+        &session.memory,
+        memory,
+    )?;
+    let pending = Arc::new(pending);
     let now = Now::get();
     request.server.subscriptions.with(|engine| {
         if !engine.has_subscriptions(&session.id) {

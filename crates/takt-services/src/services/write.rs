@@ -29,7 +29,7 @@ pub(crate) fn handle(
 ) -> Handled {
     if request.server.space.has_remotes() {
         let writes = remote_writes(request, body.clone())?;
-        if writes.defer(request, connection, session) {
+        if writes.defer(request, connection, session)? {
             return Ok(Outcome::Deferred);
         }
     }

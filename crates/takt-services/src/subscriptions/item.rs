@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use takt_cell::Cell;
-use takt_ua::binary::Encoder;
+use takt_rt::memory_budget::Charge;
+use takt_ua::binary::{Encode, Encoder};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::ReadValueId;
 use takt_ua::{DateTime, NumericRange, StatusCode};
 
 use super::filter::Filter;
-use super::queue::{Budget, Queue};
+use super::load::Load;
+use super::queue::Queue;
 use super::sample::Sample;
 use super::subscription::Room;
 use crate::stored::{ChangeObserver, StoredValue};
@@ -21,12 +23,22 @@ use crate::stored::{ChangeObserver, StoredValue};
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
     pub(crate) client_handle: u32,
-    /// Zero: by exception.
-    pub(crate) sampling_interval: Duration,
+    pub(crate) sampling: Sampling,
     pub(crate) filter: Filter,
     pub(crate) queue_size: u32,
     pub(crate) discard_oldest: bool,
     pub(crate) timestamps: TimestampsToReturn,
+}
+
+/// How often an item is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sampling {
+    /// RevisedSamplingInterval; zero: by exception.
+    pub(crate) interval: Duration,
+    /// How often the item is looked at. What reports by exception may get another source: that is looked after.
+    pub(crate) period: Duration,
+    /// Its part of the sampling budget.
+    pub(crate) load: Load,
 }
 
 /// A MonitoredItem.
@@ -45,6 +57,8 @@ struct State {
     parameters: Parameters,
     mode: MonitoringMode,
     queue: Queue,
+    /// Bytes of the item as it was created.
+    fixed: usize,
     /// What was queued last, for the filter.
     last: Option<Sample>,
     /// The item is in `ready`.
@@ -71,6 +85,14 @@ pub(crate) enum Seen {
 }
 
 impl MonitoredItem {
+    /// Bytes of memory that an item takes without values, about: itself, and its places in maps and lists.
+    pub(crate) fn memory(watched: &ReadValueId) -> usize {
+        size_of::<Self>()
+            + 128
+            + watched.node_id.encode_to_vec().len()
+            + watched.index_range.as_str().len()
+    }
+
     pub(crate) fn new(
         id: u32,
         item_to_monitor: ReadValueId,
@@ -78,8 +100,9 @@ impl MonitoredItem {
         mode: MonitoringMode,
         parameters: Parameters,
         ready: Arc<Ready>,
-        budget: Arc<Budget>,
+        charge: Charge,
     ) -> Self {
+        let fixed = charge.bytes();
         Self {
             id,
             item_to_monitor,
@@ -87,7 +110,8 @@ impl MonitoredItem {
             is_asked: AtomicBool::new(false),
             ready,
             state: Mutex::new(State {
-                queue: Queue::new(parameters.queue_size, parameters.discard_oldest, budget),
+                queue: Queue::new(parameters.queue_size, parameters.discard_oldest, charge),
+                fixed,
                 parameters,
                 mode,
                 last: None,
@@ -118,8 +142,8 @@ impl MonitoredItem {
             if !passes {
                 return;
             }
-            state.last = Some(sample.clone());
-            state.queue.push(sample);
+            state.queue.push(sample.clone());
+            state.remember(sample);
             self.list(&mut state);
             state.links.clone()
         };
@@ -202,9 +226,9 @@ impl MonitoredItem {
         self.state().is_sampled()
     }
 
-    /// The interval between samples; zero: by exception.
-    pub(crate) fn sampling_interval(&self) -> Duration {
-        self.state().parameters.sampling_interval
+    /// How often values are sampled.
+    pub(crate) fn sampling(&self) -> Sampling {
+        self.state().parameters.sampling
     }
 
     /// SetMonitoringMode (OPC 10000-4, 5.13.4). Who was disabled begins anew; who becomes it forgets its queue.
@@ -213,6 +237,7 @@ impl MonitoredItem {
         if mode == MonitoringMode::Disabled {
             state.queue.clear();
             state.last = None;
+            state.count_memory(0);
             state.seen = Seen::Nothing;
         }
         state.mode = mode;
@@ -226,7 +251,7 @@ impl MonitoredItem {
         state
             .queue
             .resize(parameters.queue_size, parameters.discard_oldest);
-        if state.parameters.sampling_interval != parameters.sampling_interval {
+        if state.parameters.sampling.interval != parameters.sampling.interval {
             state.seen = Seen::Nothing;
         }
         state.parameters = parameters;
@@ -253,18 +278,24 @@ impl MonitoredItem {
     pub(crate) fn delete(&self) {
         let mut state = self.state();
         state.is_deleted = true;
-        state.queue.clear();
+        state.last = None;
+        state.links = Vec::new();
+        state.queue.close();
         state.seen = Seen::Nothing;
     }
 
     /// SetTriggering (OPC 10000-4, 5.13.5): links to another item.
-    pub(crate) fn link(&self, to: &Arc<Self>) {
+    pub(crate) fn link(&self, to: &Arc<Self>) -> Result<(), StatusCode> {
         let mut state = self.state();
         state.links.retain(|link| link.strong_count() > 0);
         let to = Arc::downgrade(to);
         if !state.links.iter().any(|link| link.ptr_eq(&to)) {
+            if !state.count_memory(1) {
+                return Err(StatusCode::BadOutOfMemory);
+            }
             state.links.push(to);
         }
+        Ok(())
     }
 
     /// Removes a link; whether there was one.
@@ -273,6 +304,7 @@ impl MonitoredItem {
         let to = Arc::downgrade(to);
         let before = state.links.len();
         state.links.retain(|link| !link.ptr_eq(&to));
+        state.count_memory(0);
         state.links.len() < before
     }
 
@@ -291,6 +323,24 @@ impl State {
 
     fn is_sampled(&self) -> bool {
         !self.is_deleted && self.mode != MonitoringMode::Disabled
+    }
+
+    /// Keeps a sample to compare the next one with: without its value if there is no memory for that.
+    fn remember(&mut self, sample: Sample) {
+        self.last = Some(sample);
+        if !self.count_memory(0)
+            && let Some(last) = &mut self.last
+        {
+            last.value = Vec::new();
+            self.count_memory(0);
+        }
+    }
+
+    /// Takes the memory of the item as it is, and of `more` links; whether there is any.
+    fn count_memory(&mut self, more: usize) -> bool {
+        let last = self.last.as_ref().map_or(0, |last| last.value.len());
+        let links = (self.links.len() + more) * size_of::<Weak<MonitoredItem>>();
+        self.queue.resize_item(self.fixed + last + links)
     }
 }
 

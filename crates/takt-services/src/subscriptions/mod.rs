@@ -10,7 +10,9 @@
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
 pub(crate) mod filter;
+mod groups;
 pub(crate) mod item;
+pub(crate) mod load;
 mod publish;
 mod queue;
 mod retransmission;
@@ -18,6 +20,7 @@ pub(crate) mod revise;
 mod sample;
 pub(crate) mod sampler;
 mod sessions;
+mod slice;
 mod state;
 mod subscription;
 
@@ -25,10 +28,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{DateTime, NodeId, StatusCode};
 
 pub(crate) use publish::PublishRequest;
-pub(crate) use queue::Budget;
 pub(crate) use revise::Revised;
 pub(crate) use subscription::Subscription;
 
@@ -36,8 +39,10 @@ use crate::caller::Caller;
 use crate::deadline::Deadline;
 use crate::limits::SubscriptionLimits;
 use crate::server::Server;
+use load::{Allotment, Load, PartialLoad, TotalLoad};
 use sampler::Sampler;
 use sessions::SessionQueue;
+use slice::Slice;
 use state::OnTimer;
 use subscription::NewSubscription;
 
@@ -62,14 +67,23 @@ pub(crate) struct Subscriptions {
     engine: Mutex<Engine>,
     /// When the engine wants to be called: to be seen without the lock.
     deadline: Deadline,
+    /// What all items take of the sampling budget.
+    load: TotalLoad,
 }
 
 impl Subscriptions {
     pub(crate) fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
+        let engine = Engine::new(limits, max_response_size);
         Self {
-            engine: Mutex::new(Engine::new(limits, max_response_size)),
+            load: engine.load.clone(),
+            engine: Mutex::new(engine),
             deadline: Deadline::default(),
         }
+    }
+
+    /// What all items take of the sampling budget, in units of work per second.
+    pub(crate) fn sampling_load(&self) -> u64 {
+        self.load.units()
     }
 
     /// Works with the engine, and notes when it wants to be called next.
@@ -98,13 +112,18 @@ impl Subscriptions {
 /// What there is, and who waits for it.
 pub(crate) struct Engine {
     pub(crate) limits: SubscriptionLimits,
-    pub(crate) budget: Arc<Budget>,
     subscriptions: HashMap<u32, Subscription>,
     sessions: HashMap<NodeId, SessionQueue>,
     last_id: u32,
     last_turn: u64,
+    load: TotalLoad,
+    /// What may still be done in the current slice.
+    slice: Slice,
     max_message: usize,
 }
+
+/// Units of work of one slice: sampling gets half of it, publishing the rest.
+const WORK_PER_SLICE: u64 = 1000;
 
 /// Bytes of a PublishResponse beside its NotificationMessage, at most.
 const RESPONSE_OVERHEAD: usize = 64 << 10;
@@ -112,12 +131,13 @@ const RESPONSE_OVERHEAD: usize = 64 << 10;
 impl Engine {
     fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
         Self {
-            budget: Arc::new(Budget::new(limits.max_queued_bytes)),
             limits,
             subscriptions: HashMap::new(),
             sessions: HashMap::new(),
             last_id: 0,
             last_turn: 0,
+            load: TotalLoad::default(),
+            slice: Slice::new(WORK_PER_SLICE),
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
                 .max(8 << 10),
@@ -137,9 +157,9 @@ impl Engine {
         &mut self,
         session: &NodeId,
         owner: Arc<Caller>,
+        memory: &MemoryBudget,
         revised: Revised,
-        publishing_enabled: bool,
-        priority: u8,
+        (publishing_enabled, priority): (bool, u8),
         now: Now,
     ) -> Result<u32, StatusCode> {
         let of_session = self.sessions.get(session);
@@ -149,6 +169,8 @@ impl Engine {
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
+        let charge = memory.charge(Subscription::MEMORY);
+        let charge = charge.map_err(|_| StatusCode::BadTooManySubscriptions)?;
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let id = self.last_id;
         let subscription = Subscription::new(
@@ -161,7 +183,9 @@ impl Engine {
                 priority,
                 max_retained: self.limits.max_retransmission_queue,
                 max_message: self.max_message,
-                budget: Arc::clone(&self.budget),
+                charge,
+                memory: memory.clone(),
+                load: PartialLoad::of(&self.load),
             },
             now,
         );
@@ -216,6 +240,15 @@ impl Engine {
             .min(left(self.limits.max_monitored_items_per_subscription, own))
     }
 
+    /// What a request for `items` items of this Session may take of the sampling budget.
+    pub(crate) fn allotment(&self, session: &NodeId, items: usize) -> Allotment {
+        let of_session = self.subscriptions.values();
+        let of_session = of_session.filter(|subscription| subscription.session == *session);
+        let own = of_session.map(Subscription::load).sum();
+        let limit = Load::units_per_second(self.limits.max_sampling_load);
+        Allotment::new(limit, own, self.load.get(), items)
+    }
+
     /// DeleteSubscriptions (OPC 10000-4, 5.14.8), one of them.
     pub(crate) fn delete(&mut self, session: &NodeId, id: u32) -> Result<(), StatusCode> {
         self.subscription(session, id)?;
@@ -259,6 +292,7 @@ impl Engine {
         let before = std::mem::replace(&mut subscription.session, session.clone());
         subscription.owner = Arc::clone(caller);
         subscription.machine.reset_lifetime();
+        subscription.is_paused = false;
         if send_initial_values {
             subscription.send_initial_values();
         }
@@ -269,41 +303,64 @@ impl Engine {
         new.subscriptions.push(id);
         if let Some(old) = self.sessions.get_mut(&before) {
             old.subscriptions.retain(|known| *known != id);
-            old.status_changes.push_back((id, message));
+            old.tell(id, message, self.limits.max_subscriptions_per_session);
         }
+        self.begin_slice();
         self.serve(&before, now);
         self.answer_who_waits_in_vain(&before);
         Ok(available)
     }
 
-    /// Samples and publishes what is due: the highest priority first, then who waited longest.
+    pub(super) fn begin_slice(&mut self) {
+        self.slice = Slice::new(WORK_PER_SLICE);
+    }
+
+    /// Samples and publishes what is due, the highest priority first, then who waited longest: one slice of it. What is left
+    /// is due at once.
     pub(crate) fn tick(&mut self, server: &Server, now: Now) {
-        let mut due: Vec<(u8, u64, u32)> = self
-            .subscriptions
-            .values()
-            .filter(|subscription| subscription.next_deadline() <= now.instant)
+        self.slice = Slice::new(WORK_PER_SLICE / 2);
+        let due = self.subscriptions.values();
+        let due = due.filter(|subscription| subscription.next_deadline() <= now.instant);
+        let mut due: Vec<(u8, u64, u64, u32)> = due
             .map(|subscription| {
-                (
-                    u8::MAX - subscription.priority,
-                    subscription.turn,
-                    subscription.id,
-                )
+                let last = u8::MAX - subscription.priority;
+                let turns = (subscription.sampling_turn, subscription.turn);
+                (last, turns.0, turns.1, subscription.id)
             })
             .collect();
         due.sort_unstable();
         let mut sampler = Sampler::new(server, now.date_time);
-        for (_, _, id) in &due {
-            if let Some(subscription) = self.subscriptions.get_mut(id) {
-                subscription.sample(&mut sampler, now.instant);
+        for (_, _, _, id) in &due {
+            if let Some(subscription) = self.subscriptions.get_mut(id)
+                && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
+            {
+                self.last_turn += 1;
+                subscription.sampling_turn = self.last_turn;
+                break;
             }
         }
         sampler.finish();
-        for (_, _, id) in due {
-            self.publishing_timer(id, now);
+        self.slice.extend(WORK_PER_SLICE / 2);
+        due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
+        for (_, _, _, id) in due {
+            self.publish_due(id, now);
         }
         for session in self.sessions.values_mut() {
             session.time_out(now.instant);
         }
+    }
+
+    fn publish_due(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        if self.slice.is_over() || subscription.is_behind(now.instant) {
+            return;
+        }
+        if subscription.interrupted.take().is_some() {
+            self.return_notifications(id, now);
+        }
+        self.publishing_timer(id, now);
     }
 
     fn publishing_timer(&mut self, id: u32, now: Now) {
@@ -333,7 +390,7 @@ impl Engine {
         if let Some(session) = self.sessions.get_mut(&subscription.session) {
             session.subscriptions.retain(|known| *known != id);
             let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
-            session.status_changes.push_back((id, message));
+            session.tell(id, message, self.limits.max_subscriptions_per_session);
         }
         self.serve(&subscription.session, now);
     }

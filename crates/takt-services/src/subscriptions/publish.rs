@@ -93,6 +93,7 @@ impl Engine {
         if let Some(queue) = self.sessions.get_mut(session) {
             queue.push(request, max);
         }
+        self.begin_slice();
         self.serve(session, now);
     }
 
@@ -145,8 +146,14 @@ impl Engine {
         };
         self.last_turn += 1;
         subscription.turn = self.last_turn;
-        while let Some(request) = queue.pop() {
+        while queue.has_requests() {
+            if self.slice.is_over() {
+                subscription.interrupted = Some(now.instant);
+                break;
+            }
+            let Some(request) = queue.pop() else { break };
             let (message, more) = subscription.notifications(now.date_time);
+            self.slice.spend_message(message.len());
             subscription.machine.set_more_notifications(more);
             let publication = Publication {
                 subscription: id,

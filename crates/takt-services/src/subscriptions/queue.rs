@@ -1,85 +1,98 @@
-//! The queue of a MonitoredItem (OPC 10000-4, 5.13.1.5), and the memory that all of a server's together may take.
+//! The queue of a MonitoredItem (OPC 10000-4, 5.13.1.5), within the memory of the Session that it was created by.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
+use takt_rt::memory_budget::Charge;
 use takt_ua::StatusCode;
 
 use super::sample::Sample;
 
-/// The memory that values and messages in the queues of one server may take. A queue that holds something gets no more
-/// beyond it: it overflows as if it were full.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    used: AtomicUsize,
-    max: usize,
-}
-
-impl Budget {
-    pub(crate) fn new(max: usize) -> Self {
-        Self {
-            used: AtomicUsize::new(0),
-            max,
-        }
-    }
-
-    /// Bytes that are taken.
-    pub(crate) fn used(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_spent(&self) -> bool {
-        self.used() >= self.max
-    }
-
-    pub(crate) fn take(&self, bytes: usize) {
-        self.used.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    pub(crate) fn give_back(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
-/// Samples that wait to be published.
+/// Samples that wait to be published, and the memory of the item that they are of.
+///
+/// A queue for which there is no more memory overflows as if it were full. Where there is none even for one sample, its
+/// value is replaced by `BadOutOfMemory`.
 #[derive(Debug)]
 pub(crate) struct Queue {
     samples: VecDeque<Sample>,
     size: usize,
     discard_oldest: bool,
-    budget: Arc<Budget>,
+    charge: Charge,
+    /// Bytes of all samples.
+    queued: usize,
+    /// Bytes of the item without its queue.
+    item: usize,
 }
 
+/// Memory is taken from the budget in steps of so many bytes.
+const STEP: usize = 256;
+
+/// So many bytes may be left over before they are given back.
+const SPARE: usize = 4096;
+
 impl Queue {
-    /// A queue for `size` samples, at least one.
-    pub(crate) fn new(size: u32, discard_oldest: bool, budget: Arc<Budget>) -> Self {
+    /// A queue for `size` samples, at least one, of an item that has this charge for itself.
+    pub(crate) fn new(size: u32, discard_oldest: bool, charge: Charge) -> Self {
         Self {
             samples: VecDeque::new(),
             size: usize::try_from(size).unwrap_or(usize::MAX).max(1),
             discard_oldest,
-            budget,
+            item: charge.bytes(),
+            charge,
+            queued: 0,
         }
     }
 
-    /// Appends a sample. If there is no room, one is discarded, and its neighbour says so, except in a queue for one.
+    /// Takes memory for `more` bytes; whether there is any.
+    fn reserve(&mut self, more: usize) -> bool {
+        let needed = self.item + self.queued + more;
+        needed <= self.charge.bytes()
+            || self.charge.resize(needed.next_multiple_of(STEP)).is_ok()
+            || self.charge.resize(needed).is_ok()
+    }
+
+    fn give_back(&mut self) {
+        let needed = (self.item + self.queued).next_multiple_of(STEP);
+        if needed + SPARE < self.charge.bytes() {
+            // Less is always granted.
+            let _ = self.charge.resize(needed);
+        }
+    }
+
+    /// Changes the bytes of the item without its queue; `false`: there is no memory for more.
+    pub(crate) fn resize_item(&mut self, bytes: usize) -> bool {
+        let granted = bytes <= self.item || self.reserve(bytes - self.item);
+        if granted {
+            self.item = bytes;
+            self.give_back();
+        }
+        granted
+    }
+
+    /// Appends a sample. If there is no room, others are discarded, and their neighbour says so, except in a queue for one.
     pub(crate) fn push(&mut self, mut sample: Sample) {
-        let is_full =
-            self.samples.len() >= self.size || (!self.samples.is_empty() && self.budget.is_spent());
-        if is_full {
+        let mut lost = false;
+        while self.samples.len() >= self.size
+            || (!self.samples.is_empty() && !self.reserve(sample.size()))
+        {
+            lost = true;
             if self.discard_oldest {
                 self.pop();
             } else {
-                self.take(|samples| samples.pop_back());
-            }
-            if self.size > 1 {
-                match self.samples.front_mut() {
-                    Some(oldest) if self.discard_oldest => oldest.set_overflow(),
-                    _ => sample.set_overflow(),
-                }
+                self.take(VecDeque::pop_back);
             }
         }
-        self.budget.take(sample.size());
+        if !self.reserve(sample.size()) {
+            sample.value = Vec::new();
+            sample.status = StatusCode::BadOutOfMemory;
+            self.charge.force(self.item + self.queued + sample.size());
+        }
+        if lost && self.size > 1 {
+            match self.samples.front_mut() {
+                Some(oldest) if self.discard_oldest => oldest.set_overflow(),
+                _ => sample.set_overflow(),
+            }
+        }
+        self.queued += sample.size();
         self.samples.push_back(sample);
     }
 
@@ -93,7 +106,8 @@ impl Queue {
         which: impl FnOnce(&mut VecDeque<Sample>) -> Option<Sample>,
     ) -> Option<Sample> {
         let sample = which(&mut self.samples)?;
-        self.budget.give_back(sample.size());
+        self.queued -= sample.size();
+        self.give_back();
         Some(sample)
     }
 
@@ -107,7 +121,7 @@ impl Queue {
         if let Some(mut sample) = self.pop() {
             sample.value = Vec::new();
             sample.status = StatusCode::BadEncodingLimitsExceeded;
-            self.budget.take(sample.size());
+            self.queued += sample.size();
             self.samples.push_front(sample);
         }
     }
@@ -118,6 +132,12 @@ impl Queue {
 
     pub(crate) fn clear(&mut self) {
         while self.pop().is_some() {}
+    }
+
+    /// The item is deleted: all memory is given back.
+    pub(crate) fn close(&mut self) {
+        self.clear();
+        let _ = self.charge.resize(0);
     }
 
     /// Changes size and discard policy; what is too much for the new size is discarded.
@@ -144,15 +164,10 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use takt_rt::memory_budget::MemoryBudget;
     use takt_ua::{DataValue, DateTime, Variant};
 
     fn sample(value: u32) -> Sample {
@@ -167,7 +182,8 @@ mod tests {
     }
 
     fn filled(size: u32, discard_oldest: bool) -> Queue {
-        let mut queue = Queue::new(size, discard_oldest, Arc::new(Budget::new(1 << 20)));
+        let memory = MemoryBudget::new(1 << 20);
+        let mut queue = Queue::new(size, discard_oldest, memory.empty_charge());
         for value in 1..=5 {
             queue.push(sample(value));
         }
@@ -215,8 +231,8 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_given_back() {
-        let budget = Arc::new(Budget::new(3 * sample(0).size()));
-        let mut queue = Queue::new(100, true, Arc::clone(&budget));
+        let memory = MemoryBudget::new(3 * sample(0).size());
+        let mut queue = Queue::new(100, true, memory.empty_charge());
         for value in 1..=50 {
             queue.push(sample(value));
         }
@@ -225,7 +241,22 @@ mod tests {
             values(&[(48, true), (49, false), (50, false)])
         );
         queue.push(sample(1));
+        queue.close();
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn without_memory_there_is_a_status_instead_of_a_value() {
+        let memory = MemoryBudget::new(1000);
+        let mut queue = Queue::new(100, true, memory.charge(100).unwrap());
+        let large = Sample::of(&DataValue::good("x".repeat(5000).as_str()), DateTime(0));
+        queue.push(sample(1));
+        queue.push(large);
+        let kept = queue.pop().unwrap();
+        assert_eq!(kept.status.0 & 0xFFFF_0000, StatusCode::BadOutOfMemory.0);
+        assert!(kept.value.is_empty() && queue.is_empty());
+        assert!(!queue.resize_item(1001) && queue.resize_item(900));
         drop(queue);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(memory.used(), 0);
     }
 }

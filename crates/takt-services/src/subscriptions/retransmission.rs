@@ -3,73 +3,70 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::queue::Budget;
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 
-/// The retransmission queue of a Subscription. The oldest message goes when there are too many.
+/// The retransmission queue of a Subscription. The oldest message goes when there are too many, or no memory for a new one.
 pub(crate) struct RetransmissionQueue {
-    messages: VecDeque<(u32, Arc<[u8]>)>,
+    messages: VecDeque<Kept>,
     max: usize,
-    budget: Arc<Budget>,
+    memory: MemoryBudget,
+}
+
+struct Kept {
+    sequence_number: u32,
+    message: Arc<[u8]>,
+    _charge: Charge,
 }
 
 impl RetransmissionQueue {
-    pub(crate) fn new(max: usize, budget: Arc<Budget>) -> Self {
+    pub(crate) fn new(max: usize, memory: MemoryBudget) -> Self {
         Self {
             messages: VecDeque::new(),
             max: max.max(1),
-            budget,
+            memory,
         }
     }
 
-    /// Keeps an encoded NotificationMessage.
+    /// Keeps an encoded NotificationMessage, if there is memory for it.
     pub(crate) fn push(&mut self, sequence_number: u32, message: Arc<[u8]>) {
-        while self.messages.len() >= self.max
-            || (!self.messages.is_empty() && self.budget.is_spent())
-        {
-            self.pop();
+        while self.messages.len() >= self.max {
+            self.messages.pop_front();
         }
-        self.budget.take(message.len());
-        self.messages.push_back((sequence_number, message));
+        let bytes = size_of::<Kept>() + message.len();
+        let charge = loop {
+            match self.memory.charge(bytes) {
+                Ok(charge) => break charge,
+                Err(_) if self.messages.pop_front().is_some() => {}
+                Err(_) => return,
+            }
+        };
+        self.messages.push_back(Kept {
+            sequence_number,
+            message,
+            _charge: charge,
+        });
     }
 
-    fn pop(&mut self) {
-        if let Some((_, message)) = self.messages.pop_front() {
-            self.budget.give_back(message.len());
-        }
+    fn position(&self, sequence_number: u32) -> Option<usize> {
+        let mut messages = self.messages.iter();
+        messages.position(|kept| kept.sequence_number == sequence_number)
     }
 
     /// Forgets a message; whether it was there.
     pub(crate) fn acknowledge(&mut self, sequence_number: u32) -> bool {
-        let at = self
-            .messages
-            .iter()
-            .position(|(number, _)| *number == sequence_number);
-        let message = at.and_then(|at| self.messages.remove(at));
-        if let Some((_, message)) = &message {
-            self.budget.give_back(message.len());
-        }
-        message.is_some()
+        let at = self.position(sequence_number);
+        at.and_then(|at| self.messages.remove(at)).is_some()
     }
 
     /// A message that was sent before.
     pub(crate) fn get(&self, sequence_number: u32) -> Option<Arc<[u8]>> {
-        self.messages
-            .iter()
-            .find(|(number, _)| *number == sequence_number)
-            .map(|(_, message)| Arc::clone(message))
+        let kept = self.messages.get(self.position(sequence_number)?)?;
+        Some(Arc::clone(&kept.message))
     }
 
     /// AvailableSequenceNumbers.
     pub(crate) fn sequence_numbers(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.messages.iter().map(|(number, _)| *number)
-    }
-}
-
-impl Drop for RetransmissionQueue {
-    fn drop(&mut self) {
-        while !self.messages.is_empty() {
-            self.pop();
-        }
+        self.messages.iter().map(|kept| kept.sequence_number)
     }
 }
 
@@ -79,8 +76,8 @@ mod tests {
 
     #[test]
     fn the_oldest_goes_and_what_is_acknowledged_is_forgotten() {
-        let budget = Arc::new(Budget::new(1000));
-        let mut queue = RetransmissionQueue::new(3, Arc::clone(&budget));
+        let memory = MemoryBudget::new(1000);
+        let mut queue = RetransmissionQueue::new(3, memory.clone());
         for number in 1..=5 {
             queue.push(number, Arc::from([0; 10]));
         }
@@ -88,10 +85,14 @@ mod tests {
         assert!(queue.acknowledge(4));
         assert!(!queue.acknowledge(4));
         assert!(queue.get(4).is_none() && queue.get(5).is_some());
-        queue.push(6, Arc::from([0; 2000]));
-        queue.push(7, Arc::from([0; 10]));
-        assert_eq!(queue.sequence_numbers().collect::<Vec<_>>(), [7]);
+        queue.push(6, Arc::from([0; 940]));
+        assert_eq!(queue.sequence_numbers().collect::<Vec<_>>(), [6]);
+        // No memory could ever hold it.
+        queue.push(7, Arc::from([0; 2000]));
+        assert_eq!(queue.sequence_numbers().count(), 0);
+        queue.push(8, Arc::from([0; 10]));
+        assert_eq!(queue.sequence_numbers().collect::<Vec<_>>(), [8]);
         drop(queue);
-        assert_eq!(budget.used(), 0);
+        assert_eq!(memory.used(), 0);
     }
 }

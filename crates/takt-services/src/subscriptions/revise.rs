@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::item::Sampling;
+use super::load::{self, Allotment, Load};
 use crate::address_space::View;
 use crate::limits::SubscriptionLimits;
 use crate::services::attributes;
@@ -55,24 +57,33 @@ pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
     requested.clamp(1, limits.max_queue_size.max(1))
 }
 
-/// How often an item is sampled; zero: by exception.
+/// How often an item is sampled, within the sampling budget.
+///
+/// `held` of the budget is what the item has already.
 ///
 /// * Negative (or no number): as often as is published.
 /// * 0, as fast as is practical: stored values report by exception. Others are sampled so often that the queue is full
 ///   when it is published, and a queue for one value just before that: more would be lost.
-pub(crate) fn sampling_interval(
+pub(crate) fn sampling(
     requested: f64,
     queue_size: u32,
     publishing_interval: Duration,
     item: &ReadValueId,
     view: &View<'_>,
     limits: &SubscriptionLimits,
-) -> Duration {
+    (allotment, held): (&mut Allotment, Load),
+) -> Sampling {
     let value = (item.attribute_id == attributes::VALUE && item.data_encoding.is_null())
         .then(|| view.node(&item.node_id)?.value())
         .flatten();
+    let longest = limits.max_publishing_interval;
     if requested == 0.0 && matches!(value, Some(Value::Stored(_))) {
-        return Duration::ZERO;
+        let (period, load) = allotment.grant(1, held, publishing_interval, longest);
+        return Sampling {
+            interval: Duration::ZERO,
+            period,
+            load,
+        };
     }
     let interval = match duration(requested) {
         Some(Duration::ZERO) => publishing_interval / queue_size.max(1),
@@ -83,7 +94,14 @@ pub(crate) fn sampling_interval(
         Some(Value::Remote(_)) => limits.min_remote_sampling_interval,
         _ => limits.min_sampling_interval,
     };
-    interval.clamp(shortest, limits.max_publishing_interval.max(shortest))
+    let longest = longest.max(shortest);
+    let interval = interval.clamp(shortest, longest);
+    let (interval, load) = allotment.grant(load::cost(value.as_ref()), held, interval, longest);
+    Sampling {
+        interval,
+        period: interval,
+        load,
+    }
 }
 
 /// Milliseconds as a Duration of the standard; `None` if it is negative or no number.

@@ -13,6 +13,7 @@ use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::item::{MonitoredItem, Seen};
+use super::load;
 use super::sample::Sample;
 use crate::address_space::{Binding, View};
 use crate::remote::{RemoteRead, RemoteSource, RemoteValue};
@@ -47,8 +48,8 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// Samples an item.
-    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>) {
+    /// Samples an item; the units of work that it took.
+    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>) -> u32 {
         let watched = &item.item_to_monitor;
         let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
         if is_value
@@ -56,9 +57,10 @@ impl<'s> Sampler<'s> {
             && node.access_level.is_some_and(attributes::is_readable)
             && let Some(Binding::Value(value)) = node.binding().as_deref()
         {
-            return match value {
-                Value::Cell(cell) => self.cell(item, cell),
-                Value::Stored(stored) => self.stored(item, stored),
+            let cost = load::cost(Some(value));
+            match value {
+                Value::Cell(cell) => return if self.cell(item, cell) { cost } else { 1 },
+                Value::Stored(stored) => return if self.stored(item, stored) { cost } else { 1 },
                 Value::Callback(source) => {
                     let mut value = source.read();
                     value.source_timestamp = value.source_timestamp.or(Some(self.now));
@@ -66,27 +68,30 @@ impl<'s> Sampler<'s> {
                     item.offer(sample.part(item.range.as_ref()));
                 }
                 Value::Remote(remote) => self.remote(item, remote),
-            };
+            }
+            return cost;
         }
         item.set_seen(Seen::Nothing);
         let value = read::value_of(self.server, watched, self.now);
         item.offer(Sample::of(&value, self.now));
+        load::cost(None)
     }
 
-    fn cell(&self, item: &Arc<MonitoredItem>, cell: &Arc<Cell>) {
+    /// Whether the value had to be read.
+    fn cell(&self, item: &Arc<MonitoredItem>, cell: &Arc<Cell>) -> bool {
         // Before the value: what is set between the two is sampled again.
         let generation = cell.generation();
         if let Seen::Cell(seen, at) = item.seen()
             && Arc::ptr_eq(&seen, cell)
             && at == generation
         {
-            return;
+            return false;
         }
         let mut value = Vec::new();
         let mut encoder = Encoder::growing(&mut value, cell.capacity().max(1));
         let Ok(reading) = cell.encode_value(&mut encoder) else {
             // It is being set again and again: there is a next time.
-            return;
+            return true;
         };
         if reading.length == 0 || reading.status.is_bad() {
             value.clear();
@@ -99,23 +104,26 @@ impl<'s> Sampler<'s> {
             server_timestamp: self.now,
         };
         item.offer(sample.part(item.range.as_ref()));
+        true
     }
 
-    fn stored(&self, item: &Arc<MonitoredItem>, stored: &Arc<StoredValue>) {
+    /// Whether the value had to be read.
+    fn stored(&self, item: &Arc<MonitoredItem>, stored: &Arc<StoredValue>) -> bool {
         let seen = item.seen();
-        if item.sampling_interval().is_zero() {
+        if item.sampling().interval.is_zero() {
             if !matches!(&seen, Seen::Observed(seen) if Arc::ptr_eq(seen, stored)) {
                 item.set_seen(Seen::Observed(Arc::clone(stored)));
                 stored.observe(item);
+                return true;
             }
-            return;
+            return false;
         }
         let generation = stored.generation();
         if let Seen::Stored(seen, at) = seen
             && Arc::ptr_eq(&seen, stored)
             && at == generation
         {
-            return;
+            return false;
         }
         item.set_seen(Seen::Stored(Arc::clone(stored), generation));
         let sample = stored.read_encoded(|encoded, status, source_timestamp| Sample {
@@ -129,6 +137,7 @@ impl<'s> Sampler<'s> {
             server_timestamp: self.now,
         });
         item.offer(sample.part(item.range.as_ref()));
+        true
     }
 
     fn remote(&mut self, item: &Arc<MonitoredItem>, remote: &RemoteValue) {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use takt_ua::{NodeId, StatusCode};
 
-use super::Engine;
 use super::publish::PublishRequest;
+use super::{Engine, is_full};
 use crate::connection::Completed;
 use crate::services::Fault;
 
@@ -31,6 +31,14 @@ impl SessionQueue {
             oldest.fail(StatusCode::BadTooManyPublishRequests);
         }
         self.requests.push_back(request);
+    }
+
+    /// Queues a StatusChangeNotification; the oldest gives way if there are too many.
+    pub(super) fn tell(&mut self, subscription: u32, message: Arc<[u8]>, max: u32) {
+        if is_full(self.status_changes.len(), max.max(1)) {
+            self.status_changes.pop_front();
+        }
+        self.status_changes.push_back((subscription, message));
     }
 
     /// The request that has waited longest.
@@ -91,6 +99,25 @@ impl Engine {
         if delete_subscriptions {
             for id in queue.subscriptions {
                 self.subscriptions.remove(&id);
+            }
+        } else {
+            self.set_paused(&queue.subscriptions, true);
+        }
+    }
+
+    /// A Session has lost its channel, or has one again: its items are not sampled meanwhile. Values that are reported by
+    /// exception go on filling their queues; the lifetimes of its Subscriptions go on (OPC 10000-4, 5.14.1.1).
+    pub(crate) fn set_has_channel(&mut self, session: &NodeId, has_channel: bool) {
+        if let Some(queue) = self.sessions.get(session) {
+            let subscriptions = queue.subscriptions.clone();
+            self.set_paused(&subscriptions, !has_channel);
+        }
+    }
+
+    fn set_paused(&mut self, subscriptions: &[u32], is_paused: bool) {
+        for id in subscriptions {
+            if let Some(subscription) = self.subscriptions.get_mut(id) {
+                subscription.is_paused = is_paused;
             }
         }
     }

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::structures::{DataChangeNotification, NotificationMessage, StatusChangeNotification};
 use takt_ua::{DateTime, ExtensionObject, NodeId, NodeIdRef, StatusCode, Structure};
 
+use super::groups::{Groups, after};
 use super::item::{MonitoredItem, Ready};
-use super::queue::Budget;
+use super::load::{Load, PartialLoad};
 use super::retransmission::RetransmissionQueue;
 use super::sampler::Sampler;
+use super::slice::Slice;
 use super::state::StateMachine;
 use super::{Now, Revised};
 use crate::caller::Caller;
@@ -33,9 +36,19 @@ pub(crate) struct Subscription {
     pub(crate) retransmission: RetransmissionQueue,
     /// When it last had its turn: of equal priority, who waited longest is served first.
     pub(crate) turn: u64,
-    items: HashMap<u32, Arc<MonitoredItem>>,
+    /// When its sampling was last interrupted, likewise.
+    pub(crate) sampling_turn: u64,
+    /// Its Session has no channel: nothing is sampled until it has one again.
+    pub(crate) is_paused: bool,
+    /// Messages wait for the next slice, since this time.
+    pub(crate) interrupted: Option<Instant>,
+    items: HashMap<u32, Entry>,
     last_item_id: u32,
-    groups: HashMap<Duration, Group>,
+    groups: Groups,
+    load: PartialLoad,
+    /// The memory of the Session that created it: what it holds counts there even when another Session has taken it over.
+    pub(crate) memory: MemoryBudget,
+    _charge: Charge,
     publishing_interval: Duration,
     next_publish: Instant,
     max_notifications: usize,
@@ -43,10 +56,13 @@ pub(crate) struct Subscription {
     next_sequence_number: u32,
 }
 
-/// The items that are sampled together.
-struct Group {
-    next: Instant,
-    items: Vec<Arc<MonitoredItem>>,
+/// An item, and how it is sampled at present.
+struct Entry {
+    item: Arc<MonitoredItem>,
+    /// `None`: it is not.
+    period: Option<Duration>,
+    /// What is counted of the sampling budget: for items that are disabled, too.
+    load: Load,
 }
 
 /// What a Subscription is made of.
@@ -59,10 +75,15 @@ pub(crate) struct NewSubscription {
     pub(crate) priority: u8,
     pub(crate) max_retained: usize,
     pub(crate) max_message: usize,
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) charge: Charge,
+    pub(crate) memory: MemoryBudget,
+    pub(crate) load: PartialLoad,
 }
 
 impl Subscription {
+    /// Bytes of memory that a Subscription without items takes, about.
+    pub(crate) const MEMORY: usize = 2 * size_of::<Self>();
+
     pub(crate) fn new(new: NewSubscription, now: Now) -> Self {
         let revised = new.revised;
         Self {
@@ -76,11 +97,17 @@ impl Subscription {
                 revised.max_keep_alive_count,
             ),
             ready: Arc::default(),
-            retransmission: RetransmissionQueue::new(new.max_retained, new.budget),
+            retransmission: RetransmissionQueue::new(new.max_retained, new.memory.clone()),
             turn: 0,
+            sampling_turn: 0,
+            is_paused: false,
+            interrupted: None,
             items: HashMap::new(),
             last_item_id: 0,
-            groups: HashMap::new(),
+            groups: Groups::default(),
+            load: new.load,
+            memory: new.memory,
+            _charge: new.charge,
             publishing_interval: revised.publishing_interval,
             next_publish: now.instant + revised.publishing_interval,
             max_notifications: revised.max_notifications,
@@ -107,7 +134,7 @@ impl Subscription {
     }
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &Arc<MonitoredItem>> {
-        self.items.values()
+        self.items.values().map(|entry| &entry.item)
     }
 
     /// All items that report publish their last value, for a client that may not know it.
@@ -116,9 +143,14 @@ impl Subscription {
     }
 
     pub(crate) fn item(&self, id: u32) -> Result<&Arc<MonitoredItem>, StatusCode> {
-        self.items
-            .get(&id)
-            .ok_or(StatusCode::BadMonitoredItemIdInvalid)
+        let entry = self.items.get(&id);
+        let entry = entry.ok_or(StatusCode::BadMonitoredItemIdInvalid)?;
+        Ok(&entry.item)
+    }
+
+    /// What the items take of the sampling budget.
+    pub(crate) fn load(&self) -> Load {
+        self.load.get()
     }
 
     /// An id for a new item.
@@ -129,77 +161,83 @@ impl Subscription {
 
     /// Adds an item, to be sampled from now on.
     pub(crate) fn add(&mut self, item: Arc<MonitoredItem>, now: Instant) {
-        self.schedule(&item, now);
-        self.items.insert(item.id, item);
+        let id = item.id;
+        let entry = Entry {
+            item,
+            period: None,
+            load: Load::default(),
+        };
+        self.items.insert(id, entry);
+        self.schedule(id, now);
     }
 
     /// Removes an item. [`settle`](Self::settle) has to follow.
     pub(crate) fn remove(&mut self, id: u32) -> Result<(), StatusCode> {
-        let item = self.items.remove(&id);
-        let item = item.ok_or(StatusCode::BadMonitoredItemIdInvalid)?;
-        item.delete();
+        let entry = self.items.remove(&id);
+        let entry = entry.ok_or(StatusCode::BadMonitoredItemIdInvalid)?;
+        entry.item.delete();
+        self.load.subtract(entry.load);
+        if let Some(period) = entry.period {
+            self.groups.remove(id, period);
+        }
         Ok(())
     }
 
-    /// After items were removed or changed: they are sampled as they now are, and what they no longer have is forgotten.
-    pub(crate) fn settle(&mut self, now: Instant) {
-        self.groups.clear();
-        let items: Vec<_> = self.items.values().map(Arc::clone).collect();
-        for item in &items {
-            self.schedule(item, now);
+    /// After items were removed, or these changed: they are sampled as they now are, and what they no longer have is forgotten.
+    pub(crate) fn settle(&mut self, changed: &[u32], now: Instant) {
+        for id in changed {
+            self.schedule(*id, now);
         }
         self.ready.prune();
     }
 
-    fn schedule(&mut self, item: &Arc<MonitoredItem>, now: Instant) {
-        if !item.is_sampled() {
+    fn schedule(&mut self, id: u32, now: Instant) {
+        let Some(entry) = self.items.get_mut(&id) else {
+            return;
+        };
+        let sampling = entry.item.sampling();
+        self.load.subtract(entry.load);
+        self.load.add(sampling.load);
+        entry.load = sampling.load;
+        let period = entry.item.is_sampled().then_some(sampling.period);
+        if period == entry.period {
             return;
         }
-        let interval = item.sampling_interval();
-        let period = self.period(interval);
-        // In step with publishing, so that a value is as new as can be when it is sent.
-        let ahead = self.next_publish.saturating_duration_since(now).as_nanos();
-        let first = ahead.checked_rem(period.as_nanos()).unwrap_or_default();
-        let first = Duration::from_nanos(u64::try_from(first).unwrap_or_default());
-        let group = self.groups.entry(interval).or_insert_with(|| Group {
-            next: now + if first.is_zero() { period } else { first },
-            items: Vec::new(),
-        });
-        group.items.push(Arc::clone(item));
-    }
-
-    /// How often a group is looked at. What reports by exception may get another source: that is looked after.
-    fn period(&self, sampling_interval: Duration) -> Duration {
-        if sampling_interval.is_zero() {
-            self.publishing_interval
-        } else {
-            sampling_interval
+        if let Some(before) = entry.period {
+            self.groups.remove(id, before);
         }
+        if let Some(period) = period {
+            let publish = self.next_publish;
+            self.groups.add(&entry.item, period, publish, now);
+        }
+        entry.period = period;
     }
 
     /// When there is something to do next.
     pub(crate) fn next_deadline(&self) -> Instant {
-        let sampling = self.groups.values().map(|group| group.next);
-        sampling.fold(self.next_publish, Instant::min)
+        let times = [self.next_sample(), self.interrupted];
+        let times = times.into_iter().flatten();
+        times.fold(self.next_publish, Instant::min)
     }
 
-    /// Samples the items that are due.
-    pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, now: Instant) {
-        let publishing_interval = self.publishing_interval;
-        for (interval, group) in &mut self.groups {
-            if group.next > now {
-                continue;
-            }
-            let period = if interval.is_zero() {
-                publishing_interval
-            } else {
-                *interval
-            };
-            group.next = after(group.next, period, now);
-            for item in &group.items {
-                sampler.sample(item);
-            }
-        }
+    fn next_sample(&self) -> Option<Instant> {
+        self.groups.next_deadline().filter(|_| !self.is_paused)
+    }
+
+    /// Samples the items that are due, as far as the slice goes; whether all of them were.
+    pub(crate) fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        now: Instant,
+        slice: &mut Slice,
+    ) -> bool {
+        self.is_paused || self.groups.sample(sampler, now, slice)
+    }
+
+    /// Whether publishing waits for the rest of what is to be sampled now; not for longer than one publishing interval.
+    pub(crate) fn is_behind(&self, now: Instant) -> bool {
+        self.next_sample().is_some_and(|at| at <= now)
+            && now < self.next_publish + self.publishing_interval
     }
 
     /// Whether the publishing timer has expired; it is started again.
@@ -257,19 +295,9 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.items.values().for_each(|item| item.delete());
+        self.items().for_each(|item| item.delete());
         self.ready.clear();
     }
-}
-
-/// The first time of a cycle after `now`.
-fn after(last: Instant, period: Duration, now: Instant) -> Instant {
-    let next = last + period;
-    if next > now {
-        return next;
-    }
-    let missed = now.duration_since(last).as_nanos() % period.as_nanos().max(1);
-    now + period - Duration::from_nanos(u64::try_from(missed).unwrap_or_default())
 }
 
 fn encoded(
@@ -333,19 +361,3 @@ fn data_change(
 
 /// Bytes after the last notification: null DiagnosticInfos.
 const CLOSING: usize = 4;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn timers_stay_in_step_when_they_are_late() {
-        let start = Instant::now();
-        let milliseconds = |count| start + Duration::from_millis(count);
-        let period = Duration::from_millis(10);
-        assert_eq!(after(start, period, milliseconds(0)), milliseconds(10));
-        assert_eq!(after(start, period, milliseconds(9)), milliseconds(10));
-        assert_eq!(after(start, period, milliseconds(10)), milliseconds(20));
-        assert_eq!(after(start, period, milliseconds(37)), milliseconds(40));
-    }
-}

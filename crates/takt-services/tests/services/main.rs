@@ -15,6 +15,7 @@ mod common;
 mod discovery;
 mod dispatch;
 mod instances;
+mod memory;
 mod mutations;
 mod node_management;
 mod nodes;

@@ -4,6 +4,7 @@ mod items;
 mod methods;
 mod publishing;
 mod sampling;
+mod sampling_budget;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -119,7 +120,21 @@ impl Subscriber {
 
     fn wait_for(&mut self, time: Duration) {
         self.now += time;
-        self.server.tick(self.now);
+        self.catch_up();
+    }
+
+    /// Has everything done that is due by now, slice by slice; how many there were.
+    fn catch_up(&mut self) -> usize {
+        let mut slices = 0;
+        loop {
+            self.server.tick(self.now);
+            slices += 1;
+            let next = self.server.next_deadline();
+            if next.is_none_or(|next| next > self.now) {
+                return slices;
+            }
+            assert!(slices < 10_000, "the work never ends");
+        }
     }
 
     /// What is published in the next interval: client handles and values.

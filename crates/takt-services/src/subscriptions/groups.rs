@@ -1,0 +1,125 @@
+//! Which items of a Subscription are sampled when: those with one period are looked at together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::item::MonitoredItem;
+use super::sampler::Sampler;
+use super::slice::Slice;
+
+/// The items of a Subscription that are sampled, by their period.
+#[derive(Default)]
+pub(crate) struct Groups {
+    groups: HashMap<Duration, Group>,
+    /// The times at which groups are due.
+    agenda: BTreeSet<(Instant, Duration)>,
+}
+
+/// Items that are sampled together.
+struct Group {
+    next: Instant,
+    items: BTreeMap<u32, Arc<MonitoredItem>>,
+    /// The last item that was sampled in this round, if the round was interrupted.
+    interrupted_at: Option<u32>,
+}
+
+impl Groups {
+    /// Adds an item, in step with `publish`, so that a value is as new as can be when it is sent.
+    pub(crate) fn add(
+        &mut self,
+        item: &Arc<MonitoredItem>,
+        period: Duration,
+        publish: Instant,
+        now: Instant,
+    ) {
+        let group = self.groups.entry(period).or_insert_with(|| {
+            let ahead = publish.saturating_duration_since(now).as_nanos();
+            let first = ahead.checked_rem(period.as_nanos()).unwrap_or_default();
+            let first = Duration::from_nanos(u64::try_from(first).unwrap_or_default());
+            let next = now + if first.is_zero() { period } else { first };
+            self.agenda.insert((next, period));
+            Group {
+                next,
+                items: BTreeMap::new(),
+                interrupted_at: None,
+            }
+        });
+        group.items.insert(item.id, Arc::clone(item));
+    }
+
+    /// Removes an item.
+    pub(crate) fn remove(&mut self, id: u32, period: Duration) {
+        if let Some(group) = self.groups.get_mut(&period) {
+            group.items.remove(&id);
+            if group.items.is_empty() {
+                self.agenda.remove(&(group.next, period));
+                self.groups.remove(&period);
+            }
+        }
+    }
+
+    /// When a group is due; in the past if one was interrupted.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.agenda.first().map(|(at, _)| *at)
+    }
+
+    /// Samples the items that are due, as far as the slice goes; whether all of them were.
+    pub(crate) fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        now: Instant,
+        slice: &mut Slice,
+    ) -> bool {
+        while let Some((at, period)) = self.agenda.first().copied()
+            && at <= now
+        {
+            let Some(group) = self.groups.get_mut(&period) else {
+                self.agenda.pop_first();
+                continue;
+            };
+            let from = group
+                .interrupted_at
+                .map_or(Bound::Unbounded, Bound::Excluded);
+            for (id, item) in group.items.range((from, Bound::Unbounded)) {
+                if slice.is_over() {
+                    return false;
+                }
+                slice.spend(sampler.sample(item));
+                group.interrupted_at = Some(*id);
+            }
+            group.interrupted_at = None;
+            group.next = after(at, period, now);
+            self.agenda.pop_first();
+            self.agenda.insert((group.next, period));
+        }
+        true
+    }
+}
+
+/// The first time of a cycle after `now`.
+pub(crate) fn after(last: Instant, period: Duration, now: Instant) -> Instant {
+    let next = last + period;
+    if next > now {
+        return next;
+    }
+    let missed = now.duration_since(last).as_nanos() % period.as_nanos().max(1);
+    now + period - Duration::from_nanos(u64::try_from(missed).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_stay_in_step_when_they_are_late() {
+        let start = Instant::now();
+        let milliseconds = |count| start + Duration::from_millis(count);
+        let period = Duration::from_millis(10);
+        assert_eq!(after(start, period, milliseconds(0)), milliseconds(10));
+        assert_eq!(after(start, period, milliseconds(9)), milliseconds(10));
+        assert_eq!(after(start, period, milliseconds(10)), milliseconds(20));
+        assert_eq!(after(start, period, milliseconds(37)), milliseconds(40));
+    }
+}
