@@ -183,6 +183,7 @@ impl Peer {
                 max_response: number,
             },
             4 => Mail::Goodbye,
+            5 => Mail::Ring,
             _ => Mail::Large {
                 generation: number % 4,
             },
@@ -194,7 +195,7 @@ impl Peer {
             _ => return self.send(mail, &[std::io::stderr().as_fd()]),
         };
         let fd = memory.fd();
-        self.send(mail, &[fd; 4][..usize::from(kind >> 3) % 4]);
+        self.send(mail, &[fd; 3][..usize::from(kind >> 3) % 4]);
         self.large = Some(memory);
     }
 
@@ -257,7 +258,7 @@ pub fn broken_client(input: &[u8]) {
     let Post::Mail(Received { descriptors, .. }) = socket::receive(&peer.socket) else {
         panic!("no hello");
     };
-    let [bell, _, _, map]: [OwnedFd; 4] = descriptors.try_into().expect("with descriptors");
+    let [_, map, bell]: [OwnedFd; 3] = descriptors.try_into().expect("with descriptors");
     let (bell, map) = (
         Waker::from_eventfd(bell).unwrap(),
         Segment::open_for_all(map, 1 << 16).unwrap(),
@@ -298,10 +299,10 @@ pub fn broken_server(input: &[u8]) {
     .unwrap();
     let mut peer = Peer::new(ours);
     let mut attention = Attention::new(64).unwrap();
-    let (doorbell, bell) = (Waker::new().unwrap(), Waker::new().unwrap());
+    let doorbell = Waker::new().unwrap();
     let [state, map] = attention.descriptors();
     let connection = u32::from(input.byte());
-    let first = [doorbell.as_fd(), bell.as_fd(), state, map];
+    let first = [state, map, doorbell.as_fd()];
     peer.send(Mail::Hello { connection }, &first);
     let opened = Mail::Opened {
         max_request: LIMIT,
@@ -329,7 +330,7 @@ pub fn broken_server(input: &[u8]) {
             continue;
         }
         attention.set_awake(input.byte().is_multiple_of(2));
-        bell.wake();
+        peer.send(Mail::Ring, &[]);
         let request = vec![7; usize::from(input.byte()) << (input.byte() % 10)];
         let encode = |encoder: &mut Encoder<'_>| encoder.bytes(&request);
         let timeout = Duration::ZERO;

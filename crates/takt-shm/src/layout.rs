@@ -8,7 +8,7 @@
 //!     72  place u64 [4]      where message n is, at n mod 4  side looks at until a message
 //!    104  taken u64          messages taken from the other   is there
 //!                            side's outbox
-//!    112  asleep u64         how to ring after sending: 0 not at all, 1 by the doorbell, 2 by the futex `rings`
+//!    112  asleep u64         how to ring after sending: 0 not at all, 1 by a mail, 2 by the futex `rings`
 //!    120  backlog u64        not 0: ring after taking
 //!    128  rings u64          grows with each ring of the second kind; its lower half is the futex
 //!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body
@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicU64;
 use crate::header::{HEADER_LENGTH, MAGIC};
 
 /// Of this layout and of the [mails](crate::mail).
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 
 /// How many messages may wait to be taken in one direction.
 pub(crate) const QUEUE: usize = 4;

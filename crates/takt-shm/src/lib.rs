@@ -20,8 +20,8 @@
 //!   nothing; and the server says whether it sleeps, so that it is rung only then.
 //! * **A Unix socket** over which client and server come together, `<ApplicationName>.sock` in the [runtime directory](Runtime). The
 //!   kernel vouches for the process and the user at its other end, and closes it when a process dies, however it dies: a waiting
-//!   client gets [`ShmError::ConnectionClosed`] at once, and a server drops the channel. The memory and two eventfds, the doorbells
-//!   by which each side wakes the other, are passed through it: nothing of a channel has a name in a file system.
+//!   client gets [`ShmError::ConnectionClosed`] at once, and a server drops the channel. The memory and an eventfd, the doorbell
+//!   by which a client wakes its server, are passed through it: nothing of a channel has a name in a file system.
 //! * **A lock**, `<ApplicationName>.lock`: a second application of that name gets [`ShmError::NameInUse`].
 //!
 //! # Waiting
@@ -125,6 +125,7 @@ mod attention;
 mod bystander;
 mod clean;
 mod client;
+mod doorbell;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -169,6 +170,6 @@ pub use handler::{CompletionWaker, Handler, Located, Outcome};
 pub use liveness::Liveness;
 pub use presence::{Counts, Presence, applications};
 pub use runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
-pub use server::{ServerConfig, ShmServer};
+pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};
 pub use socket::PeerCredentials;
 pub use wait::WaitPolicy;

@@ -1,11 +1,12 @@
 //! What the two sides say to each other over their Unix socket: how a client comes to a channel, and what concerns its memory.
 //!
 //! ```text
-//! server: Hello    its doorbell, the client's doorbell, its state, its map of attention (4 descriptors)
+//! server: Hello    its state, its map of attention, and outside of groups its doorbell (2 or 3 descriptors)
 //! client: Open     the client's outbox (1 descriptor)
 //! server: Opened   the server's outbox (1 descriptor)
 //! either: Large    memory for a large message (1 descriptor)
 //! server: Values   memory with current values (1 descriptor)
+//! either: Ring     wakes the other side, where that is not done by a doorbell
 //! client: Goodbye  before it closes the socket in good order
 //! server: Refused  instead of Hello or Opened, and closes the socket
 //! ```
@@ -21,7 +22,7 @@ use crate::header::MAGIC;
 use crate::layout::VERSION;
 
 /// The most descriptors that come with a mail.
-pub(crate) const MAX_DESCRIPTORS: usize = 4;
+pub(crate) const MAX_DESCRIPTORS: usize = 3;
 /// Bytes of a mail.
 pub(crate) const LENGTH: usize = 16;
 
@@ -42,6 +43,8 @@ pub(crate) enum Mail {
     Goodbye,
     /// The memory of that number.
     Values { number: u32 },
+    /// There is something to look at.
+    Ring,
 }
 
 impl Mail {
@@ -57,6 +60,7 @@ impl Mail {
             Self::Large { generation } => (5, generation, 0),
             Self::Goodbye => (6, 0, 0),
             Self::Values { number } => (7, number, 0),
+            Self::Ring => (8, 0, 0),
         };
         let mut bytes = [0; LENGTH];
         let fields = MAGIC
@@ -119,6 +123,7 @@ impl Mail {
             5 => Self::Large { generation: first },
             6 => Self::Goodbye,
             7 => Self::Values { number: first },
+            8 => Self::Ring,
             _ => return Err("a mail of an unknown kind"),
         })
     }
@@ -152,6 +157,7 @@ mod tests {
             Mail::Large { generation: 9 },
             Mail::Goodbye,
             Mail::Values { number: 3 },
+            Mail::Ring,
         ] {
             let bytes = mail.to_bytes();
             assert_eq!(Mail::parse(&bytes), Ok(mail));

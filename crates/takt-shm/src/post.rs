@@ -13,17 +13,30 @@ pub(crate) struct PostBox {
     large: Option<(u32, OwnedFd)>,
     /// Memory with current values that nobody has fetched yet.
     values: Vec<(u32, OwnedFd)>,
+    max_values: usize,
 }
 
 /// More memory with current values than this never waits to be fetched: the one is sent because the other was asked for.
 const MAX_VALUES: usize = 8;
+/// More mails than this cannot wait in a socket's buffer: who has sent more, sends without end.
+const MAX_MAILS: usize = 512;
 
 impl PostBox {
+    /// That of a client.
     pub(crate) fn new(socket: OwnedFd) -> Self {
         Self {
             socket,
             large: None,
             values: Vec::new(),
+            max_values: MAX_VALUES,
+        }
+    }
+
+    /// That of a server: a client has no values to pass on.
+    pub(crate) fn of_server(socket: OwnedFd) -> Self {
+        Self {
+            max_values: 0,
+            ..Self::new(socket)
         }
     }
 
@@ -31,29 +44,44 @@ impl PostBox {
         &self.socket
     }
 
-    /// Takes what has come. Memory for large messages is kept.
+    /// Takes one mail. Memory is kept, and a ring says nothing more.
+    pub(crate) fn next(&mut self) -> Post {
+        let Received {
+            mail,
+            mut descriptors,
+        } = match socket::receive(&self.socket) {
+            Post::Mail(received) => received,
+            post => return post,
+        };
+        match mail {
+            Mail::Ring => Post::Kept,
+            Mail::Large { generation } => match descriptors.pop() {
+                Some(fd) if descriptors.is_empty() => {
+                    self.large = Some((generation, fd));
+                    Post::Kept
+                }
+                _ => Post::Garbage("memory for a large message has not come with it"),
+            },
+            Mail::Values { number } => match descriptors.pop() {
+                Some(fd) if descriptors.is_empty() && self.values.len() < self.max_values => {
+                    self.values.push((number, fd));
+                    Post::Kept
+                }
+                _ => Post::Garbage("memory with values has not come with it"),
+            },
+            mail => Post::Mail(Received { mail, descriptors }),
+        }
+    }
+
+    /// Takes what has come, up to a mail that is for the caller.
     pub(crate) fn receive(&mut self) -> Post {
-        loop {
-            match socket::receive(&self.socket) {
-                Post::Mail(Received {
-                    mail: Mail::Large { generation },
-                    mut descriptors,
-                }) => match descriptors.pop() {
-                    Some(fd) if descriptors.is_empty() => self.large = Some((generation, fd)),
-                    _ => return Post::Garbage("memory for a large message has not come with it"),
-                },
-                Post::Mail(Received {
-                    mail: Mail::Values { number },
-                    mut descriptors,
-                }) => match descriptors.pop() {
-                    Some(fd) if descriptors.is_empty() && self.values.len() < MAX_VALUES => {
-                        self.values.push((number, fd));
-                    }
-                    _ => return Post::Garbage("memory with values has not come with it"),
-                },
+        for _ in 0..MAX_MAILS {
+            match self.next() {
+                Post::Kept => {}
                 post => return post,
             }
         }
+        Post::Garbage("it sends mails without end")
     }
 
     /// The memory with current values of that number, which came before the message that speaks of it.
@@ -70,7 +98,9 @@ impl PostBox {
             Post::Nothing => Ok(()),
             Post::Closed => Err(ShmError::ConnectionClosed),
             Post::Garbage(reason) => Err(ShmError::Protocol(reason)),
-            Post::Mail(_) => Err(ShmError::Protocol("a mail that makes no sense here")),
+            Post::Mail(_) | Post::Kept => {
+                Err(ShmError::Protocol("a mail that makes no sense here"))
+            }
         }
     }
 
@@ -87,6 +117,11 @@ impl PostBox {
             Some((ours, fd)) if ours == generation => Ok(fd),
             _ => Err(ShmError::Protocol("a large message is nowhere")),
         }
+    }
+
+    /// Wakes the other side. If there is no room for the mail, there are others that do.
+    pub(crate) fn ring(&self) {
+        let _ = socket::send(&self.socket, Mail::Ring, &[]);
     }
 
     /// Passes memory with current values on.

@@ -84,7 +84,7 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
     let (is_alive, process, state) = match reach(runtime, &name) {
         Ok(Some(socket)) => {
             let peer = socket::peer(&socket).ok();
-            let hello = hello(socket, Instant::now() + PATIENCE).ok();
+            let hello = hello(socket, runtime, Instant::now() + PATIENCE).ok();
             let process = peer
                 .map(|peer| peer.process)
                 .filter(|process| *process != 0);

@@ -164,8 +164,8 @@ impl Receiver {
 pub(crate) enum Sleep {
     /// It is awake.
     Awake,
-    /// Its doorbell has to be rung, which stays rung until it is heard.
-    Doorbell,
+    /// By a mail, which stays until it is taken.
+    Mail,
     /// The other side counts its rings, and wakes whoever sleeps on the number.
     Rings,
 }
@@ -175,7 +175,7 @@ pub(crate) enum Sleep {
 pub(crate) fn set_asleep(ours: &impl Store, asleep: Sleep) {
     let asleep = match asleep {
         Sleep::Awake => 0,
-        Sleep::Doorbell => 1,
+        Sleep::Mail => 1,
         Sleep::Rings => 2,
     };
     ours.store(ASLEEP, asleep, Ordering::SeqCst);
@@ -190,8 +190,8 @@ pub(crate) fn sleep_of(theirs: &impl Load) -> Sleep {
     match theirs.load(ASLEEP, Ordering::Acquire) {
         0 => Sleep::Awake,
         2 => Sleep::Rings,
-        // What no version of ours says: a bell does no harm.
-        _ => Sleep::Doorbell,
+        // What no version of ours says: a mail does no harm.
+        _ => Sleep::Mail,
     }
 }
 

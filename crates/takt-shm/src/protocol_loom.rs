@@ -179,9 +179,9 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
         let other = Arc::clone(&memory);
         let sending = thread::spawn(move || {
             assert!(other.send(&mut Sender::new(1), 1));
-            sleep_of(&other.server) == Sleep::Doorbell
+            sleep_of(&other.server) == Sleep::Mail
         });
-        set_asleep(&memory.server, Sleep::Doorbell);
+        set_asleep(&memory.server, Sleep::Mail);
         let seen = Receiver::default().is_ready(&memory.client);
         let rung = sending.join().unwrap();
         assert!(seen || rung, "it sleeps for ever");
@@ -299,7 +299,7 @@ fn loom_a_response_that_waits_for_room_is_not_forgotten() {
         let other = Arc::clone(&memory);
         let client = thread::spawn(move || {
             let (mut receiver, mut requests) = (Receiver::default(), Sender::new(1));
-            set_asleep(&other.client, Sleep::Doorbell);
+            set_asleep(&other.client, Sleep::Mail);
             let _ = receiver.next(&other.server).unwrap();
             if !has_backlog(&other.server) {
                 return false;
@@ -313,7 +313,7 @@ fn loom_a_response_that_waits_for_room_is_not_forgotten() {
         set_backlog(&memory.server, true);
         responses.free_taken(memory.client.load(crate::layout::TAKEN, Ordering::Acquire));
         let sent = responses.free_slot().is_some();
-        let rang = !sent && sleep_of(&memory.client) == Sleep::Doorbell;
+        let rang = !sent && sleep_of(&memory.client) == Sleep::Mail;
         let told = client.join().unwrap();
         assert!(sent || rang || told, "the response waits for ever");
         if told {

@@ -112,7 +112,7 @@ fn public_services_are_for_every_iceoryx2_program() {
 
 /// A mail as it is documented: kind, two numbers, and no descriptors.
 fn mail(kind: u16, first: u32, second: u32) -> Vec<u8> {
-    let mut bytes = b"TAKT\x03\0".to_vec();
+    let mut bytes = b"TAKT\x04\0".to_vec();
     bytes.extend(kind.to_le_bytes());
     bytes.extend(first.to_le_bytes());
     bytes.extend(second.to_le_bytes());
@@ -133,7 +133,7 @@ fn an_open_without_memory_and_mails_out_of_turn_close_the_connection() {
         let socket = connect_socket(&runtime);
         let mut hello = [0; 64];
         let (length, _) = rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
-        assert_eq!((length, &hello[..8]), (16, &b"TAKT\x03\0\x01\0"[..]));
+        assert_eq!((length, &hello[..8]), (16, &b"TAKT\x04\0\x01\0"[..]));
         rustix::net::send(&socket, &wrong, SendFlags::NOSIGNAL).unwrap();
         let (length, _) = rustix::net::recv(&socket, &mut hello[..], RecvFlags::empty()).unwrap();
         assert_eq!(length, 0, "{wrong:?}");

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use takt_rt::readiness::{Events, Interest, Readiness, Waker};
+use rustix::io::Errno;
+use takt_rt::readiness::{Events, Interest, Readiness};
 use takt_ua::StatusCode;
 
 use super::{ClientConfig, Connected, ShmClient};
 use crate::address::ApplicationName;
 use crate::attention::ServerState;
+use crate::doorbell::Doorbell;
 use crate::error::ShmError;
 use crate::inbox::Inbox;
 use crate::mail::{Mail, Received};
@@ -21,9 +23,9 @@ use crate::post::PostBox;
 use crate::runtime::Runtime;
 use crate::socket::{self, Post};
 
-/// The key of the socket among the descriptors that are waited for.
-pub(super) const SOCKET: u64 = 0;
-const DOORBELL: u64 = 1;
+/// A server that has no place left for those who have no channel yet closes their connections again; a client tries so often.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(1);
 
 impl ShmClient {
     /// Connects to an application on this host, in at most `timeout`.
@@ -39,8 +41,19 @@ impl ShmClient {
     ) -> Result<Self, ShmError> {
         let deadline = Instant::now() + timeout;
         let runtime = Runtime::find(config.group.as_deref(), config.runtime_directory.as_deref())?;
-        let socket = connect_socket(&runtime, name, deadline)?;
-        Self::open(socket, runtime, config, deadline)
+        let mut attempts = ATTEMPTS;
+        loop {
+            let socket = connect_socket(&runtime, name, deadline)?;
+            match Self::open(socket, Arc::clone(&runtime), config, deadline) {
+                Err(ShmError::ConnectionClosed) if attempts > 0 && Instant::now() < deadline => {
+                    attempts -= 1;
+                    std::thread::sleep(PAUSE);
+                }
+                // It has no descriptors left for us, or it ends.
+                Err(ShmError::ConnectionClosed) => return Err(ShmError::Busy("connections")),
+                result => return result,
+            }
+        }
     }
 
     /// Opens a channel over a socket that is connected.
@@ -53,17 +66,15 @@ impl ShmClient {
         let peer = socket::peer(&socket).map_err(|e| ShmError::io("identify the server", e))?;
         let Hello {
             mut post,
-            server,
             doorbell,
             state,
-        } = hello(socket, deadline)?;
+        } = hello(socket, &runtime, deadline)?;
 
         let mut outbox = Outbox::new(u32::MAX)?;
         let open = Mail::Open {
             max_response: config.max_response,
         };
-        socket::send(post.socket(), open, &[outbox.fd()])
-            .map_err(|e| ShmError::io("ask for a channel", e))?;
+        socket::send(post.socket(), open, &[outbox.fd()]).map_err(asking_failed)?;
         let Received {
             mail,
             mut descriptors,
@@ -83,22 +94,17 @@ impl ShmClient {
 
         let failed = |e| ShmError::io("wait for a descriptor", e);
         let readiness = Readiness::new().map_err(failed)?;
-        let edge = Interest::READ | Interest::EDGE;
         readiness
-            .add(doorbell.as_fd(), DOORBELL, edge)
-            .map_err(failed)?;
-        readiness
-            .add(post.socket().as_fd(), SOCKET, Interest::READ)
+            .add(post.socket().as_fd(), 0, Interest::READ)
             .map_err(failed)?;
         Ok(Self {
             outbox,
             inbox,
             socket: post,
             state,
-            server,
+            doorbell,
             readiness,
-            events: Events::with_capacity(2),
-            _doorbell: doorbell,
+            events: Events::with_capacity(1),
             wait: config.wait,
             next_id: 1,
             refused: 0,
@@ -115,29 +121,38 @@ impl ShmClient {
 /// What a server says first.
 pub(crate) struct Hello {
     pub(super) post: Connected,
-    /// We ring it.
-    pub(super) server: Waker,
-    pub(super) doorbell: Waker,
+    pub(super) doorbell: Doorbell,
     pub(crate) state: ServerState,
 }
 
 /// Waits for it.
-pub(crate) fn hello(socket: OwnedFd, deadline: Instant) -> Result<Hello, ShmError> {
+pub(crate) fn hello(
+    socket: OwnedFd,
+    runtime: &Runtime,
+    deadline: Instant,
+) -> Result<Hello, ShmError> {
     let mut post = Connected(PostBox::new(socket));
     let Received { mail, descriptors } = wait_for_mail(&mut post, deadline)?;
     let Mail::Hello { connection } = mail else {
         return Err(refused(mail));
     };
-    let [server, doorbell, state, map]: [OwnedFd; 4] = descriptors
-        .try_into()
-        .map_err(|_| ShmError::Protocol("the hello came without its descriptors"))?;
-    let bell = |fd| Waker::from_eventfd(fd).map_err(|e| ShmError::io("use a doorbell", e));
+    let mut descriptors = descriptors.into_iter();
+    let (Some(state), Some(map)) = (descriptors.next(), descriptors.next()) else {
+        return Err(ShmError::Protocol("the hello came without its descriptors"));
+    };
     Ok(Hello {
         post,
-        server: bell(server)?,
-        doorbell: bell(doorbell)?,
+        doorbell: Doorbell::new(descriptors.next(), runtime.group().is_some())?,
         state: ServerState::new(&state, map, connection)?,
     })
+}
+
+/// A server that has closed the connection can be asked again.
+fn asking_failed(error: Errno) -> ShmError {
+    match error {
+        Errno::PIPE | Errno::CONNRESET => ShmError::ConnectionClosed,
+        error => ShmError::io("ask for a channel", error),
+    }
 }
 
 /// What a server says instead of what was expected.
@@ -191,9 +206,8 @@ fn wait_for_mail(post: &mut Connected, deadline: Instant) -> Result<Received, Sh
         match post.0.receive() {
             Post::Mail(received) => return Ok(received),
             Post::Garbage(reason) => return Err(ShmError::Protocol(reason)),
-            // It has no descriptors left for us, or it ends.
-            Post::Closed => return Err(ShmError::Busy("connections")),
-            Post::Nothing => {}
+            Post::Closed => return Err(ShmError::ConnectionClosed),
+            Post::Nothing | Post::Kept => {}
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -202,7 +216,7 @@ fn wait_for_mail(post: &mut Connected, deadline: Instant) -> Result<Received, Sh
         let left = Timespec::try_from(left).ok();
         let mut descriptors = [PollFd::new(post.socket(), PollFlags::IN)];
         match rustix::event::poll(&mut descriptors, left.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(e) => return Err(ShmError::io("wait for the server", e)),
         }
     }

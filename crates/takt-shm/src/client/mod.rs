@@ -13,13 +13,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_rt::readiness::{Events, Readiness, Waker};
+use takt_rt::readiness::{Events, Readiness};
 use takt_rt::segment::SegmentView;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::attention::ServerState;
+use crate::doorbell::Doorbell;
 use crate::error::ShmError;
 use crate::header::{MAX_MESSAGE, MessageHeader};
 use crate::inbox::{Inbox, Message};
@@ -67,11 +68,10 @@ pub struct ShmClient {
     socket: Connected,
     state: ServerState,
     /// We ring it.
-    server: Waker,
-    /// Our doorbell and the socket.
+    doorbell: Doorbell,
+    /// The socket.
     readiness: Readiness,
     events: Events,
-    _doorbell: Waker,
     wait: WaitPolicy,
     next_id: u32,
     /// The request that was refused last.
@@ -226,7 +226,7 @@ impl ShmClient {
         )?;
         match sent {
             Ok(()) => {
-                self.state.call(&self.server);
+                self.call();
                 Ok(id)
             }
             Err(Full) if self.is_connected() => {
@@ -236,6 +236,12 @@ impl ShmClient {
             }
             Err(Full) => Err(ShmError::ConnectionClosed),
         }
+    }
+
+    /// Makes the server look at our channel.
+    #[inline]
+    fn call(&self) {
+        self.state.call(|| self.doorbell.ring(&self.socket.0));
     }
 
     /// Whether the server is still there. Asks the kernel, which knows at once.

@@ -74,7 +74,7 @@ impl ShmClient {
         self.outbox.set_asleep(Sleep::Rings);
         let mut result = self.nap(id, deadline);
         if let Ok(None) = result {
-            self.outbox.set_asleep(Sleep::Doorbell);
+            self.outbox.set_asleep(Sleep::Mail);
             result = self.sleep_until(id, deadline).map(Some);
         }
         self.outbox.set_asleep(Sleep::Awake);
@@ -125,11 +125,9 @@ impl ShmClient {
             self.readiness
                 .wait(&mut self.events, left)
                 .map_err(|e| ShmError::io("wait for a response", e))?;
-            let socket = self
-                .events
-                .iter()
-                .any(|event| event.key == super::connect::SOCKET);
-            if socket && let Some(message) = self.last_words(id)? {
+            if !self.events.is_empty()
+                && let Some(message) = self.last_words(id)?
+            {
                 return Ok(message);
             }
         }
@@ -140,7 +138,9 @@ impl ShmClient {
         match self.socket.0.receive() {
             Post::Nothing => return Ok(None),
             Post::Garbage(reason) => return Err(ShmError::Protocol(reason)),
-            Post::Mail(_) => return Err(ShmError::Protocol("an unexpected mail")),
+            Post::Mail(_) | Post::Kept => {
+                return Err(ShmError::Protocol("an unexpected mail"));
+            }
             Post::Closed => {}
         }
         self.closed = true;
@@ -188,7 +188,7 @@ impl ShmClient {
         if self.outbox.acknowledged() != self.inbox.received() {
             self.outbox.acknowledge_with_next(self.inbox.received());
             self.outbox.acknowledge_now();
-            self.state.call(&self.server);
+            self.call();
         }
     }
 }

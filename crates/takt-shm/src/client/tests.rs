@@ -101,7 +101,7 @@ fn send_raw(client: &mut ShmClient, bytes: &[u8]) -> Result<Vec<u8>, ShmError> {
     client.outbox.acknowledge_with_next(client.inbox.received());
     client.outbox.free_taken(client.inbox.taken());
     client.outbox.send_raw(bytes);
-    client.state.call(&client.server);
+    client.call();
     let mut padded = bytes.to_vec();
     padded.resize(bytes.len().max(HEADER_LENGTH), 0);
     let id = MessageHeader::request_id_of(&padded);
@@ -204,7 +204,7 @@ fn a_client_that_writes_nonsense_loses_its_connection_and_nothing_else() {
         if word == 9 {
             client.outbox.scribble(8, 1);
         }
-        client.state.call(&client.server);
+        client.call();
         let begin = Instant::now();
         while client.is_connected() {
             assert!(begin.elapsed() < TIMEOUT, "{word} {value}");
@@ -233,7 +233,7 @@ proptest! {
         let client = server.connect();
         for (word, value) in scribbles {
             client.outbox.scribble(word, value);
-            client.state.call(&client.server);
+            client.call();
         }
         prop_assert_eq!(other.request(|e| e.bytes(b"fine"), TIMEOUT).unwrap(), b"fine");
     }

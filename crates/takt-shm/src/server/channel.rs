@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use takt_rt::readiness::Waker;
 use takt_ua::StatusCode;
 
 use crate::error::ShmError;
@@ -41,8 +40,6 @@ struct Response {
 /// What a channel needs of its connection.
 pub(super) struct Line<'a> {
     pub(super) post: &'a mut PostBox,
-    /// The client's doorbell.
-    pub(super) client: &'a Waker,
 }
 
 impl<C> Channel<C> {
@@ -125,7 +122,7 @@ impl<C> Channel<C> {
             },
         );
         match sent {
-            Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.client),
+            Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
             Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
             // Not even a ServiceFault had room.
             Ok(Once::Nothing) => {
@@ -180,7 +177,7 @@ impl<C> Channel<C> {
         self.outbox.free_taken(self.inbox.taken());
         match self.send(&response, line) {
             Ok(Ok(())) => {
-                ring(&self.inbox, &self.outbox, line.client);
+                ring(&self.inbox, &self.outbox, line.post);
                 Ok(())
             }
             Ok(Err(Full)) => self.keep(response, line),
@@ -213,7 +210,7 @@ impl<C> Channel<C> {
         // It may have taken some before it could see that we wait for it; if not, it is told to look.
         self.send_backlog(line)?;
         if !self.backlog.is_empty() {
-            ring(&self.inbox, &self.outbox, line.client);
+            ring(&self.inbox, &self.outbox, line.post);
         }
         Ok(())
     }
@@ -224,7 +221,7 @@ impl<C> Channel<C> {
         self.outbox.free_taken(self.inbox.taken());
         while let Some(response) = self.backlog.pop_front() {
             match self.send(&response, line) {
-                Ok(Ok(())) => ring(&self.inbox, &self.outbox, line.client),
+                Ok(Ok(())) => ring(&self.inbox, &self.outbox, line.post),
                 Ok(Err(Full)) => {
                     self.backlog.push_front(response);
                     return Ok(false);
@@ -283,10 +280,10 @@ fn header(request_id: u32) -> MessageHeader {
 
 /// Wakes the client if it sleeps; to be called after sending.
 #[inline]
-fn ring(inbox: &Inbox, outbox: &Outbox, client: &Waker) {
+fn ring(inbox: &Inbox, outbox: &Outbox, post: &PostBox) {
     match inbox.sleep_of() {
         Sleep::Awake => {}
-        Sleep::Doorbell => client.wake(),
+        Sleep::Mail => post.ring(),
         Sleep::Rings => outbox.ring(),
     }
 }

@@ -7,7 +7,8 @@ use crate::header::MAX_MESSAGE;
 /// How a server is set up.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// How many clients can be connected at a time, at most 32768; each takes four file descriptors.
+    /// How many clients can be connected at a time, at most 32768. It is fewer if three quarters of the file descriptors that the process
+    /// may have are not enough for [`DESCRIPTORS_PER_CONNECTION`](crate::DESCRIPTORS_PER_CONNECTION) each.
     pub max_connections: usize,
     /// The longest request, in bytes.
     pub max_request: u32,

@@ -1,5 +1,7 @@
 //! The connections of a server: sockets, doorbells, and the channels that were opened through them.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -7,11 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_rt::readiness::Waker;
-use takt_ua::StatusCode;
 
-use crate::attention::{Attention, MAX_CONNECTIONS};
+use crate::attention::MAX_CONNECTIONS;
 use crate::error::ShmError;
-use crate::mail::Mail;
 use crate::post::PostBox;
 use crate::runtime::Runtime;
 use crate::server::channel::Channel;
@@ -34,14 +34,21 @@ pub(super) enum Event {
     Listener,
     /// There are requests to public services.
     Public,
-    /// Deferred responses are ready.
+    /// Deferred responses are ready, or channels have more requests than they could have answered in their turn.
     Completed,
-    /// A connection's socket is readable: it closes.
+    /// A connection's socket is readable: there is a mail, or it closes.
     Socket(Slot),
     /// A client rang.
     Doorbell(Slot),
-    /// Somebody may be late with opening a channel.
+    /// The alarm: somebody may be late with opening a channel.
     Late,
+}
+
+impl Slot {
+    /// The place in the map of attention.
+    pub(super) fn number(self) -> u32 {
+        self.index.into()
+    }
 }
 
 impl Event {
@@ -81,14 +88,37 @@ impl Event {
 /// A client.
 pub(super) struct Connection<C> {
     pub(super) post: PostBox,
-    /// The client rings it.
-    pub(super) doorbell: Waker,
-    /// We ring it.
-    pub(super) client: Waker,
+    /// The client rings it; we must not. In a group there is none: see [`doorbell`](crate::doorbell).
+    pub(super) doorbell: Option<Waker>,
     pub(super) peer: PeerCredentials,
     since: Instant,
     /// Until it is opened there is none.
     pub(super) channel: Option<Channel<C>>,
+}
+
+/// A process, as far as it can be seen.
+type PeerKey = (u32, u32);
+
+impl<C> Connection<C> {
+    /// One that has no channel yet.
+    pub(super) fn new(socket: OwnedFd, doorbell: Option<Waker>, peer: PeerCredentials) -> Self {
+        Self {
+            post: PostBox::of_server(socket),
+            doorbell,
+            peer,
+            since: Instant::now(),
+            channel: None,
+        }
+    }
+
+    /// Until then its channel has to be open.
+    fn deadline(&self) -> Instant {
+        self.since + OPEN_TIMEOUT
+    }
+
+    fn peer_key(&self) -> PeerKey {
+        (self.peer.user, self.peer.process)
+    }
 }
 
 pub(super) struct Connections<C> {
@@ -100,6 +130,7 @@ pub(super) struct Connections<C> {
     places: Vec<(u32, Option<Connection<C>>)>,
     /// Those with a channel, in no order.
     open: Vec<Slot>,
+    used: usize,
     max: usize,
 }
 
@@ -112,12 +143,17 @@ impl<C> Connections<C> {
             spare: spare(),
             places: Vec::new(),
             open: Vec::new(),
+            used: 0,
             max: max.min(MAX_CONNECTIONS),
         })
     }
 
     pub(super) fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
+    }
+
+    pub(super) fn socket(&self) -> &OwnedFd {
+        &self.listener
     }
 
     /// How many channels there are.
@@ -163,6 +199,7 @@ impl<C> Connections<C> {
         }
         let (generation, connection) = self.places.get_mut(usize::from(slot.index))?;
         *generation = generation.wrapping_add(1);
+        self.used -= 1;
         connection.take()
     }
 
@@ -174,98 +211,71 @@ impl<C> Connections<C> {
 
     /// When somebody will be late with opening a channel, if nothing happens.
     pub(super) fn next_late(&self) -> Option<Instant> {
-        self.unopened().map(|(_, deadline)| deadline).min()
+        // Mostly all have their channels.
+        if self.used == self.open.len() {
+            return None;
+        }
+        let deadlines = self.unopened().map(|(_, connection)| connection.deadline());
+        deadlines.min()
     }
 
     /// Removes one who is late.
     pub(super) fn take_late(&mut self, now: Instant) -> Option<Connection<C>> {
-        let (slot, _) = self.unopened().find(|(_, deadline)| *deadline <= now)?;
+        let is_late = |connection: &Connection<C>| connection.deadline() <= now;
+        let (slot, _) = self.unopened().find(|(_, it)| is_late(it))?;
         self.remove(slot)
     }
 
-    fn unopened(&self) -> impl Iterator<Item = (Slot, Instant)> {
+    fn unopened(&self) -> impl Iterator<Item = (Slot, &Connection<C>)> {
         self.slots()
             .filter(|(_, connection)| connection.channel.is_none())
-            .map(|(slot, connection)| (slot, connection.since + OPEN_TIMEOUT))
     }
 
-    /// Takes all who want to connect; `register` adds their descriptors to the set that is waited for.
-    pub(super) fn accept(
-        &mut self,
-        attention: &Attention,
-        mut register: impl FnMut(BorrowedFd<'_>, Event) -> bool,
-    ) {
-        loop {
-            match socket::accept(&self.listener) {
-                Ok(Some(socket)) => {
-                    self.greet(socket, attention, &mut register);
-                }
-                Ok(None) => return,
-                Err(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
-                    // Without this the listener would stay readable and the loop would never sleep.
-                    self.spare = None;
-                    let refused = socket::accept(&self.listener);
-                    drop(refused);
-                    self.spare = spare();
-                    if self.spare.is_none() {
-                        return;
-                    }
-                }
-                Err(_) => return,
-            }
+    /// Which connection gives way to a new one when there is no more room: of the process that has most of those without a channel,
+    /// the oldest. So one process that connects and says nothing does not lock others out.
+    pub(super) fn giving_way(&self) -> Option<Slot> {
+        let mut counts: HashMap<PeerKey, usize> = HashMap::new();
+        for (_, connection) in self.unopened() {
+            *counts.entry(connection.peer_key()).or_default() += 1;
+        }
+        let count = |connection: &Connection<C>| counts.get(&connection.peer_key()).copied();
+        let (slot, _) = self
+            .unopened()
+            .min_by_key(|(_, connection)| (Reverse(count(connection)), connection.since))?;
+        Some(slot)
+    }
+
+    /// Gives a connection its place.
+    pub(super) fn put(&mut self, slot: Slot, connection: Connection<C>) {
+        if let Some((_, place)) = self.places.get_mut(usize::from(slot.index)) {
+            *place = Some(connection);
+            self.used += 1;
         }
     }
 
-    /// Sends the hello. A client for which something fails is dropped, and sees its connection closed.
-    fn greet(
-        &mut self,
-        socket: OwnedFd,
-        attention: &Attention,
-        register: &mut impl FnMut(BorrowedFd<'_>, Event) -> bool,
-    ) -> Option<()> {
-        let peer = socket::peer(&socket).ok()?;
-        let refuse = |status| {
-            // If it cannot be told, it sees the connection closed.
-            let _ = socket::send(&socket, Mail::Refused { status }, &[]);
-        };
-        if !self.runtime.admits(&socket) {
-            refuse(StatusCode::BadUserAccessDenied);
-            return None;
-        }
-        let Some(slot) = self.free_slot() else {
-            refuse(StatusCode::BadTcpServerTooBusy);
-            return None;
-        };
-        let connection = Connection {
-            post: PostBox::new(socket),
-            doorbell: Waker::new().ok()?,
-            client: Waker::new().ok()?,
-            peer,
-            since: Instant::now(),
-            channel: None,
-        };
-        let hello = Mail::Hello {
-            connection: u32::from(slot.index),
-        };
-        let [state, map] = attention.descriptors();
-        let bells = [connection.doorbell.as_fd(), connection.client.as_fd()];
-        let [doorbell, client] = bells;
-        let descriptors = [doorbell, client, state, map];
-        socket::send(connection.post.socket(), hello, &descriptors).ok()?;
-        if !register(connection.post.as_fd(), Event::Socket(slot)) {
-            return None;
-        }
-        if !register(connection.doorbell.as_fd(), Event::Doorbell(slot)) {
-            // Closing the socket takes it out of the set again.
-            return None;
-        }
-        let (_, place) = self.places.get_mut(usize::from(slot.index))?;
-        *place = Some(connection);
-        Some(())
+    /// Whether the process at the other end of a socket may connect.
+    pub(super) fn admits(&self, socket: &OwnedFd) -> bool {
+        self.runtime.admits(socket)
     }
 
-    fn free_slot(&mut self) -> Option<Slot> {
-        if self.slots().count() >= self.max {
+    pub(super) fn is_of_group(&self) -> bool {
+        self.runtime.group().is_some()
+    }
+
+    /// Frees a descriptor for a moment.
+    pub(super) fn give_spare_up(&mut self) {
+        self.spare = None;
+    }
+
+    /// Whether there is a descriptor again to give up the next time.
+    pub(super) fn take_spare(&mut self) -> bool {
+        self.spare = spare();
+        self.spare.is_some()
+    }
+
+    /// A place where no connection is.
+    pub(super) fn free_slot(&mut self) -> Option<Slot> {
+        if self.used >= self.max {
             return None;
         }
         let free = self.places.iter().position(|(_, place)| place.is_none());
@@ -279,7 +289,7 @@ impl<C> Connections<C> {
         })
     }
 
-    fn slots(&self) -> impl Iterator<Item = (Slot, &Connection<C>)> {
+    pub(super) fn slots(&self) -> impl Iterator<Item = (Slot, &Connection<C>)> {
         self.places
             .iter()
             .enumerate()

@@ -1,5 +1,6 @@
 //! The server: one thread that serves the public services and any number of channels.
 
+mod accepting;
 mod channel;
 mod completed;
 mod config;
@@ -25,6 +26,7 @@ use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
 use crate::public::Ipc;
 use crate::runtime::Runtime;
+use crate::server::accepting::affordable_connections;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::opening::Opening;
@@ -32,10 +34,14 @@ use crate::server::public::Public;
 use crate::server::serving::BATCH;
 use crate::socket::Post;
 
+pub use accepting::DESCRIPTORS_PER_CONNECTION;
 pub use config::ServerConfig;
 
 /// How often to try for a name that another process may be cleaning up.
 const NAME_ATTEMPTS: u32 = 5;
+
+/// So many mails of one client are taken before others have their turn.
+const MAILS_PER_TURN: usize = 8;
 
 /// Serves an application's endpoint `opc.iox2://<ApplicationName>`.
 ///
@@ -59,6 +65,10 @@ pub struct ShmServer<H: Handler> {
     completed: Completed,
     /// Goes off when a connection is late with opening its channel.
     alarm: Alarm,
+    /// When to accept connections again, if that was given up for a while.
+    accept_again: Option<Instant>,
+    /// Channels that had more requests than they could have answered in their turn.
+    unfinished: Vec<Slot>,
     /// A request, copied away from its client.
     scratch: Vec<u8>,
     // Holds the directory until everything else is gone.
@@ -102,13 +112,15 @@ impl<H: Handler> ShmServer<H> {
         add(completed.waker.as_fd(), Event::Completed)?;
         let alarm = Alarm::new().map_err(|e| ShmError::io("make a timer", e))?;
         add(alarm.as_fd(), Event::Late)?;
-        let attention = Attention::new(config.max_connections)?;
+        let max_connections = config.max_connections.min(affordable_connections());
+        if max_connections < config.max_connections {
+            let wanted = config.max_connections;
+            tracing::warn!(application = %name, max_connections, wanted, "fewer connections, for want of file descriptors");
+        }
+        let attention = Attention::new(max_connections)?;
         // Last: who finds the socket finds everything else.
-        let connections = Connections::listen(
-            name_lock.socket(),
-            Arc::clone(&runtime),
-            config.max_connections,
-        )?;
+        let connections =
+            Connections::listen(name_lock.socket(), Arc::clone(&runtime), max_connections)?;
         add(connections.listener(), Event::Listener)?;
         Ok(Self {
             connections,
@@ -123,6 +135,8 @@ impl<H: Handler> ShmServer<H> {
             tag,
             completed,
             alarm,
+            accept_again: None,
+            unfinished: Vec::new(),
             scratch: Vec::new(),
             _runtime: runtime,
         })
@@ -184,54 +198,20 @@ impl<H: Handler> ShmServer<H> {
             Some(Event::Public) => self.serve_public(),
             Some(Event::Completed) => {
                 self.completed.waker.drain();
-                self.complete()
+                self.complete() + self.serve_unfinished()
             }
             Some(Event::Socket(slot)) => {
                 self.socket_ready(slot);
-                0
+                // A ring, maybe.
+                self.serve(slot, BATCH)
             }
             Some(Event::Doorbell(slot)) => self.serve(slot, BATCH),
             Some(Event::Late) => {
-                self.drop_late();
+                self.alarm_has_gone_off();
                 0
             }
             None => 0,
         }
-    }
-
-    fn accept(&mut self) {
-        let Self {
-            connections,
-            readiness,
-            tag,
-            attention,
-            ..
-        } = self;
-        connections.accept(attention, |descriptor, event| {
-            let key = tagged_key(*tag, event.to_id());
-            let interest = match event {
-                // Nobody reads what a bell counts.
-                Event::Doorbell(_) => Interest::READ | Interest::EDGE,
-                _ => Interest::READ,
-            };
-            readiness.add(descriptor, key, interest).is_ok()
-        });
-        self.set_alarm();
-    }
-
-    /// Nobody has to look at the clock while all connections have their channels.
-    fn set_alarm(&mut self) {
-        if let Some(at) = self.connections.next_late() {
-            self.alarm.at(at);
-        }
-    }
-
-    fn drop_late(&mut self) {
-        self.alarm.acknowledge();
-        while let Some(connection) = self.connections.take_late(Instant::now()) {
-            self.finish(connection);
-        }
-        self.set_alarm();
     }
 
     #[cold]
@@ -240,10 +220,15 @@ impl<H: Handler> ShmServer<H> {
         self.close(slot);
     }
 
+    /// Takes some of the mails that have come. If there are more, the socket stays readable.
     fn socket_ready(&mut self, slot: Slot) {
-        while let Some(connection) = self.connections.get(slot) {
-            match connection.post.receive() {
+        for _ in 0..MAILS_PER_TURN {
+            let Some(connection) = self.connections.get(slot) else {
+                return;
+            };
+            match connection.post.next() {
                 Post::Nothing => return,
+                Post::Kept => {}
                 Post::Mail(Received {
                     mail: Mail::Open { max_response },
                     mut descriptors,
@@ -287,8 +272,10 @@ impl<H: Handler> ShmServer<H> {
     }
 
     fn finish(&mut self, connection: connections::Connection<H::Connection>) {
-        // The client has these too: closing ours does not take them out of the set.
-        let _ = self.readiness.remove(connection.doorbell.as_fd());
+        if let Some(doorbell) = &connection.doorbell {
+            // The client has it too: closing ours does not take it out of the set.
+            let _ = self.readiness.remove(doorbell.as_fd());
+        }
         let _ = self.readiness.remove(connection.post.as_fd());
         if let Some(channel) = connection.channel {
             self.handler.disconnect(channel.connection);

@@ -85,10 +85,20 @@ impl<H: Handler> ShmServer<H> {
             }
         }
         // There may be more: come back after the others.
-        if most > 1
-            && let Some(connection) = self.connections.get(slot)
-        {
-            connection.doorbell.wake();
+        if most > 1 && !self.unfinished.contains(&slot) {
+            self.unfinished.push(slot);
+            self.completed.waker.wake();
+        }
+        answered
+    }
+
+    /// Gives those another turn who had more requests than could be answered in the last one.
+    pub(super) fn serve_unfinished(&mut self) -> usize {
+        let slots = self.unfinished.len();
+        let mut answered = 0;
+        for _ in 0..slots {
+            let slot = self.unfinished.remove(0);
+            answered += self.serve(slot, BATCH);
         }
         answered
     }
@@ -100,7 +110,6 @@ impl<H: Handler> ShmServer<H> {
         let channel = connection.channel.as_mut()?;
         let line = Line {
             post: &mut connection.post,
-            client: &connection.client,
         };
         match channel.poll(&self.handler, &mut self.scratch, line) {
             Ok(answered) => {
@@ -117,6 +126,9 @@ impl<H: Handler> ShmServer<H> {
     }
 
     pub(super) fn complete(&mut self) -> usize {
+        if !self.completed.flag.load(Ordering::Relaxed) {
+            return 0;
+        }
         // Before looking: what becomes ready meanwhile sets it again.
         self.completed.flag.store(false, Ordering::Relaxed);
         std::sync::atomic::fence(Ordering::SeqCst);
@@ -132,7 +144,6 @@ impl<H: Handler> ShmServer<H> {
             };
             let line = Line {
                 post: &mut connection.post,
-                client: &connection.client,
             };
             match channel.complete(&self.handler, line) {
                 Ok(any) => completed += usize::from(any),

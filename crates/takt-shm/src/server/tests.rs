@@ -125,3 +125,41 @@ fn a_request_whose_mark_was_taken_away_is_found_before_the_server_sleeps() {
         .sum();
     assert_eq!(answered, 1);
 }
+
+/// Who connects again and again does not keep the others waiting.
+#[test]
+fn some_connections_and_mails_are_taken_at_a_time() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let socket = directory.path().join("Echo.sock");
+    let mut clients: Vec<_> = (0..30)
+        .map(|_| socket::connect(&socket).unwrap().unwrap())
+        .collect();
+    let mut taken = Vec::new();
+    let mut events = Events::with_capacity(8);
+    while taken.last() != Some(&clients.len()) {
+        served.readiness.wait(&mut events, Some(TIMEOUT)).unwrap();
+        assert_eq!(events.len(), 1, "the listener stays readable");
+        let key = events.iter().next().unwrap().key;
+        served.server.ready(key);
+        taken.push(served.server.connections.slots().count());
+    }
+    assert_eq!(taken, [8, 16, 24, 30]);
+
+    let loud = clients.swap_remove(0);
+    let rings = 100;
+    for _ in 0..rings {
+        socket::send(&loud, Mail::Ring, &[]).unwrap();
+    }
+    let mut turns = 0;
+    loop {
+        let left = Some(Duration::ZERO);
+        served.readiness.wait(&mut events, left).unwrap();
+        let Some(event) = events.iter().next() else {
+            break;
+        };
+        served.server.ready(event.key);
+        turns += 1;
+    }
+    assert!(turns >= rings / MAILS_PER_TURN, "{turns}");
+}

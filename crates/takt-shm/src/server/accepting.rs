@@ -1,0 +1,165 @@
+//! Taking connections: how many in a turn, and who gives way when places or descriptors have run out.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+use takt_rt::readiness::{Interest, Waker, tagged_key};
+use takt_ua::StatusCode;
+
+use crate::handler::Handler;
+use crate::mail::Mail;
+use crate::server::ShmServer;
+use crate::server::connections::{Connection, Event};
+use crate::socket;
+
+/// The most file descriptors that a server has open for one connection: the socket, the doorbell, both outboxes, and a large segment in
+/// each direction.
+pub const DESCRIPTORS_PER_CONNECTION: usize = 6;
+
+/// So many are accepted in a turn: who connects again and again does not keep the others waiting.
+const ACCEPTS_PER_TURN: usize = 8;
+/// So many that are late are dropped in a turn.
+const DROPS_PER_TURN: usize = 64;
+/// How long nobody is accepted when not even one can be refused for want of a descriptor.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How many connections the process has descriptors for. A quarter of them is left to everything else.
+pub(super) fn affordable_connections() -> usize {
+    let limit = getrlimit(Resource::Nofile).current;
+    let limit = limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    });
+    ((limit - limit / 4) / DESCRIPTORS_PER_CONNECTION).max(1)
+}
+
+impl<H: Handler> ShmServer<H> {
+    /// Takes some of those who want to connect. If there are more, the listener stays readable.
+    pub(super) fn accept(&mut self) {
+        for _ in 0..ACCEPTS_PER_TURN {
+            match socket::accept(self.connections.socket()) {
+                Ok(Some(socket)) => {
+                    // A client for which something fails is dropped, and sees its connection closed.
+                    let _ = self.greet(socket);
+                }
+                Ok(None) => break,
+                // The kernel says so even if nobody waits.
+                Err(Errno::MFILE | Errno::NFILE)
+                    if !socket::is_readable(self.connections.socket()) =>
+                {
+                    break;
+                }
+                Err(Errno::MFILE | Errno::NFILE) if self.give_way() => {}
+                Err(Errno::MFILE | Errno::NFILE) => {
+                    self.refuse_next();
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        self.set_alarm();
+    }
+
+    /// Drops a connection that has no channel yet, if there is one.
+    fn give_way(&mut self) -> bool {
+        let giving_way = self.connections.giving_way();
+        if let Some(slot) = giving_way {
+            self.close(slot);
+        }
+        giving_way.is_some()
+    }
+
+    /// Tells the next one that there are no descriptors left. If it were left waiting, the listener would stay readable and the
+    /// loop would never sleep.
+    fn refuse_next(&mut self) {
+        self.connections.give_spare_up();
+        if let Ok(Some(socket)) = socket::accept(self.connections.socket()) {
+            refuse(&socket, StatusCode::BadTcpServerTooBusy);
+        }
+        if !self.connections.take_spare() {
+            // Somebody else has taken it.
+            self.listen(Interest::NONE);
+            self.accept_again = Some(Instant::now() + PAUSE);
+        }
+    }
+
+    fn listen(&self, interest: Interest) {
+        let key = tagged_key(self.tag, Event::Listener.to_id());
+        let _ = self
+            .readiness
+            .modify(self.connections.listener(), key, interest);
+    }
+
+    fn greet(&mut self, socket: OwnedFd) -> Option<()> {
+        let peer = socket::peer(&socket).ok()?;
+        if !self.connections.admits(&socket) {
+            refuse(&socket, StatusCode::BadUserAccessDenied);
+            return None;
+        }
+        let slot = match self.connections.free_slot() {
+            Some(slot) => slot,
+            None if self.give_way() => self.connections.free_slot()?,
+            None => {
+                refuse(&socket, StatusCode::BadTcpServerTooBusy);
+                return None;
+            }
+        };
+        let has_doorbell = !self.connections.is_of_group();
+        let doorbell = has_doorbell.then(Waker::new).transpose().ok()?;
+        let hello = Mail::Hello {
+            connection: slot.number(),
+        };
+        let [state, map] = self.attention.descriptors();
+        let sent = match &doorbell {
+            Some(doorbell) => socket::send(&socket, hello, &[state, map, doorbell.as_fd()]),
+            None => socket::send(&socket, hello, &[state, map]),
+        };
+        sent.ok()?;
+        let key = |event: Event| tagged_key(self.tag, event.to_id());
+        self.readiness
+            .add(socket.as_fd(), key(Event::Socket(slot)), Interest::READ)
+            .ok()?;
+        if let Some(doorbell) = &doorbell {
+            // Nobody reads what a bell counts.
+            let interest = Interest::READ | Interest::EDGE;
+            // If it fails: closing the socket takes it out of the set again.
+            self.readiness
+                .add(doorbell.as_fd(), key(Event::Doorbell(slot)), interest)
+                .ok()?;
+        }
+        self.connections
+            .put(slot, Connection::new(socket, doorbell, peer));
+        Some(())
+    }
+
+    /// Nobody has to look at the clock while all connections have their channels.
+    pub(super) fn set_alarm(&mut self) {
+        let late = self.connections.next_late();
+        if let Some(at) = late.into_iter().chain(self.accept_again).min() {
+            self.alarm.at(at);
+        }
+    }
+
+    /// Drops those who are late with opening a channel, and accepts again after a pause.
+    pub(super) fn alarm_has_gone_off(&mut self) {
+        self.alarm.acknowledge();
+        let now = Instant::now();
+        for _ in 0..DROPS_PER_TURN {
+            match self.connections.take_late(now) {
+                Some(connection) => self.finish(connection),
+                None => break,
+            }
+        }
+        if self.accept_again.is_some_and(|at| at <= now) {
+            self.accept_again = None;
+            self.listen(Interest::READ);
+        }
+        self.set_alarm();
+    }
+}
+
+/// If it cannot be told, it sees the connection closed.
+fn refuse(socket: &OwnedFd, status: StatusCode) {
+    let _ = socket::send(socket, Mail::Refused { status }, &[]);
+}

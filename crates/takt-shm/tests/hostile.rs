@@ -1,0 +1,206 @@
+//! Peers that mean harm: what they do costs themselves something, and nobody else.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::fs::File;
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use common::*;
+use rustix::fs::OFlags;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use takt_rt::readiness::Readiness;
+use takt_rt::segment::Segment;
+use takt_shm::header::MessageHeader;
+use takt_shm::{ServerConfig, ShmServer, WaitPolicy};
+
+// Places in an outbox, as docs/shared-memory.md has them.
+const OUTBOX: usize = 4096 + 4 * 16384;
+const SENT: usize = 64 / 8;
+const ASLEEP: usize = 112 / 8;
+const SLOT_0: usize = 4096 / 8;
+
+const OPEN: u16 = 2;
+
+/// A socket at which the application listens, and nothing said yet.
+fn connect_socket(directory: &Path) -> OwnedFd {
+    let kind = SocketType::SEQPACKET;
+    let flags = SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+    let path = directory.join("Echo.sock");
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    socket
+}
+
+/// The next mail: its bytes, and the descriptors that came with it.
+fn receive(socket: &OwnedFd) -> (Vec<u8>, Vec<OwnedFd>) {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut buffer = [0; 64];
+    let mut slices = [IoSliceMut::new(&mut buffer)];
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let received = rustix::net::recvmsg(socket, &mut slices, &mut control, flags).unwrap();
+    let descriptors = control.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(list) => list.collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
+    let descriptors = descriptors.collect();
+    (buffer[..received.bytes].to_vec(), descriptors)
+}
+
+fn send(socket: &OwnedFd, hello: &[u8], kind: u16, numbers: [u32; 2], memory: &Segment) {
+    // Of the version that the server speaks.
+    let mut mail = hello[..6].to_vec();
+    mail.extend(kind.to_le_bytes());
+    mail.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let descriptors = [memory.fd()];
+    assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)));
+    let slices = [std::io::IoSlice::new(&mail)];
+    rustix::net::sendmsg(socket, &slices, &mut control, SendFlags::NOSIGNAL).unwrap();
+}
+
+/// Has everybody wait who writes to one of these.
+fn block_eventfds(descriptors: &[OwnedFd]) -> usize {
+    let is_eventfd = |fd: &&OwnedFd| {
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap();
+        link.to_string_lossy().contains("eventfd")
+    };
+    let eventfds = descriptors.iter().filter(is_eventfd);
+    eventfds
+        .map(|fd| {
+            let full = (u64::MAX - 1).to_ne_bytes();
+            rustix::io::write(fd, &full).unwrap();
+            let flags = rustix::fs::fcntl_getfl(fd).unwrap();
+            rustix::fs::fcntl_setfl(fd, flags - OFlags::NONBLOCK).unwrap();
+        })
+        .count()
+}
+
+fn store(memory: &Segment, word: usize, value: u64) {
+    memory.words()[word].store(value.to_le(), Ordering::SeqCst);
+}
+
+/// Writes a request into slot 0, and says that it is there and that we sleep at the doorbell.
+fn publish_request(outbox: &Segment, body: [u8; 8]) {
+    let header = MessageHeader {
+        request_id: 1,
+        body_length: 8,
+        ..MessageHeader::default()
+    };
+    let bytes = [&header.to_bytes()[..], &body].concat();
+    for (word, chunk) in (SLOT_0..).zip(bytes.chunks_exact(8)) {
+        store(
+            outbox,
+            word,
+            u64::from_le_bytes(*chunk.first_chunk().unwrap()),
+        );
+    }
+    store(outbox, ASLEEP, 1);
+    store(outbox, SENT, 1);
+}
+
+#[test]
+fn a_client_whose_doorbells_block_hangs_nobody() {
+    let directory = RuntimeDirectory::new();
+    let server =
+        ServerThread::start_waiting("Echo", server_config(directory.path()), WaitPolicy::Spin);
+    let server = server.unwrap();
+    let mut other = connect(directory.path(), "Echo").unwrap();
+    let socket = connect_socket(directory.path());
+    let (hello, descriptors) = receive(&socket);
+    assert!(block_eventfds(&descriptors) > 0);
+    let outbox = Segment::create("takt-test", OUTBOX).unwrap();
+    send(&socket, &hello, OPEN, [1000, 0], &outbox);
+    let (opened, _) = receive(&socket);
+    assert_eq!(opened[6..8], 3_u16.to_le_bytes());
+    publish_request(&outbox, *b"question");
+    eventually("both are answered", || {
+        assert_eq!(request(&mut other, b"still there").unwrap(), b"still there");
+        takt_shm::applications(Some(directory.path()))
+            .unwrap()
+            .iter()
+            .any(|there| there.counts().is_some_and(|counts| counts.requests >= 3))
+    });
+    drop(server);
+}
+
+#[test]
+fn who_says_nothing_gives_way_to_those_who_do() {
+    let directory = RuntimeDirectory::new();
+    let config = ServerConfig {
+        max_connections: 4,
+        ..server_config(directory.path())
+    };
+    let _server = ServerThread::start("Echo", config).unwrap();
+    let mut first = connect(directory.path(), "Echo").unwrap();
+    // Each is greeted, so each has a place.
+    let silent: Vec<OwnedFd> = (0..3)
+        .map(|_| {
+            let socket = connect_socket(directory.path());
+            receive(&socket);
+            socket
+        })
+        .collect();
+    let mut second = connect(directory.path(), "Echo").unwrap();
+    assert_eq!(request(&mut second, b"second").unwrap(), b"second");
+    assert_eq!(request(&mut first, b"first").unwrap(), b"first");
+    // The oldest of them.
+    assert!(receive(&silent[0]).0.is_empty());
+}
+
+/// The part of a server that gets no more descriptors than it has, and a few.
+#[test]
+fn server_with_few_descriptors() {
+    const FEW: u64 = 14;
+    let Some(arguments) = role() else {
+        return;
+    };
+    let readiness = Arc::new(Readiness::new().unwrap());
+    let config = ServerConfig {
+        public_services: false,
+        ..server_config(Path::new(&arguments[0]))
+    };
+    let mut server =
+        ShmServer::new(name("Echo"), Echo::default(), &readiness, TAG, config).unwrap();
+    let next = File::open("/dev/null").unwrap().as_fd().as_raw_fd();
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = Some(u64::try_from(next).unwrap() + FEW);
+    setrlimit(Resource::Nofile, limit).unwrap();
+    report_ready();
+    serve(&mut server, &readiness, WaitPolicy::Sleep, || false);
+}
+
+#[test]
+fn a_server_without_descriptors_refuses_new_clients_and_serves_the_others() {
+    let directory = RuntimeDirectory::new();
+    let path = directory.path().to_str().unwrap();
+    let mut server = spawn("server_with_few_descriptors", &[path]);
+    let mut first = connect(directory.path(), "Echo").unwrap();
+    let mut clients = Vec::new();
+    let refused = loop {
+        match connect(directory.path(), "Echo") {
+            Ok(client) => clients.push(client),
+            Err(error) => break error,
+        }
+        assert!(clients.len() < 100, "it has no limit");
+    };
+    println!("{} clients, and then: {refused}", clients.len() + 1);
+    assert_eq!(request(&mut first, b"still there").unwrap(), b"still there");
+    clients.clear();
+    eventually("there is room again", || {
+        connect(directory.path(), "Echo").is_ok()
+    });
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
