@@ -34,8 +34,10 @@ mod session;
 mod session_observer;
 mod stored;
 mod subscriptions;
+mod tasks;
 mod timeouts;
 mod value;
+mod work;
 mod worker;
 
 pub use address_space::{
@@ -58,3 +60,4 @@ pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use value::{StoredValue, Value, ValueSource};
+pub use work::Work;

@@ -41,6 +41,13 @@ pub struct ServerLimits {
     pub max_memory_per_session: usize,
     /// Largest message that a deferred request is answered with, in bytes.
     pub max_response_size: usize,
+    /// Units of work in one slice of a request; other connections are served before the next one. A unit takes about 50 to
+    /// 300 ns: one reference looked at, one operation decoded or done, one KiB copied. One operation is not split, so reading
+    /// or writing one large value may make a slice longer.
+    pub work_per_slice: u32,
+    /// Units of work that one Browse, BrowseNext or TranslateBrowsePathsToNodeIds may take in all. What is left of a Browse
+    /// comes with BrowseNext; the browse paths that are left get `BadTooManyOperations`.
+    pub max_work_per_request: u64,
     /// Worker threads for requests that may block.
     pub workers: usize,
     /// Requests that wait for one remote source; more are answered with `BadNoCommunication`.
@@ -69,6 +76,8 @@ impl Default for ServerLimits {
             max_memory_per_session: 64 << 20,
             // A value of 64 MiB, and what is around it.
             max_response_size: (64 << 20) + (64 << 10),
+            work_per_slice: 2_000,
+            max_work_per_request: 1_000_000,
             workers: 16,
             max_queued_per_remote: 64,
             max_remote_timeout: Duration::from_secs(10),

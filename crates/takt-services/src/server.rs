@@ -25,13 +25,15 @@ use crate::services;
 use crate::session::Sessions;
 use crate::session_observer::SessionObserver;
 use crate::subscriptions::{Now, Subscriptions};
+use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
 ///
 /// Transports call [`connect`](Self::connect), [`handle`](Self::handle) and [`disconnect`](Self::disconnect), and
-/// [`tick`](Self::tick) when [`next_deadline`](Self::next_deadline) says so. Any number of threads may do so at once.
+/// [`tick`](Self::tick) when [`next_deadline`](Self::next_deadline) says so, and [`work`](Self::work) between polls for
+/// requests that take longer. Any number of threads may do so at once.
 pub struct Server {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) sessions: Sessions,
@@ -43,6 +45,7 @@ pub struct Server {
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
     pub(crate) timeouts: Timeouts,
+    pub(crate) tasks: Tasks,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     application: ApplicationDescription,
@@ -77,6 +80,7 @@ impl Server {
             memory_without_session: memory.part(parts.limits.max_memory_without_session),
             memory_of_sessions: memory.part(parts.limits.max_memory_of_sessions),
             memory,
+            tasks: Tasks::new(&parts.limits),
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
             subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
@@ -133,6 +137,7 @@ impl Server {
 
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
     pub fn disconnect(&self, connection: Connection) {
+        self.tasks.channel_closed(self, connection.channel);
         self.subscriptions
             .with(|engine| engine.channel_closed(&connection.completed));
         for session_id in self.sessions.channel_closed(connection.channel) {

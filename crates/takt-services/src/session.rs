@@ -41,7 +41,7 @@ pub(crate) struct Session {
     last_activity: Mutex<Instant>,
     /// Who acts; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
-    pub(crate) continuation_points: Mutex<ContinuationPoints>,
+    continuation_points: Mutex<ContinuationPoints>,
     /// The memory that the Session may hold, and the part of it for itself.
     pub(crate) memory: MemoryBudget,
     charge: Mutex<Charge>,
@@ -105,6 +105,30 @@ impl Session {
         let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = charge.move_to(&self.memory);
         moved.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// The continuation points of Browse.
+    pub(crate) fn continuation_points(&self) -> MutexGuard<'_, ContinuationPoints> {
+        self.continuation_points
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a request that is answered later, for Cancel.
+    pub(crate) fn keep_pending(&self, pending: Pending) -> Arc<Pending> {
+        let pending = Arc::new(pending);
+        let mut all = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|pending| !pending.is_answered());
+        all.push(Arc::clone(&pending));
+        pending
+    }
+
+    /// Forgets the requests that have been answered.
+    pub(crate) fn forget_answered(&self) {
+        self.pending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|pending| !pending.is_answered());
     }
 
     /// Whether the Session is over.

@@ -156,7 +156,7 @@ impl Shared {
 
 /// A request that is answered later, exactly once.
 pub(crate) struct Pending {
-    request_id: u32,
+    pub(crate) request_id: u32,
     pub(crate) request_handle: u32,
     completed: Arc<Completed>,
     answered: AtomicBool,

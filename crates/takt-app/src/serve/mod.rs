@@ -283,8 +283,11 @@ impl Transports {
             }
             // Once more after falling asleep: who sent a request before it could know that, did not ring.
             let spins = waiting != Waiting::Sleep;
-            let mut answered = spins && self.look(if looking { LOOKS } else { 1 });
-            let timeout = (looking || answered).then_some(Duration::ZERO);
+            // One slice of the requests that take longer, between two looks at the transports.
+            let working = self.services.server.work();
+            let looks = if looking && !working { LOOKS } else { 1 };
+            let mut answered = spins && self.look(looks);
+            let timeout = (looking || answered || working).then_some(Duration::ZERO);
             if let Err(error) = self.readiness.wait(&mut events, timeout) {
                 tracing::error!(%error, "the readiness loop is broken, serving ends");
                 return;

@@ -61,7 +61,7 @@ impl References {
                 .added()
                 .get(position)
                 .map(|reference| self.added_view(reference)),
-            None => self.standard?.references().nth(position).map(standard_view),
+            None => self.standard?.reference(position).map(standard_view),
         }
     }
 

@@ -71,6 +71,14 @@ impl StandardNode {
         TABLE.references(self.position).map(StandardReference::at)
     }
 
+    /// One of the references, by its position; does not count through those before it.
+    #[inline]
+    pub(crate) fn reference(self, index: usize) -> Option<StandardReference> {
+        TABLE
+            .reference(self.position, index)
+            .map(StandardReference::at)
+    }
+
     /// Those of them that lead away from the node.
     #[inline]
     pub(crate) fn forward_references(self) -> impl Iterator<Item = StandardReference> + 'static {

@@ -132,6 +132,12 @@ impl<'a> Table<'a> {
             .map(move |entry| self.entry(u32_at(entry, 0)))
     }
 
+    /// One of them, by its position.
+    pub(super) fn reference(self, position: u16, index: usize) -> Option<Entry> {
+        let entry = self.entries(position).nth(index)?;
+        Some(self.entry(u32_at(entry, 0)))
+    }
+
     /// Those that lead away from it: few, where a type has thousands from its instances.
     pub(super) fn forward_references(self, position: u16) -> impl Iterator<Item = Entry> + 'a {
         self.entries(position)

@@ -30,7 +30,7 @@ pub(super) enum Items<'a> {
 
 /// What a RequestHeader (OPC 10000-4, 7.33) says, of a request in the fixed layout.
 #[inline]
-pub(super) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef<'a> {
+pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef<'a> {
     let head = request.head();
     RequestHeaderRef {
         authentication_token: head.authentication_token,

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
-use takt_ua::structures::{BrowseDescription, BrowseRequest};
+use takt_ua::structures::{BrowseDescription, ViewDescription};
 use takt_ua::{NodeId, StatusCode, ids};
 
 use super::continuation::Cursor;
+use super::list::{Items, List, Operations};
 use super::pages::Pages;
-use super::{Fault, Handled, Request, check_count, decode};
+use super::slices::{self, Turn};
+use super::{Fault, Handled, Request};
 use crate::address_space::View;
+use crate::connection::Connection;
+use crate::server::Server;
 use crate::session::Session;
 
 /// Which references a client wants, and what it wants to know about them.
@@ -28,55 +32,89 @@ pub(crate) struct Selection {
 /// Handles a Browse request.
 pub(crate) fn handle(
     request: &Request<'_>,
+    connection: &Connection,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let browse: BrowseRequest = decode(structure)?;
     let limits = &request.server.limits;
-    check_count(
-        browse.nodes_to_browse.len(),
-        limits.operations.max_nodes_per_browse,
-    )?;
-    // There are no Views in this address space to restrict it to.
-    if !browse.view.view_id.is_null() {
-        return Err(Fault(StatusCode::BadViewIdUnknown));
-    }
-    let max_references = match browse.requested_max_references_per_node {
+    let view = ViewDescription::decode(&mut body)?;
+    let max_references = match body.u32()? {
         0 => limits.max_references_per_node,
         requested => requested.min(limits.max_references_per_node),
     };
+    let items = Items::take(request, &mut body, limits.operations.max_nodes_per_browse)?;
+    // There are no Views in this address space to restrict it to.
+    if !view.view_id.is_null() {
+        return Err(Fault(StatusCode::BadViewIdUnknown));
+    }
+    let browse = Browse {
+        max_references: usize::try_from(max_references).unwrap_or(usize::MAX),
+        pages: Pages::default(),
+    };
+    let service = List::new(browse, items);
+    slices::start(request, connection, session, service, response)
+}
 
-    let view = request.server.space.view();
-    let mut pages = Pages::begin(
-        request,
-        ids::BROWSE_RESPONSE_ENCODING_DEFAULT_BINARY,
-        browse.nodes_to_browse.len(),
-        session,
-        response,
-    )?;
-    for description in browse.nodes_to_browse {
-        match check(&view, &description) {
-            Err(status) => pages.error(status)?,
-            Ok(()) => pages.page(
-                &view,
-                Cursor {
-                    node_id: description.node_id,
-                    selection: Selection {
-                        direction: description.browse_direction,
-                        reference_type: description.reference_type_id,
-                        include_subtypes: description.include_subtypes,
-                        node_classes: description.node_class_mask,
-                        result_mask: description.result_mask,
-                    },
-                    max_references: usize::try_from(max_references).unwrap_or(usize::MAX),
-                    position: 0,
-                    last: None,
+struct Browse {
+    max_references: usize,
+    pages: Pages,
+}
+
+impl Operations for Browse {
+    type Item = BrowseDescription;
+
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        let response = ids::BROWSE_RESPONSE_ENCODING_DEFAULT_BINARY;
+        self.pages.begin(turn, response, count)
+    }
+
+    fn operate(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        items: &mut Items<BrowseDescription>,
+    ) -> Result<(), Fault> {
+        let view = turn.request.server.space.view();
+        loop {
+            self.pages.run(turn, &view)?;
+            if self.pages.is_busy() {
+                return Ok(());
+            }
+            let Some(description) = items.next(turn)? else {
+                return Ok(());
+            };
+            if let Err(status) = check(&view, &description) {
+                self.pages.error(turn, status)?;
+                continue;
+            }
+            let cursor = Cursor {
+                node_id: description.node_id,
+                selection: Selection {
+                    direction: description.browse_direction,
+                    reference_type: description.reference_type_id,
+                    include_subtypes: description.include_subtypes,
+                    node_classes: description.node_class_mask,
+                    result_mask: description.result_mask,
                 },
-            )?,
+                max_references: self.max_references,
+                position: 0,
+                last: None,
+            };
+            self.pages.page(turn, &view, cursor)?;
         }
     }
-    pages.end()
+
+    fn is_busy(&self) -> bool {
+        self.pages.is_busy()
+    }
+
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        Ok(turn.response.array_length(None)?)
+    }
+
+    fn abandon(&mut self, _: &Server, session: &Session) {
+        self.pages.release(session);
+    }
 }
 
 fn check(view: &View<'_>, description: &BrowseDescription) -> Result<(), StatusCode> {

@@ -112,15 +112,7 @@ impl Operations {
         let handle = request.header.request_handle;
         let id = request.request_id;
         let pending = Pending::new(id, handle, completed, &session.memory, memory)?;
-        let pending = Arc::new(pending);
-        {
-            let mut all = session
-                .pending
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            all.retain(|pending| !pending.is_answered());
-            all.push(Arc::clone(&pending));
-        }
+        let pending = session.keep_pending(pending);
         let patience = Patience::of(request);
         let timeouts = &request.server.timeouts;
         let deferred = Arc::new(Deferred {
@@ -279,12 +271,7 @@ impl Deferred {
             message = fault_message(self.pending.request_handle, fault);
         }
         self.pending.answer(message);
-        let mut all = self
-            .session
-            .pending
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.retain(|pending| !pending.is_answered());
+        self.session.forget_answered();
     }
 
     fn respond(&self, response: &mut Encoder<'_>) -> Result<(), Fault> {

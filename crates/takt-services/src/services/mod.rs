@@ -4,7 +4,7 @@
 //! request becomes a ServiceFault ([`Fault`]); what concerns one operation becomes its result.
 
 pub(crate) mod attributes;
-mod body;
+pub(crate) mod body;
 mod browse;
 mod browse_next;
 mod call;
@@ -12,23 +12,26 @@ pub(crate) mod continuation;
 mod data_value;
 mod deferred;
 mod discovery;
+mod list;
 mod monitored_items;
 mod node_management;
 mod pages;
+mod path;
 pub(crate) mod read;
 pub(crate) mod read_item;
 mod register_nodes;
 mod session;
+mod slices;
 mod subscriptions;
 mod translate;
 mod walk;
 mod write;
 
 pub(crate) use read::shared_cell;
+pub(crate) use slices::{Progress, Service, Turn};
 
 use std::sync::Arc;
 
-use takt_layout::Service;
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ResponseHeader;
@@ -139,26 +142,24 @@ fn dispatch(
         request_id,
         message,
     };
-    let body = Body::Encoded(body);
-
     match type_id.standard_id().unwrap_or_default() {
         ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
-            read::handle(&request, connection, session, body, response)
+            read::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
-            write::handle(&request, connection, session, body, response)
+            write::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
-            call::handle(&request, connection, session, body, response)
+            call::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::PUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => {
             let (connection, session) = session_of(&request, connection)?;
             subscriptions::publish(&request, connection, session, structure)
         }
-        other => dispatch_other(&request, other, connection, structure, response),
+        other => dispatch_other(&request, other, connection, (structure, body), response),
     }
 }
 
@@ -187,9 +188,9 @@ fn dispatch_layout(
     let (connection, session) = session_of(&request, connection)?;
     let body = Body::LaidOut(&laid_out);
     match laid_out.service() {
-        Service::Read => read::handle(&request, connection, session, body, response),
-        Service::Write => write::handle(&request, connection, session, body, response),
-        Service::Call => call::handle(&request, connection, session, body, response),
+        takt_layout::Service::Read => read::handle(&request, connection, session, body, response),
+        takt_layout::Service::Write => write::handle(&request, connection, session, body, response),
+        takt_layout::Service::Call => call::handle(&request, connection, session, body, response),
     }
 }
 
@@ -199,7 +200,7 @@ fn dispatch_other(
     request: &Request<'_>,
     type_id: u32,
     connection: &mut Connection,
-    structure: Decoder<'_>,
+    (structure, body): (Decoder<'_>, Decoder<'_>),
     response: &mut Encoder<'_>,
 ) -> Handled {
     // Services without a Session, and those that are about the Session itself.
@@ -221,14 +222,12 @@ fn dispatch_other(
         }
         _ => {}
     }
-    type Service = fn(&Request<'_>, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
-    let service: Service = match type_id {
+    if let Some(service) = sliced(type_id) {
+        let (connection, session) = session_of(request, connection)?;
+        return service(request, connection, session, body, response);
+    }
+    let service: Unsliced = match type_id {
         ids::CANCEL_REQUEST_ENCODING_DEFAULT_BINARY => session::cancel,
-        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => browse::handle,
-        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => browse_next::handle,
-        ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            translate::handle
-        }
         ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
         ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
         ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => node_management::add_nodes,
@@ -256,6 +255,24 @@ fn dispatch_other(
     };
     let (_, session) = session_of(request, connection)?;
     service(request, session, structure, response)
+}
+
+/// A service that takes less than a slice. It gets the RequestHeader and what follows.
+type Unsliced = fn(&Request<'_>, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
+
+/// A service that runs in slices. It gets what follows the RequestHeader.
+type Sliced =
+    fn(&Request<'_>, &Connection, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
+
+fn sliced(type_id: u32) -> Option<Sliced> {
+    Some(match type_id {
+        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => browse::handle,
+        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => browse_next::handle,
+        ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
+            translate::handle
+        }
+        _ => return None,
+    })
 }
 
 /// The Session that the request names, if this connection may use it; the connection remembers it.
@@ -288,6 +305,11 @@ fn session_of<'c>(
 }
 
 impl Request<'_> {
+    /// The offset in the message of what a decoder of its rest reads next.
+    fn offset(&self, decoder: &Decoder<'_>) -> usize {
+        self.message.len() - decoder.remaining()
+    }
+
     /// A ResponseHeader that says Good.
     pub(crate) fn response_header(&self) -> ResponseHeader {
         ResponseHeader {

@@ -1,172 +1,303 @@
-//! The results of Browse and BrowseNext: as many references as are wanted and fit, and a continuation point for the rest.
-
-use std::sync::{MutexGuard, PoisonError};
+//! The results of Browse and BrowseNext: as many references as are wanted, fit and can be found with the work that a
+//! request may take, and a continuation point for the rest.
+//!
+//! A continuation point stands before the references. So the first pass over the references finds out whether there are
+//! more than wanted, and the second one encodes them; it starts again with a continuation point if they do not fit.
 
 use takt_ua::StatusCode;
-use takt_ua::binary::{Encode, Encoder};
+use takt_ua::binary::Encode;
 
-use super::continuation::{ContinuationPoints, Cursor, ENCODED_SIZE, LastSeen};
+use super::Fault;
+use super::continuation::{Cursor, ENCODED_SIZE, LastSeen};
+use super::slices::Turn;
 use super::walk::{Walk, resume};
-use super::{Fault, Handled, Request};
-use crate::address_space::View;
-use crate::connection::Outcome;
+use crate::address_space::{References, View};
 use crate::session::Session;
 
 /// Bytes of a result with a continuation point and no references: what each result gets at least.
 const MIN_RESULT_SIZE: usize = 4 + ENCODED_SIZE + 4;
 
-/// Encodes the results of Browse and BrowseNext one after another. What does not fit into the response is left for a
-/// continuation point.
-pub(super) struct Pages<'e, 'b> {
-    response: &'e mut Encoder<'b>,
-    points: MutexGuard<'e, ContinuationPoints>,
+/// Units of work that each node gets even if the request has taken all that it may.
+const MIN_WORK: u64 = 100;
+
+/// Results of Browse and BrowseNext, encoded one after another.
+#[derive(Default)]
+pub(super) struct Pages {
     /// Results still to come.
     remaining: usize,
-    is_first: bool,
+    is_followed: bool,
+    /// The continuation points that this response names.
+    names: Vec<[u8; 8]>,
+    page: Option<Page>,
 }
 
-impl<'e, 'b> Pages<'e, 'b> {
+/// A result in progress.
+struct Page {
+    cursor: Cursor,
+    /// The references as they were when the page was begun.
+    references: References,
+    /// Where it begins in the response.
+    start: usize,
+    /// Where the number of references stands in the response.
+    count_at: usize,
+    is_first: bool,
+    pass: Pass,
+    /// The reference that is looked at next.
+    position: usize,
+    /// References found in this pass.
+    count: usize,
+    /// Most references in the result.
+    limit: usize,
+    /// Whether a continuation point follows.
+    has_more: bool,
+    /// How far the references are known not to contain more than `limit`, where the work of the request was spent.
+    searched: usize,
+    /// Total work of the request when the page was begun.
+    work_before: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Pass {
+    Count,
+    Encode,
+}
+
+impl Pages {
     pub(super) fn begin(
-        request: &Request<'_>,
+        &mut self,
+        turn: &mut Turn<'_, '_>,
         encoding_id: u32,
         count: usize,
-        session: &'e Session,
-        response: &'e mut Encoder<'b>,
-    ) -> Result<Self, Fault> {
-        request.respond(encoding_id, response)?;
-        response.array_length(Some(count))?;
-        let points = session
-            .continuation_points
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok(Self {
-            response,
-            points,
-            remaining: count,
-            is_first: true,
-        })
-    }
-
-    /// Takes the cursor of a continuation point.
-    pub(super) fn take(&mut self, name: &[u8]) -> Option<Cursor> {
-        self.points.take(name)
-    }
-
-    /// A result without references.
-    pub(super) fn error(&mut self, status: StatusCode) -> Result<(), Fault> {
-        self.next();
-        status.encode(self.response)?;
-        self.response.byte_string(None)?;
-        self.response.array_length(None)?;
+    ) -> Result<(), Fault> {
+        turn.request.respond(encoding_id, turn.response)?;
+        turn.response.array_length(Some(count))?;
+        self.remaining = count;
         Ok(())
     }
 
-    fn next(&mut self) -> bool {
-        self.remaining = self.remaining.saturating_sub(1);
-        std::mem::replace(&mut self.is_first, false)
+    /// Whether a page has been begun and not finished.
+    pub(super) fn is_busy(&self) -> bool {
+        self.page.is_some()
     }
 
-    /// The next references from a cursor on.
-    pub(super) fn page(&mut self, view: &View<'_>, mut cursor: Cursor) -> Result<(), Fault> {
+    /// A result without references.
+    pub(super) fn error(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        status: StatusCode,
+    ) -> Result<(), Fault> {
+        self.count();
+        without_references(turn, status)
+    }
+
+    fn count(&mut self) {
+        self.remaining = self.remaining.saturating_sub(1);
+        self.is_followed = true;
+    }
+
+    /// Begins a page: the next references from a cursor on.
+    pub(super) fn page(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        view: &View<'_>,
+        mut cursor: Cursor,
+    ) -> Result<(), Fault> {
         let Some(node) = view.node(&cursor.node_id) else {
-            return self.error(StatusCode::BadNodeIdUnknown);
+            return self.error(turn, StatusCode::BadNodeIdUnknown);
         };
         let references = node.references();
-        let Some(position) = resume(&references, &cursor) else {
-            return self.error(StatusCode::BadContinuationPointInvalid);
+        let Some(position) = resume(&references, &cursor, turn.work) else {
+            return self.error(turn, StatusCode::BadContinuationPointInvalid);
         };
         cursor.position = position;
-        let is_first = self.next();
-        let start = self.response.position();
-        let mut walk = Walk::new(view, &references, &cursor);
-        let mut limit = cursor.max_references;
-        let mut has_more = references.len() - position > limit && walk.more_than(limit);
-        loop {
-            self.response.truncate(start);
-            if has_more && !self.points.has_room() {
-                // `next` was counted already.
-                self.remaining += 1;
-                return self.error(StatusCode::BadNoContinuationPoints);
-            }
-            let written = match self.try_page(&mut walk, limit, has_more)? {
-                Ok(written) => written,
-                // So many fit; with a continuation point, which is longer, perhaps one less.
-                Err(fitting) if has_more => {
-                    limit = fitting.min(limit.saturating_sub(1));
-                    continue;
-                }
-                Err(fitting) => {
-                    (limit, has_more) = (fitting, true);
-                    continue;
-                }
-            };
-            if has_more {
-                if is_first && written.count == 0 {
-                    // Asking again would not help.
-                    return Err(Fault(StatusCode::BadResponseTooLarge));
-                }
-                cursor.position = written.position;
-                cursor.last = references
-                    .get(written.position.wrapping_sub(1))
-                    .map(|last| LastSeen::from(&last));
-                let name = self.points.insert(cursor);
-                self.name_continuation_point(start, name);
-            }
-            return Ok(());
+        let is_first = !self.is_followed;
+        self.count();
+        let limit = cursor.max_references;
+        let may_have_more = references.len().saturating_sub(position) > limit;
+        let mut page = Page {
+            references,
+            start: turn.position(),
+            count_at: 0,
+            is_first,
+            pass: Pass::Count,
+            position,
+            count: 0,
+            limit,
+            has_more: false,
+            searched: 0,
+            work_before: turn.work.total(),
+            cursor,
+        };
+        if !may_have_more {
+            page.begin_encoding(turn)?;
         }
+        self.page = Some(page);
+        Ok(())
     }
 
-    /// Encodes up to `limit` references. `Err` says how many fitted.
-    fn try_page(
-        &mut self,
-        walk: &mut Walk<'_>,
-        limit: usize,
-        has_more: bool,
-    ) -> Result<Result<Written, usize>, Fault> {
+    /// Goes on with the page that was begun, until it is finished or the slice is over.
+    pub(super) fn run(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<(), Fault> {
         let reserved = self.remaining * MIN_RESULT_SIZE + 4;
-        StatusCode::Good.encode(self.response)?;
-        // The name is known only when it is certain that it is needed.
-        self.response
-            .byte_string(has_more.then_some([0; 8].as_slice()))?;
-        let count_at = self.response.position();
-        self.response.array_length(Some(0))?;
-        walk.rewind();
-        let mut count = 0;
-        while count < limit {
-            let Some(found) = walk.next() else { break };
-            let fits = found
-                .encode(walk.view, walk.result_mask, self.response)
-                .is_ok()
-                && self.response.available() >= reserved;
-            if !fits {
-                return Ok(Err(count));
+        while let Some(page) = &mut self.page {
+            let pass = match page.pass {
+                Pass::Count => page.count(turn, view)?,
+                Pass::Encode => page.encode(turn, view, reserved)?,
+            };
+            match pass {
+                Passed::SliceOver => return Ok(()),
+                Passed::Again => {}
+                Passed::NoContinuationPoints => {
+                    turn.truncate(page.start);
+                    without_references(turn, StatusCode::BadNoContinuationPoints)?;
+                    self.page = None;
+                }
+                Passed::Finished(name) => {
+                    self.names.extend(name);
+                    self.page = None;
+                }
             }
-            count += 1;
         }
-        let encoded = u32::try_from(count).map_err(|_| Fault(StatusCode::BadResponseTooLarge))?;
-        self.response.patch_u32(count_at, encoded);
-        Ok(Ok(Written {
-            count,
-            position: walk.position,
-        }))
+        Ok(())
     }
 
-    fn name_continuation_point(&mut self, start: usize, name: [u8; 8]) {
-        let [a, b, c, d, e, f, g, h] = name;
-        // After the StatusCode and the length of the ByteString.
-        self.response
-            .patch_u32(start + 8, u32::from_le_bytes([a, b, c, d]));
-        self.response
-            .patch_u32(start + 12, u32::from_le_bytes([e, f, g, h]));
-    }
-
-    pub(super) fn end(self) -> Handled {
-        self.response.array_length(None)?;
-        Ok(Outcome::Complete)
+    /// Releases the continuation points: the client does not learn of them.
+    pub(super) fn release(&mut self, session: &Session) {
+        let mut points = session.continuation_points();
+        for name in self.names.drain(..) {
+            points.take(&name);
+        }
     }
 }
 
-struct Written {
-    count: usize,
-    position: usize,
+/// What a pass over the references has come to.
+enum Passed {
+    SliceOver,
+    Again,
+    NoContinuationPoints,
+    /// With the name of the continuation point, if there is one.
+    Finished(Option<[u8; 8]>),
+}
+
+impl Page {
+    /// The first pass: whether there are more references than wanted.
+    fn count(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<Passed, Fault> {
+        let mut walk = Walk::new(view, &self.references, &self.cursor, self.position);
+        while self.count <= self.limit {
+            if turn.work.is_over() {
+                self.position = walk.position;
+                return Ok(Passed::SliceOver);
+            }
+            if self.is_exhausted(turn) {
+                (self.limit, self.has_more) = (self.count, true);
+                self.searched = walk.position;
+                break;
+            }
+            match walk.next(turn.work) {
+                None => break,
+                Some(found) => self.count += usize::from(found.is_some()),
+            }
+        }
+        self.has_more |= self.count > self.limit;
+        self.begin_encoding(turn)?;
+        Ok(Passed::Again)
+    }
+
+    /// Whether the request has taken all the work that it may, and this page its least.
+    fn is_exhausted(&self, turn: &Turn<'_, '_>) -> bool {
+        turn.work.is_exhausted() && turn.work.total() - self.work_before > MIN_WORK
+    }
+
+    fn begin_encoding(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        turn.truncate(self.start);
+        StatusCode::Good.encode(turn.response)?;
+        // The name is known only when it is certain that it is needed.
+        turn.response
+            .byte_string(self.has_more.then_some([0; 8].as_slice()))?;
+        self.count_at = turn.position();
+        turn.response.array_length(Some(0))?;
+        (self.pass, self.position, self.count) = (Pass::Encode, self.cursor.position, 0);
+        Ok(())
+    }
+
+    /// The second pass: encodes up to `limit` references.
+    fn encode(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        view: &View<'_>,
+        reserved: usize,
+    ) -> Result<Passed, Fault> {
+        if self.has_more && !turn.session.continuation_points().has_room() {
+            return Ok(Passed::NoContinuationPoints);
+        }
+        let mut walk = Walk::new(view, &self.references, &self.cursor, self.position);
+        while self.count < self.limit {
+            if turn.work.is_over() {
+                self.position = walk.position;
+                return Ok(Passed::SliceOver);
+            }
+            if !self.has_more && self.is_exhausted(turn) {
+                (self.limit, self.has_more) = (self.count, true);
+                self.searched = walk.position;
+                self.begin_encoding(turn)?;
+                return Ok(Passed::Again);
+            }
+            let Some(found) = walk.next(turn.work) else {
+                break;
+            };
+            let Some(found) = found else { continue };
+            turn.work.spend(1);
+            let mask = self.cursor.selection.result_mask;
+            let fits = found.encode(view, mask, turn.response).is_ok()
+                && turn.response.available() >= reserved;
+            if !fits {
+                // So many fit; with a continuation point, which is longer, perhaps one less.
+                self.limit = match self.has_more {
+                    true => self.count.min(self.limit.saturating_sub(1)),
+                    false => self.count,
+                };
+                (self.has_more, self.searched) = (true, 0);
+                self.begin_encoding(turn)?;
+                return Ok(Passed::Again);
+            }
+            self.count += 1;
+        }
+        self.position = walk.position.max(self.searched);
+        self.finish(turn)
+    }
+
+    fn finish(&mut self, turn: &mut Turn<'_, '_>) -> Result<Passed, Fault> {
+        let count =
+            u32::try_from(self.count).map_err(|_| Fault(StatusCode::BadResponseTooLarge))?;
+        turn.response.patch_u32(turn.start + self.count_at, count);
+        if !self.has_more {
+            return Ok(Passed::Finished(None));
+        }
+        if self.is_first && self.position == self.cursor.position {
+            // Asking again would not help.
+            return Err(Fault(StatusCode::BadResponseTooLarge));
+        }
+        let mut cursor = self.cursor.clone();
+        cursor.position = self.position;
+        cursor.last = self
+            .references
+            .get(self.position.wrapping_sub(1))
+            .map(|last| LastSeen::from(&last));
+        let name = {
+            let mut points = turn.session.continuation_points();
+            if !points.has_room() {
+                return Ok(Passed::NoContinuationPoints);
+            }
+            points.insert(cursor)
+        };
+        // After the StatusCode and the length of the ByteString.
+        turn.response.patch(turn.start + self.start + 8, &name);
+        Ok(Passed::Finished(Some(name)))
+    }
+}
+
+fn without_references(turn: &mut Turn<'_, '_>, status: StatusCode) -> Result<(), Fault> {
+    status.encode(turn.response)?;
+    turn.response.byte_string(None)?;
+    turn.response.array_length(None)?;
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The Subscription Service Set (OPC 10000-4, 5.14).
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use takt_ua::StatusCode;
@@ -217,20 +217,12 @@ pub(crate) fn publish(
         &session.memory,
         memory,
     )?;
-    let pending = Arc::new(pending);
     let now = Now::get();
     request.server.subscriptions.with(|engine| {
         if !engine.has_subscriptions(&session.id) {
             return Err(Fault(StatusCode::BadNoSubscription));
         }
-        {
-            let mut all = session
-                .pending
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            all.retain(|pending| !pending.is_answered());
-            all.push(Arc::clone(&pending));
-        }
+        let pending = session.keep_pending(pending);
         let results = engine.acknowledge(&session.id, acknowledgements);
         let deadline = match request.header.timeout_hint {
             0 => None,

@@ -1,145 +1,196 @@
 //! TranslateBrowsePathsToNodeIds (OPC 10000-4, 5.9.4).
+//!
+//! A path may have any number of elements, so neither decoding nor following one is done in one go.
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decoder, Encoder};
-use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{
-    BrowsePath, BrowsePathResult, BrowsePathTarget, RelativePathElement,
-    TranslateBrowsePathsToNodeIdsRequest, TranslateBrowsePathsToNodeIdsResponse,
-};
-use takt_ua::{ExpandedNodeId, NodeId, StatusCode};
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
+use takt_ua::structures::BrowsePathResult;
+use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, StatusCode, ids};
 
-use super::{Handled, Request, check_count, decode, encode};
-use crate::address_space::{TargetRef, TypeFilter, View};
+use super::path::Path;
+use super::slices::{self, Progress, Service, Turn};
+use super::{Fault, Handled, Request, check_count};
+use crate::address_space::View;
+use crate::connection::Connection;
 use crate::session::Session;
 
-/// More targets of one path are `BadTooManyMatches`; the standard asks for at least 10.
-const MAX_TARGETS: usize = 1000;
+/// Bytes of a BrowsePath at least: a NodeId and an empty list.
+const MIN_PATH_SIZE: usize = 2 + 4;
+
+/// An element of a RelativePath (OPC 10000-4, 7.30), borrowed from the request.
+pub(super) struct ElementRef<'a> {
+    pub(super) reference_type: NodeIdRef<'a>,
+    pub(super) is_inverse: bool,
+    pub(super) include_subtypes: bool,
+    pub(super) target_name: QualifiedNameRef<'a>,
+}
+
+impl<'a> Decode<'a> for ElementRef<'a> {
+    const MIN_SIZE: usize = 2 + 1 + 1 + 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            reference_type: NodeIdRef::decode(decoder)?,
+            is_inverse: decoder.bool()?,
+            include_subtypes: decoder.bool()?,
+            target_name: QualifiedNameRef::decode(decoder)?,
+        })
+    }
+}
 
 /// Handles a TranslateBrowsePathsToNodeIds request.
 pub(crate) fn handle(
     request: &Request<'_>,
-    _: &Arc<Session>,
-    structure: Decoder<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let translate: TranslateBrowsePathsToNodeIdsRequest = decode(structure)?;
-    let limit = request
-        .server
-        .limits
-        .operations
-        .max_nodes_per_translate_browse_paths_to_node_ids;
-    check_count(translate.browse_paths.len(), limit)?;
-    let view = request.server.space.view();
-    let results = translate
-        .browse_paths
-        .iter()
-        .map(|path| match follow(&view, path) {
-            Ok(targets) => BrowsePathResult {
-                status_code: StatusCode::Good,
-                targets,
-            },
-            Err(status_code) => BrowsePathResult {
-                status_code,
-                targets: Vec::new(),
-            },
-        })
-        .collect();
-    let translated = TranslateBrowsePathsToNodeIdsResponse {
-        response_header: request.response_header(),
-        results,
-        diagnostic_infos: Vec::new(),
+    let limits = &request.server.limits.operations;
+    let limit = limits.max_nodes_per_translate_browse_paths_to_node_ids;
+    let count = body.array_length(MIN_PATH_SIZE)?.unwrap_or(0);
+    check_count(count, limit)?;
+    let translate = Translate {
+        offset: request.offset(&body),
+        unchecked: count,
+        elements: 0,
+        paths: Vec::with_capacity(count),
+        next: 0,
+        path: None,
     };
-    encode(&translated, response)
+    slices::start(request, connection, session, translate, response)
 }
 
-fn follow(view: &View<'_>, path: &BrowsePath) -> Result<Vec<BrowsePathTarget>, StatusCode> {
-    if path.starting_node.is_null() {
-        return Err(StatusCode::BadNodeIdInvalid);
-    }
-    if view.node(&path.starting_node).is_none() {
-        return Err(StatusCode::BadNodeIdUnknown);
-    }
-    let elements = &path.relative_path.elements;
-    if elements.is_empty() {
-        return Err(StatusCode::BadNothingToDo);
-    }
-    // Only a name makes an element mean one thing; the standard demands it of the last one, and lets us of the others.
-    if elements.iter().any(|element| element.target_name.is_null()) {
-        return Err(StatusCode::BadBrowseNameInvalid);
-    }
-
-    let mut targets = Vec::new();
-    let mut nodes = vec![path.starting_node.clone()];
-    for (index, element) in elements.iter().enumerate() {
-        let mut next = Vec::new();
-        let remaining = match index + 1 {
-            all if all == elements.len() => u32::MAX,
-            next => u32::try_from(next).unwrap_or(u32::MAX),
-        };
-        for node_id in &nodes {
-            step(view, node_id, element, &mut next, |remote| {
-                targets.push(BrowsePathTarget {
-                    target_id: remote,
-                    remaining_path_index: remaining,
-                });
-            })?;
-        }
-        nodes = next;
-        if nodes.len() + targets.len() > MAX_TARGETS {
-            return Err(StatusCode::BadTooManyMatches);
-        }
-    }
-    targets.extend(nodes.into_iter().map(|node_id| BrowsePathTarget {
-        target_id: ExpandedNodeId::from(node_id),
-        remaining_path_index: u32::MAX,
-    }));
-    if targets.is_empty() {
-        Err(StatusCode::BadNoMatch)
-    } else {
-        Ok(targets)
-    }
+struct Translate {
+    /// What is decoded next, as long as not all is checked.
+    offset: usize,
+    /// Paths that have not been decoded yet.
+    unchecked: usize,
+    /// Elements that have not been decoded yet, of the last one of `paths`.
+    elements: usize,
+    paths: Vec<Located>,
+    /// The path that is followed next.
+    next: usize,
+    path: Option<Path>,
 }
 
-/// Follows one element of a path from one node.
-fn step(
-    view: &View<'_>,
-    node_id: &NodeId,
-    element: &RelativePathElement,
-    found: &mut Vec<NodeId>,
-    mut remote: impl FnMut(ExpandedNodeId),
-) -> Result<(), StatusCode> {
-    let reference_type = &element.reference_type_id;
-    let is_reference_type = || {
-        view.node(reference_type)
-            .is_some_and(|node| node.node_class() == NodeClass::ReferenceType)
-    };
-    if !reference_type.is_null() && !is_reference_type() {
-        return Err(StatusCode::BadReferenceTypeIdInvalid);
-    }
-    let Some(node) = view.node(node_id) else {
-        return Ok(());
-    };
-    let mut types = TypeFilter::new(reference_type.as_ref(), element.include_subtypes);
-    for reference in node.references().iter() {
-        if reference.is_forward == element.is_inverse
-            || !types.matches(view, reference.reference_type)
-        {
-            continue;
+/// Where a path stands in the message, and what is known about it.
+struct Located {
+    starting_node: NodeId,
+    elements: usize,
+    /// Where the elements begin.
+    offset: usize,
+    /// Some element has no name.
+    is_nameless: bool,
+}
+
+impl Service for Translate {
+    fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        if !self.check(turn)? {
+            return Ok(Progress::Unfinished);
         }
-        match reference.target {
-            // Its BrowseName is not known here: the client has to ask the other server.
-            TargetRef::Remote(target) => remote(target.clone()),
-            TargetRef::Local(target) => {
-                let matches = view
-                    .node(target)
-                    .is_some_and(|node| node.browse_name() == element.target_name.as_ref());
-                if matches && !found.iter().any(|known| target == *known) {
-                    found.push(target.to_owned());
+        let view = turn.request.server.space.view();
+        if self.next == 0 && self.path.is_none() {
+            let response = ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_RESPONSE_ENCODING_DEFAULT_BINARY;
+            turn.request.respond(response, turn.response)?;
+            turn.response.array_length(Some(self.paths.len()))?;
+        }
+        while let Some(located) = self.paths.get(self.next) {
+            let result = match &mut self.path {
+                Some(path) => match path.follow(turn, &view)? {
+                    Some(result) => result,
+                    None => return Ok(Progress::Unfinished),
+                },
+                None => {
+                    turn.work.spend(1);
+                    match located.begin(&view, turn.work.total()) {
+                        Ok(path) => {
+                            self.path = Some(path);
+                            continue;
+                        }
+                        Err(status) => failed(status),
+                    }
                 }
+            };
+            turn.work.spend(result.targets.len() as u64 / 4);
+            result.encode(turn.response)?;
+            self.path = None;
+            self.next += 1;
+            if turn.work.is_over() && self.next < self.paths.len() {
+                return Ok(Progress::Unfinished);
             }
         }
+        turn.response.array_length(Some(0))?;
+        Ok(Progress::Complete)
     }
-    Ok(())
+}
+
+impl Translate {
+    /// Decodes the whole request once; whether that is done.
+    fn check(&mut self, turn: &mut Turn<'_, '_>) -> Result<bool, Fault> {
+        if self.unchecked == 0 && self.elements == 0 {
+            return Ok(true);
+        }
+        let mut decoder = turn.decoder(self.offset);
+        while !turn.work.is_over() {
+            turn.work.spend(1);
+            if turn.work.is_exhausted() {
+                return Err(Fault(StatusCode::BadTooManyOperations));
+            }
+            if self.elements > 0 {
+                let element = ElementRef::decode(&mut decoder)?;
+                self.elements -= 1;
+                if let Some(path) = self.paths.last_mut() {
+                    path.is_nameless |= element.target_name.is_null();
+                }
+            } else if self.unchecked > 0 {
+                let starting_node = NodeId::decode(&mut decoder)?;
+                self.elements = decoder.array_length(ElementRef::MIN_SIZE)?.unwrap_or(0);
+                self.unchecked -= 1;
+                self.paths.push(Located {
+                    starting_node,
+                    elements: self.elements,
+                    offset: turn.offset(&decoder),
+                    is_nameless: false,
+                });
+            } else {
+                return Ok(true);
+            }
+        }
+        self.offset = turn.offset(&decoder);
+        Ok(false)
+    }
+}
+
+impl Located {
+    fn begin(&self, view: &View<'_>, work_before: u64) -> Result<Path, StatusCode> {
+        if self.starting_node.is_null() {
+            return Err(StatusCode::BadNodeIdInvalid);
+        }
+        if view.node(&self.starting_node).is_none() {
+            return Err(StatusCode::BadNodeIdUnknown);
+        }
+        if self.elements == 0 {
+            return Err(StatusCode::BadNothingToDo);
+        }
+        // Only a name makes an element mean one thing; the standard demands it of the last one, and lets us of the others.
+        if self.is_nameless {
+            return Err(StatusCode::BadBrowseNameInvalid);
+        }
+        Ok(Path::new(
+            self.starting_node.clone(),
+            self.offset,
+            self.elements,
+            work_before,
+        ))
+    }
+}
+
+/// A result without targets.
+pub(super) fn failed(status_code: StatusCode) -> BrowsePathResult {
+    BrowsePathResult {
+        status_code,
+        targets: Vec::new(),
+    }
 }

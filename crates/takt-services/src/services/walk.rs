@@ -7,6 +7,20 @@ use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedN
 use super::browse::Selection;
 use super::continuation::{Cursor, LastSeen};
 use crate::address_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
+use crate::work::Work;
+
+impl LastSeen {
+    /// Whether it is this reference.
+    fn is(&self, reference: &ReferenceView<'_>) -> bool {
+        let target = match reference.target {
+            TargetRef::Local(target) => target == self.target,
+            TargetRef::Remote(target) => target.node_id == self.target,
+        };
+        target
+            && reference.is_forward == self.is_forward
+            && reference.reference_type == self.reference_type
+    }
+}
 
 impl From<&ReferenceView<'_>> for LastSeen {
     fn from(reference: &ReferenceView<'_>) -> Self {
@@ -24,64 +38,55 @@ impl From<&ReferenceView<'_>> for LastSeen {
 
 /// Where a cursor goes on. References before it may have been deleted, which moves it towards the front; `None` if
 /// the last one that the client saw is gone itself.
-pub(super) fn resume(references: &References, cursor: &Cursor) -> Option<usize> {
+pub(super) fn resume(references: &References, cursor: &Cursor, work: &mut Work) -> Option<usize> {
     let Some(last) = &cursor.last else {
         return Some(cursor.position);
     };
     let end = cursor.position.min(references.len());
     (1..=end).rev().find(|position| {
+        work.spend(1);
         references
             .get(position - 1)
-            .is_some_and(|reference| LastSeen::from(&reference) == *last)
+            .is_some_and(|reference| last.is(&reference))
     })
 }
 
 /// The references of a node that a selection wants, from a position on.
 pub(super) struct Walk<'w> {
-    pub(super) view: &'w View<'w>,
+    view: &'w View<'w>,
     references: &'w References,
     selection: &'w Selection,
-    pub(super) result_mask: u32,
     types: TypeFilter,
-    start: usize,
-    /// The reference after the last one that was found.
+    /// The reference that is looked at next.
     pub(super) position: usize,
 }
 
 impl<'w> Walk<'w> {
-    pub(super) fn new(view: &'w View<'w>, references: &'w References, cursor: &'w Cursor) -> Self {
+    pub(super) fn new(
+        view: &'w View<'w>,
+        references: &'w References,
+        cursor: &'w Cursor,
+        position: usize,
+    ) -> Self {
         let selection = &cursor.selection;
         Self {
             view,
             references,
             selection,
-            result_mask: selection.result_mask,
             types: TypeFilter::new(
                 selection.reference_type.as_ref(),
                 selection.include_subtypes,
             ),
-            start: cursor.position,
-            position: cursor.position,
+            position,
         }
     }
 
-    pub(super) fn rewind(&mut self) {
-        self.position = self.start;
-    }
-
-    pub(super) fn more_than(&mut self, limit: usize) -> bool {
-        self.rewind();
-        (0..=limit).all(|_| self.next().is_some())
-    }
-
-    pub(super) fn next(&mut self) -> Option<Found<'w>> {
-        loop {
-            let reference = self.references.get(self.position)?;
-            self.position += 1;
-            if let Some(found) = self.wanted(reference) {
-                return Some(found);
-            }
-        }
+    /// Looks at one more reference: `None` if there is none, `Some(None)` if it is not wanted.
+    pub(super) fn next(&mut self, work: &mut Work) -> Option<Option<Found<'w>>> {
+        let reference = self.references.get(self.position)?;
+        work.spend(1);
+        self.position += 1;
+        Some(self.wanted(reference))
     }
 
     fn wanted(&mut self, reference: ReferenceView<'w>) -> Option<Found<'w>> {

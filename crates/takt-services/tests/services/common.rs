@@ -137,6 +137,7 @@ impl Client {
     /// The next deferred response.
     pub fn completed(&mut self) -> (u32, Vec<u8>) {
         loop {
+            while self.server.work() {}
             if let Some(completed) = self.connection.take_completed() {
                 return completed;
             }

@@ -24,6 +24,7 @@ mod read;
 mod references;
 mod remote;
 mod sessions;
+mod slices;
 mod subscriptions;
 mod translate;
 mod write;

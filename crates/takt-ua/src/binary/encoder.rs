@@ -57,6 +57,20 @@ impl<'b> Encoder<'b> {
         }
     }
 
+    /// Goes on with a message that another encoder has begun in `vec`: what is there counts as written. `max_len` is for the
+    /// whole message.
+    pub fn continuing(vec: &'b mut Vec<u8>, max_len: usize) -> Self {
+        Self {
+            window: Window::new(&mut []),
+            growing: Some(Growing {
+                vec,
+                base: 0,
+                max_len,
+            }),
+            spill: None,
+        }
+    }
+
     /// Encodes into a buffer as [`fixed_uninit`](Self::fixed_uninit) does, as long as everything fits. What does not
     /// moves, with all that was written before, to the end of `spill`, which grows until `max_len` bytes are encoded.
     ///

@@ -1,0 +1,137 @@
+//! Services that consist of a list of operations, done one after another in slices.
+//!
+//! The whole list is decoded once before the first operation, so a request that turns out to be damaged changes nothing.
+
+use std::marker::PhantomData;
+
+use takt_ua::binary::{Decode, Decoder};
+
+use super::slices::{Progress, Service, Turn};
+use super::{Fault, Request, check_count};
+use crate::server::Server;
+use crate::session::Session;
+
+/// Items of a list in a request message that have not been decoded yet.
+pub(super) struct Items<T> {
+    /// Where the next one begins in the message.
+    offset: usize,
+    remaining: usize,
+    item: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Items<T> {
+    fn clone(&self) -> Self {
+        Self {
+            item: PhantomData,
+            ..*self
+        }
+    }
+}
+
+impl<T: for<'d> Decode<'d>> Items<T> {
+    /// The list that comes next in the message, with at least one item and at most `limit`.
+    pub(super) fn take(
+        request: &Request<'_>,
+        body: &mut Decoder<'_>,
+        limit: u32,
+    ) -> Result<Self, Fault> {
+        let count = body.array_length(T::MIN_SIZE)?.unwrap_or(0);
+        check_count(count, limit)?;
+        Ok(Self {
+            offset: request.offset(body),
+            remaining: count,
+            item: PhantomData,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.remaining
+    }
+
+    /// The next item, if the slice is not over.
+    pub(super) fn next(&mut self, turn: &mut Turn<'_, '_>) -> Result<Option<T>, Fault> {
+        if self.remaining == 0 || turn.work.is_over() {
+            return Ok(None);
+        }
+        let mut decoder = turn.decoder(self.offset);
+        let item = T::decode(&mut decoder)?;
+        let end = turn.offset(&decoder);
+        turn.work.spend(1);
+        turn.work.spend_bytes(end - self.offset);
+        self.offset = end;
+        self.remaining -= 1;
+        Ok(Some(item))
+    }
+}
+
+/// What is done with the items of a list.
+pub(super) trait Operations: Send {
+    type Item: for<'d> Decode<'d>;
+
+    /// What comes before the first operation: checks, and the beginning of the response.
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
+
+    /// Takes items, one after another, until there is none or the slice is over.
+    fn operate(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        items: &mut Items<Self::Item>,
+    ) -> Result<(), Fault>;
+
+    /// Whether an operation has been begun and not finished.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// What comes after the last operation: the end of the response.
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
+
+    /// The request ends before all operations are done.
+    fn abandon(&mut self, _server: &Server, _session: &Session) {}
+}
+
+/// A service with a list of operations.
+pub(super) struct List<O: Operations> {
+    operations: O,
+    /// The items that have not been checked.
+    unchecked: Items<O::Item>,
+    items: Items<O::Item>,
+    has_begun: bool,
+}
+
+impl<O: Operations> List<O> {
+    pub(super) fn new(operations: O, items: Items<O::Item>) -> Self {
+        Self {
+            operations,
+            unchecked: items.clone(),
+            items,
+            has_begun: false,
+        }
+    }
+}
+
+impl<O: Operations> Service for List<O> {
+    fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        while self.unchecked.next(turn)?.is_some() {}
+        if self.unchecked.len() > 0 {
+            return Ok(Progress::Unfinished);
+        }
+        if !self.has_begun {
+            self.has_begun = true;
+            self.operations.begin(turn, self.items.len())?;
+        }
+        self.operations.operate(turn, &mut self.items)?;
+        if self.items.len() > 0 || self.operations.is_busy() {
+            return Ok(Progress::Unfinished);
+        }
+        self.operations.end(turn)?;
+        Ok(Progress::Complete)
+    }
+
+    fn abandon(&mut self, server: &Server, session: &Session) {
+        if self.has_begun {
+            self.operations.abandon(server, session);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Following one browse path (OPC 10000-4, 5.9.4), from element to element, in slices.
+
+use std::collections::HashSet;
+
+use takt_ua::binary::Decode;
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::{BrowsePathResult, BrowsePathTarget};
+use takt_ua::{ExpandedNodeId, NodeId, StatusCode};
+
+use super::Fault;
+use super::slices::Turn;
+use super::translate::{ElementRef, failed};
+use crate::address_space::{References, TargetRef, TypeFilter, View};
+
+/// More targets of one path are `BadTooManyMatches`; the standard asks for at least 10.
+const MAX_TARGETS: usize = 1000;
+
+/// Units of work that each path gets even if the request has taken all that it may.
+const MIN_WORK: u64 = 100;
+
+/// A path that is being followed.
+pub(super) struct Path {
+    /// Where the element stands in the request message.
+    offset: usize,
+    /// The number of the element, and how many there are.
+    element: usize,
+    elements: usize,
+    /// The nodes that the elements so far lead to.
+    nodes: Vec<NodeId>,
+    /// Which of them is looked at, and from which of its references on.
+    node: usize,
+    references: Option<References>,
+    position: usize,
+    /// The nodes that this element leads to, in the order in which they were found.
+    found: Vec<NodeId>,
+    known: HashSet<NodeId>,
+    /// Nodes of other servers on the way.
+    targets: Vec<BrowsePathTarget>,
+    /// Total work of the request when the path was begun.
+    work_before: u64,
+}
+
+/// What one step has come to.
+enum Step {
+    SliceOver,
+    Done,
+    Failed(StatusCode),
+}
+
+impl Path {
+    pub(super) fn new(
+        starting_node: NodeId,
+        offset: usize,
+        elements: usize,
+        work_before: u64,
+    ) -> Self {
+        Self {
+            offset,
+            element: 0,
+            elements,
+            nodes: vec![starting_node],
+            node: 0,
+            references: None,
+            position: 0,
+            found: Vec::new(),
+            known: HashSet::new(),
+            targets: Vec::new(),
+            work_before,
+        }
+    }
+
+    /// Goes on until there is a result, or the slice is over.
+    pub(super) fn follow(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        view: &View<'_>,
+    ) -> Result<Option<BrowsePathResult>, Fault> {
+        let mut decoder = turn.decoder(self.offset);
+        while self.element < self.elements && !self.nodes.is_empty() {
+            let element = ElementRef::decode(&mut decoder)?;
+            match self.step(turn, view, &element) {
+                Step::SliceOver => return Ok(None),
+                Step::Failed(status) => return Ok(Some(failed(status))),
+                Step::Done => {}
+            }
+            self.offset = turn.offset(&decoder);
+            self.element += 1;
+            self.nodes = std::mem::take(&mut self.found);
+            self.known.clear();
+            self.node = 0;
+        }
+        let mut targets = std::mem::take(&mut self.targets);
+        let reached = self.nodes.drain(..).map(|node_id| BrowsePathTarget {
+            target_id: ExpandedNodeId::from(node_id),
+            remaining_path_index: u32::MAX,
+        });
+        targets.extend(reached);
+        Ok(Some(match targets.is_empty() {
+            true => failed(StatusCode::BadNoMatch),
+            false => BrowsePathResult {
+                status_code: StatusCode::Good,
+                targets,
+            },
+        }))
+    }
+
+    /// Follows one element from all nodes.
+    fn step(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>, element: &ElementRef<'_>) -> Step {
+        let is_reference_type = || {
+            view.node(element.reference_type)
+                .is_some_and(|node| node.node_class() == NodeClass::ReferenceType)
+        };
+        if !element.reference_type.is_null() && !is_reference_type() {
+            return Step::Failed(StatusCode::BadReferenceTypeIdInvalid);
+        }
+        turn.work.spend(2);
+        let mut types = TypeFilter::new(element.reference_type, element.include_subtypes);
+        while let Some(node_id) = self.nodes.get(self.node) {
+            if turn.work.is_over() {
+                return Step::SliceOver;
+            }
+            let references = match self.references.take() {
+                Some(references) => references,
+                None => {
+                    self.position = 0;
+                    turn.work.spend(1);
+                    let Some(node) = view.node(node_id) else {
+                        self.node += 1;
+                        continue;
+                    };
+                    node.references()
+                }
+            };
+            while let Some(reference) = references.get(self.position) {
+                if turn.work.is_over() {
+                    self.references = Some(references);
+                    return Step::SliceOver;
+                }
+                if turn.work.is_exhausted() && turn.work.total() - self.work_before > MIN_WORK {
+                    return Step::Failed(StatusCode::BadTooManyOperations);
+                }
+                turn.work.spend(1);
+                self.position += 1;
+                if reference.is_forward == element.is_inverse
+                    || !types.matches(view, reference.reference_type)
+                {
+                    continue;
+                }
+                match reference.target {
+                    TargetRef::Remote(target) => self.remote(target.clone()),
+                    TargetRef::Local(target) => {
+                        let matches = view
+                            .node(target)
+                            .is_some_and(|node| node.browse_name() == element.target_name);
+                        if matches && self.known.insert(target.to_owned()) {
+                            self.found.push(target.to_owned());
+                        }
+                    }
+                }
+                if self.found.len() + self.targets.len() > MAX_TARGETS {
+                    return Step::Failed(StatusCode::BadTooManyMatches);
+                }
+            }
+            self.node += 1;
+        }
+        Step::Done
+    }
+
+    /// A node of another server. Its BrowseName is not known here: the client has to ask there.
+    fn remote(&mut self, target_id: ExpandedNodeId) {
+        let remaining_path_index = match self.element + 1 {
+            all if all == self.elements => u32::MAX,
+            next => u32::try_from(next).unwrap_or(u32::MAX),
+        };
+        self.targets.push(BrowsePathTarget {
+            target_id,
+            remaining_path_index,
+        });
+    }
+}

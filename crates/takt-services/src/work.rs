@@ -1,0 +1,83 @@
+//! Work in units: how much of it one slice, and one request, may take.
+
+/// The part of a slice that is kept for finishing what was begun: one eighth.
+const RESERVE: u64 = 8;
+
+/// Work that is being done, counted in units.
+///
+/// A unit takes about 50 to 300 ns: one reference looked at, one operation decoded or done, one KiB copied. Whoever works
+/// [spends](Self::spend) units and stops when the slice [is over](Self::is_over). Other connections are served before the
+/// next slice.
+#[derive(Debug)]
+pub struct Work {
+    spent: u64,
+    limit: u64,
+    /// Units that earlier slices of the same request took.
+    before: u64,
+    /// Units that the request may take in all.
+    most: u64,
+}
+
+impl Work {
+    /// A slice of `limit` units, of a request that has taken `before` units and may take `most`.
+    pub(crate) fn new(limit: u64, before: u64, most: u64) -> Self {
+        Self {
+            spent: 0,
+            limit: limit - limit / RESERVE,
+            before,
+            most,
+        }
+    }
+
+    /// Counts units.
+    #[inline]
+    pub fn spend(&mut self, units: u64) {
+        self.spent = self.spent.saturating_add(units);
+    }
+
+    /// Counts the units for copying so many bytes.
+    #[inline]
+    pub fn spend_bytes(&mut self, bytes: usize) {
+        self.spend(u64::try_from(bytes >> 10).unwrap_or(u64::MAX));
+    }
+
+    /// Whether to stop now and go on in the next slice.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.spent >= self.limit
+    }
+
+    /// Whether the request has taken all that it may.
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.total() >= self.most
+    }
+
+    /// Units that this slice has taken.
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Units that the request has taken so far.
+    #[inline]
+    pub(crate) fn total(&self) -> u64 {
+        self.before.saturating_add(self.spent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_keeps_a_reserve_and_a_request_has_a_limit_of_its_own() {
+        let mut work = Work::new(80, 100, 175);
+        work.spend(69);
+        assert!(!work.is_over() && !work.is_exhausted());
+        work.spend_bytes(1 << 10);
+        assert!(work.is_over() && !work.is_exhausted());
+        work.spend(5);
+        assert!(work.is_exhausted());
+        assert_eq!((work.spent(), work.total()), (75, 175));
+    }
+}
