@@ -67,6 +67,16 @@ impl MemoryBudget {
         self.0.used.load(Ordering::Relaxed)
     }
 
+    /// Bytes that can still be taken: of this budget and of those that it is a part of.
+    #[must_use]
+    pub fn available(&self) -> usize {
+        let own = self.0.limit.saturating_sub(self.used());
+        match &self.0.whole {
+            Some(whole) => own.min(whole.available()),
+            None => own,
+        }
+    }
+
     /// The highest number of bytes in use so far.
     #[must_use]
     pub fn peak(&self) -> usize {
@@ -220,6 +230,7 @@ mod tests {
         // The part has room, the whole has not.
         assert_eq!(part.charge(10).unwrap_err().limit, 100);
         assert_eq!((part.used(), whole.used()), (50, 95));
+        assert_eq!((part.available(), whole.available()), (5, 5));
         drop((first, second));
         assert_eq!((part.used(), whole.used()), (0, 0));
     }

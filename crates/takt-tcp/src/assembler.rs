@@ -47,8 +47,30 @@ impl Assembler {
             return Err(TransportError::MessageTooLarge { limit });
         }
         self.chunks += 1;
+        let capacity = self.capacity_with(body.len(), max_message_size);
+        self.body.reserve_exact(capacity - self.body.len());
         self.body.extend_from_slice(body);
         Ok(())
+    }
+
+    /// Bytes of memory.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.body.capacity()
+    }
+
+    /// Bytes of memory once `more` bytes are [added](Self::add): it doubles, up to the largest message.
+    pub(crate) fn capacity_with(&self, more: usize, max_message_size: usize) -> usize {
+        let begun = if self.is_in_progress() {
+            self.body.len()
+        } else {
+            0
+        };
+        let (needed, capacity) = (begun.saturating_add(more), self.body.capacity());
+        if needed <= capacity {
+            return capacity;
+        }
+        let doubled = capacity.saturating_mul(2).min(max_message_size);
+        doubled.max(needed)
     }
 
     /// The message is complete; [`body`](Self::body) has it until the next one begins.
@@ -78,6 +100,13 @@ impl Assembler {
     /// Gives back the memory of a large message that has been dealt with.
     pub(crate) fn trim(&mut self) {
         if self.request_id.is_none() && self.body.capacity() > KEPT_CAPACITY {
+            self.body = Vec::new();
+        }
+    }
+
+    /// Gives back the memory unless a message is in progress.
+    pub(crate) fn release(&mut self) {
+        if self.request_id.is_none() {
             self.body = Vec::new();
         }
     }

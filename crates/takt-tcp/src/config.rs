@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::hello::TransportLimits;
@@ -29,12 +30,22 @@ pub struct ServerConnectionConfig {
     pub max_unsent: usize,
     /// From how many requests on that are answered later no more requests of this client are handled or read.
     pub max_deferred: usize,
+    /// Budget of memory in bytes for the buffers of all connections of the server.
+    pub memory: MemoryBudget,
+    /// The part of [`memory`](Self::memory) for all connections without an activated Session together.
+    pub memory_without_session: MemoryBudget,
+    /// Most memory in bytes for the buffers of one connection.
+    pub connection_memory: usize,
+    /// Most memory in bytes for the buffers of one connection without an activated Session.
+    pub connection_memory_without_session: usize,
 }
 
 impl Default for ServerConnectionConfig {
     /// SecurityPolicy None, 10 s for each handshake step and chunk, 30 s for a stalled client, tokens of 10 s to 1 h,
-    /// back-pressure from 1 MiB unsent or 1024 deferred requests on.
+    /// back-pressure from 1 MiB unsent or 1024 deferred requests on; 256 MiB of memory in all, 64 MiB of it without a Session,
+    /// 96 MiB for one connection, 4 MiB for one without a Session.
     fn default() -> Self {
+        let memory = MemoryBudget::new(256 << 20);
         Self {
             limits: TransportLimits::default(),
             policies: vec![NoSecurity::policy()],
@@ -45,6 +56,11 @@ impl Default for ServerConnectionConfig {
             max_token_lifetime: Duration::from_secs(3600),
             max_unsent: 1 << 20,
             max_deferred: 1024,
+            memory_without_session: memory.part(64 << 20),
+            memory,
+            // The largest response, the largest request, and what is around them.
+            connection_memory: 96 << 20,
+            connection_memory_without_session: 4 << 20,
         }
     }
 }

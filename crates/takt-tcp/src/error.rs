@@ -101,6 +101,15 @@ pub enum TransportError {
         /// Where and why.
         error: DecodeError,
     },
+    /// A message needs more memory than the limit of the connection, or a budget of the server, leaves.
+    #[error("{limit} bytes of memory are not enough for the messages of this connection")]
+    NotEnoughMemory {
+        /// The limit that would be exceeded, in bytes.
+        limit: usize,
+    },
+    /// The server needs the resources of this connection for others.
+    #[error("{0}")]
+    GivesWay(&'static str),
     /// The peer did not send (or take) in time.
     #[error("the peer took too long to {0}")]
     Timeout(&'static str),
@@ -142,6 +151,9 @@ impl TransportError {
             Self::RequestType(_) => StatusCode::BadRequestTypeInvalid,
             Self::Nonce { .. } => StatusCode::BadNonceInvalid,
             Self::Decoding { error, .. } => error.status_code(),
+            Self::NotEnoughMemory { .. } | Self::GivesWay(_) => {
+                StatusCode::BadTcpNotEnoughResources
+            }
             Self::Timeout(_) => StatusCode::BadTimeout,
             Self::Peer { status, .. } => *status,
             Self::Closed => StatusCode::BadConnectionClosed,
@@ -159,6 +171,8 @@ impl TransportError {
                 | Self::SecurityPolicy(_)
                 | Self::SecurityMode(_)
                 | Self::TokenExpired
+                | Self::NotEnoughMemory { .. }
+                | Self::GivesWay(_)
                 | Self::Timeout(_)
                 | Self::Peer { .. }
                 | Self::Closed

@@ -43,6 +43,9 @@ pub trait RequestHandler {
         response: &mut Encoder<'_>,
     ) -> Outcome;
 
+    /// Whether the client uses an activated Session: where memory or connections run out, those without one go first.
+    fn has_session(&self, connection: &Self::Connection) -> bool;
+
     /// The next response that was deferred and is complete: its RequestId, TypeId and structure.
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;
 

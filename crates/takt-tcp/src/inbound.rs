@@ -79,8 +79,48 @@ impl Inbound {
 
     /// Room for more bytes from the peer.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.assembler.trim();
+        self.trim();
         self.buffer.space(self.expected)
+    }
+
+    /// Gives back the memory of a large message that has been dealt with.
+    pub(crate) fn trim(&mut self) {
+        self.assembler.trim();
+    }
+
+    /// Gives back the memory that holds nothing; where `all` is set, what has arrived is forgotten too.
+    pub(crate) fn release(&mut self, all: bool) {
+        if all {
+            self.buffer.take(usize::MAX);
+            self.assembler = Assembler::default();
+        }
+        self.buffer.release();
+        self.assembler.release();
+    }
+
+    /// Bytes of memory.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.buffer.capacity() + self.assembler.capacity()
+    }
+
+    /// Bytes of memory that the [`space`](Self::space) for the chunk that has begun takes.
+    pub(crate) fn capacity_for_space(&self) -> usize {
+        self.buffer.capacity_for(self.expected) + self.assembler.capacity()
+    }
+
+    /// Bytes of memory once the chunk with this header is taken in, at most.
+    pub(crate) fn capacity_with(&self, header: &ChunkHeader) -> usize {
+        let joins = header.message_type == MessageType::Message
+            && match header.chunk_type {
+                ChunkType::Abort => false,
+                ChunkType::Intermediate => true,
+                ChunkType::Final => self.assembler.is_in_progress(),
+            };
+        if !joins {
+            return self.capacity();
+        }
+        let max = self.max_message_size;
+        self.buffer.capacity() + self.assembler.capacity_with(header.size, max)
     }
 
     /// Whether a chunk or a message has begun and its end is missing.
@@ -88,8 +128,8 @@ impl Inbound {
         !self.buffer.is_empty() || self.assembler.is_in_progress()
     }
 
-    /// Takes out the next complete chunk.
-    pub(crate) fn next_chunk(&mut self) -> Result<Option<Chunk>, TransportError> {
+    /// The header of the next complete chunk.
+    pub(crate) fn peek_chunk(&mut self) -> Result<Option<ChunkHeader>, TransportError> {
         let unread = self.buffer.unread();
         self.expected = 0;
         let Some(header) = ChunkHeader::parse(unread, self.limit)? else {
@@ -99,8 +139,19 @@ impl Inbound {
             self.expected = header.size;
             return Ok(None);
         }
+        Ok(Some(header))
+    }
+
+    /// Takes out the chunk whose header was [seen](Self::peek_chunk).
+    pub(crate) fn take_chunk(&mut self, header: ChunkHeader) -> Chunk {
         let range = self.buffer.take(header.size);
-        Ok(Some(Chunk { header, range }))
+        Chunk { header, range }
+    }
+
+    /// Takes out the next complete chunk.
+    pub(crate) fn next_chunk(&mut self) -> Result<Option<Chunk>, TransportError> {
+        let header = self.peek_chunk()?;
+        Ok(header.map(|header| self.take_chunk(header)))
     }
 
     /// The bytes of a chunk.

@@ -32,6 +32,7 @@ mod handler;
 mod hello;
 mod inbound;
 mod listener;
+mod memory;
 mod open_channel;
 mod outbound;
 mod receive_buffer;

@@ -63,6 +63,10 @@ impl BindError {
     }
 }
 
+/// Clients that may wait to be accepted: as many as Linux allows by default (`net.core.somaxconn`). Above, they try again
+/// after a second.
+const BACKLOG: i32 = 4096;
+
 /// Listens on the first address of `url`'s host that works. Returns the socket, non-blocking, and its real address.
 pub(crate) fn listen(url: &EndpointUrl) -> Result<(TcpListener, SocketAddr), BindError> {
     let addresses = url.resolve().map_err(|error| BindError::Unresolved {
@@ -71,6 +75,7 @@ pub(crate) fn listen(url: &EndpointUrl) -> Result<(TcpListener, SocketAddr), Bin
     })?;
     let bind = || {
         let listener = TcpListener::bind(&*addresses)?;
+        rustix::net::listen(&listener, BACKLOG)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         Ok((listener, address))

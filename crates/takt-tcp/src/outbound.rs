@@ -16,6 +16,9 @@ use crate::token::Token;
 /// Memory that is kept once everything is sent, in bytes.
 const KEPT_CAPACITY: usize = 256 << 10;
 
+/// Bytes that a message may have even without [room](Outbound::room): a ServiceFault.
+const FAULT: usize = 256;
+
 /// Bytes before the body of a symmetric chunk.
 const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
 
@@ -24,6 +27,8 @@ const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
 pub(crate) struct Outbound {
     bytes: Vec<u8>,
     sent: usize,
+    /// Bytes of memory that may be allocated for messages.
+    pub(crate) room: usize,
     pub(crate) sequence: SequenceSender,
     pub(crate) limits: NegotiatedLimits,
     pub(crate) channel_id: u32,
@@ -34,6 +39,7 @@ impl Outbound {
         Self {
             bytes: Vec::new(),
             sent: 0,
+            room: usize::MAX,
             sequence: SequenceSender::new(true),
             limits,
             channel_id,
@@ -59,6 +65,37 @@ impl Outbound {
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
+    }
+
+    /// Bytes of memory.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Gives back the memory that holds nothing unsent.
+    pub(crate) fn shrink(&mut self) {
+        self.bytes.drain(..self.sent);
+        self.sent = 0;
+        self.bytes.shrink_to_fit();
+    }
+
+    /// Forgets what is not sent. `false` if the peer has a part of a message already, whose end it will miss.
+    pub(crate) fn forget(&mut self) -> bool {
+        let is_clean = self.bytes.is_empty();
+        self.bytes = Vec::new();
+        self.sent = 0;
+        is_clean
+    }
+
+    /// Whether memory for a message of `body` bytes is there, or may be allocated.
+    pub(crate) fn has_room(&self, body: usize) -> bool {
+        body <= self.max_body_by_memory()
+    }
+
+    fn max_body_by_memory(&self) -> usize {
+        let spare = self.bytes.capacity() - self.bytes.len();
+        let total = spare.saturating_add(self.room).saturating_sub(BODY);
+        total.max(FAULT)
     }
 
     /// Where messages of the connection layer and `OPN` messages are appended.
@@ -89,7 +126,7 @@ impl Outbound {
         encode: impl FnOnce(&mut Encoder<'_>) -> R,
     ) -> Result<(R, bool), TransportError> {
         let start = self.bytes.len();
-        let limit = self.max_message(token);
+        let limit = self.max_message(token).min(self.max_body_by_memory());
         self.bytes.extend_from_slice(&[0; BODY]);
         let mut encoder = Encoder::growing(&mut self.bytes, limit);
         let result = encode(&mut encoder);

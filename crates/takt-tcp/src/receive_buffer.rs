@@ -28,6 +28,29 @@ impl ReceiveBuffer {
         self.limit = limit;
     }
 
+    /// Bytes of memory that [`space`](Self::space) takes for a chunk of `expected` bytes.
+    pub(crate) fn capacity_for(&self, expected: usize) -> usize {
+        let needed = expected.max(FIRST_CAPACITY).min(self.limit);
+        if self.bytes.len() < needed {
+            needed.next_power_of_two().min(self.limit)
+        } else {
+            self.bytes.capacity()
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Gives back the memory if nothing is in it that was not taken out.
+    pub(crate) fn release(&mut self) {
+        if self.unread.is_empty() {
+            self.bytes = Vec::new();
+            self.unread = 0..0;
+        }
+    }
+
     /// What has arrived.
     pub(crate) fn unread(&self) -> &[u8] {
         &self.bytes[self.unread.clone()]
@@ -43,9 +66,9 @@ impl ReceiveBuffer {
         if self.unread.is_empty() {
             self.unread = 0..0;
         }
-        let needed = expected.max(FIRST_CAPACITY).min(self.limit);
-        if self.bytes.len() < needed {
-            let capacity = needed.next_power_of_two().min(self.limit);
+        let capacity = self.capacity_for(expected);
+        if self.bytes.len() < capacity {
+            self.bytes.reserve_exact(capacity - self.bytes.len());
             self.bytes.resize(capacity, 0);
         }
         // Chunks that are in the way at the end go to the front; so do all once the end is reached.
@@ -66,7 +89,7 @@ impl ReceiveBuffer {
     /// Takes the first `size` unread bytes out; [`get`](Self::get) has them until the next `space`.
     pub(crate) fn take(&mut self, size: usize) -> Range<usize> {
         let start = self.unread.start;
-        self.unread.start = (start + size).min(self.unread.end);
+        self.unread.start = start.saturating_add(size).min(self.unread.end);
         start..self.unread.start
     }
 

@@ -24,11 +24,28 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) enum Fate {
     Stay,
     Remove,
+    /// It needs this much memory more than there is, in bytes: make room and [serve](ServedConnection::serve) it, or end it.
+    Starve(usize),
+}
+
+/// How far a client has come. Those without a Session give way where connections run out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Stage {
+    /// Connected, and has said nothing.
+    Connected,
+    /// Said Hello, and has no SecureChannel.
+    Greeted,
+    /// Has a SecureChannel without an activated Session.
+    Channel,
+    /// Uses an activated Session.
+    Session,
 }
 
 pub(crate) struct ServedConnection<C> {
     socket: OwnedFd,
     address: SocketAddr,
+    /// How many were accepted before.
+    number: u64,
     machine: ServerConnection,
     /// What the handler keeps; `None` until the SecureChannel is open, and after.
     handled: Option<C>,
@@ -38,24 +55,82 @@ pub(crate) struct ServedConnection<C> {
     /// Set when the connection has ended and only waits for the client to notice.
     linger_until: Option<Instant>,
     said_all: bool,
+    /// When bytes were last received or sent.
+    last_progress: Instant,
 }
 
 impl<C> ServedConnection<C> {
     pub(crate) fn new(
         socket: OwnedFd,
         address: SocketAddr,
+        number: u64,
         machine: ServerConnection,
         waker: CompletionWaker,
+        now: Instant,
     ) -> Self {
         Self {
             socket,
             address,
+            number,
             machine,
             handled: None,
             waker,
             interest: Interest::READ,
             linger_until: None,
             said_all: false,
+            last_progress: now,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many connections were accepted before.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes of memory that its buffers take.
+    pub(crate) fn memory(&self) -> usize {
+        self.machine.memory()
+    }
+
+    pub(crate) fn last_progress(&self) -> Instant {
+        self.last_progress
+    }
+
+    /// How far the client has come; `None` once the connection has ended.
+    pub(crate) fn stage<H>(&self, handler: &H) -> Option<Stage>
+    where
+        H: RequestHandler<Connection = C>,
+    {
+        Some(match &self.handled {
+            _ if self.is_lingering() => return None,
+            Some(handled) if handler.has_session(handled) => Stage::Session,
+            Some(_) => Stage::Channel,
+            None if self.machine.has_said_hello() => Stage::Greeted,
+            None => Stage::Connected,
+        })
+    }
+
+    /// Gives back memory in which nothing is; says how much, in bytes.
+    pub(crate) fn release_memory(&mut self) -> usize {
+        let before = self.machine.memory();
+        self.machine.release_memory();
+        before - self.machine.memory()
+    }
+
+    /// Ends the connection for the sake of others and gives back its memory.
+    pub(crate) fn abandon<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
+    where
+        H: RequestHandler<Connection = C>,
+    {
+        tracing::debug!(client = %self.address, %error, "closing the connection");
+        if self.machine.abandon(error) {
+            self.begin_linger(handler, now)
+        } else {
+            Fate::Remove
         }
     }
 
@@ -110,7 +185,7 @@ impl<C> ServedConnection<C> {
         }
         if event.is_readable() && !self.machine.is_congested() {
             match self.receive() {
-                Ok(true) => {}
+                Ok(true) => self.last_progress = now,
                 Ok(false) => return Fate::Remove,
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(_) => return Fate::Remove,
@@ -128,23 +203,23 @@ impl<C> ServedConnection<C> {
     }
 
     /// Handles what has been received and sends what there is to send.
-    fn serve<H>(&mut self, handler: &H, now: Instant) -> Fate
+    pub(crate) fn serve<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {
         loop {
             let fate = match self.handle_events(handler, now) {
                 Ok(Fate::Stay) => self.flush(now),
-                Ok(Fate::Remove) => {
+                Ok(fate) => {
                     self.flush(now);
-                    Fate::Remove
+                    fate
                 }
                 Err(error) => self.end(handler, &error, now),
             };
             // Requests were left in the buffer because of unsent bytes, and those are gone: they will not make the
             // socket ready again.
             let again = self.machine.is_held_back() && !self.machine.is_congested();
-            if fate == Fate::Remove || self.is_lingering() || !again {
+            if fate != Fate::Stay || self.is_lingering() || !again {
                 return fate;
             }
         }
@@ -169,11 +244,16 @@ impl<C> ServedConnection<C> {
                         Outcome::Complete => request.fault(StatusCode::BadResponseTooLarge)?,
                         Outcome::Deferred => request.defer(),
                     }
+                    let has_session = handler.has_session(handled);
+                    self.machine.set_session(has_session);
                 }
                 ServerEvent::Opened(channel) => {
                     let waker = Arc::clone(&self.waker);
-                    self.handled = Some(handler.connect(self.address, channel, waker));
+                    let handled = handler.connect(self.address, channel, waker);
+                    self.machine.set_session(handler.has_session(&handled));
+                    self.handled = Some(handled);
                 }
+                ServerEvent::OutOfMemory { bytes } => return Ok(Fate::Starve(bytes)),
                 ServerEvent::Closed => return Ok(Fate::Remove),
             }
         }
@@ -231,7 +311,7 @@ impl<C> ServedConnection<C> {
     }
 
     /// Ends the connection because of `error`.
-    fn end<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
+    pub(crate) fn end<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {
@@ -297,7 +377,10 @@ impl<C> ServedConnection<C> {
             return Fate::Stay;
         }
         match send(&self.socket, unsent, SendFlags::NOSIGNAL) {
-            Ok(count) => self.machine.transmitted(count, now),
+            Ok(count) => {
+                self.last_progress = now;
+                self.machine.transmitted(count, now);
+            }
             Err(Errno::AGAIN | Errno::INTR) => self.machine.transmitted(0, now),
             Err(_) => return Fate::Remove,
         }

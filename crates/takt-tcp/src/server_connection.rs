@@ -16,6 +16,7 @@ use crate::error::TransportError;
 use crate::fault;
 use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
+use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
 use crate::outbound::Outbound;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, ServerEvent, send_fault};
@@ -38,6 +39,7 @@ pub struct ServerConnection {
     endpoint_url: String,
     channel: Option<ServerChannel>,
     deferred: usize,
+    memory: ConnectionMemory,
     /// Polling stopped because of congestion.
     held_back: bool,
     /// For Hello and OpenSecureChannel.
@@ -50,6 +52,7 @@ enum Step {
     Nothing,
     Opened,
     Request { request_id: u32, body: Body },
+    OutOfMemory { bytes: usize },
     Closed,
 }
 
@@ -69,6 +72,7 @@ impl ServerConnection {
             endpoint_url: String::new(),
             channel: None,
             deferred: 0,
+            memory: ConnectionMemory::new(Arc::clone(&config)),
             held_back: false,
             handshake_deadline: now + config.handshake_timeout,
             chunk_deadline: None,
@@ -103,6 +107,7 @@ impl ServerConnection {
         };
         Ok(match (step, &self.channel) {
             (Step::Request { request_id, body }, Some(channel)) => {
+                self.outbound.room = response_room(&self.memory, &self.outbound);
                 Some(ServerEvent::Request(Request {
                     request_id,
                     body: self.inbound.body(&body),
@@ -114,6 +119,7 @@ impl ServerConnection {
             (Step::Opened, Some(channel)) => Some(ServerEvent::Opened(
                 channel.describe(self.inbound.channel_id, &self.endpoint_url),
             )),
+            (Step::OutOfMemory { bytes }, _) => Some(ServerEvent::OutOfMemory { bytes }),
             (Step::Closed, _) => Some(ServerEvent::Closed),
             _ => None,
         })
@@ -121,6 +127,9 @@ impl ServerConnection {
 
     /// Goes on until something is to be told.
     fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
+        // What was given out is dealt with.
+        self.inbound.trim();
+        self.recount();
         loop {
             self.held_back = self.state != State::Closed && self.is_congested();
             if self.state == State::Closed || self.held_back {
@@ -128,7 +137,17 @@ impl ServerConnection {
                 self.chunk_deadline = None;
                 return Ok(Step::Nothing);
             }
-            let Some(chunk) = self.inbound.next_chunk()? else {
+            let header = self.inbound.peek_chunk()?;
+            let inbound = match &header {
+                Some(header) => self.inbound.capacity_with(header),
+                None => self.inbound.capacity_for_space(),
+            };
+            match self.memory.grow(inbound + self.outbound.capacity()) {
+                Ok(()) => {}
+                Err(Refused::Budget { bytes }) => return Ok(Step::OutOfMemory { bytes }),
+                Err(Refused::Connection(error)) => return Err(error),
+            }
+            let Some(header) = header else {
                 self.chunk_deadline = match self.chunk_deadline {
                     _ if !self.inbound.is_incomplete() => None,
                     None => Some(now + self.config.chunk_timeout),
@@ -136,6 +155,7 @@ impl ServerConnection {
                 };
                 return Ok(Step::Nothing);
             };
+            let chunk = self.inbound.take_chunk(header);
             self.chunk_deadline = None;
             match (self.state, chunk.header.message_type) {
                 (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
@@ -217,17 +237,71 @@ impl ServerConnection {
             _ => return Err(TransportError::Closed),
         };
         let token = channel.tokens.sending(now);
-        if body.is_empty() || body.len() > self.outbound.max_message(token) {
+        self.outbound.room = response_room(&self.memory, &self.outbound);
+        let refused = if body.is_empty() || body.len() > self.outbound.max_message(token) {
+            Some(StatusCode::BadResponseTooLarge)
+        } else if !self.outbound.has_room(body.len()) {
+            Some(StatusCode::BadOutOfMemory)
+        } else {
+            None
+        };
+        if let Some(status) = refused {
             let handle = fault::handle_of_response(body);
-            let status = StatusCode::BadResponseTooLarge;
-            return send_fault(&mut self.outbound, token, request_id, handle, status);
+            send_fault(&mut self.outbound, token, request_id, handle, status)?;
+        } else {
+            let kind = MessageType::Message;
+            let (written, _) = self
+                .outbound
+                .message(kind, token, request_id, |e| e.bytes(body))?;
+            debug_assert!(written.is_ok(), "its length was checked");
         }
-        let kind = MessageType::Message;
-        let (written, _) = self
-            .outbound
-            .message(kind, token, request_id, |e| e.bytes(body))?;
-        debug_assert!(written.is_ok(), "its length was checked");
+        self.recount();
         Ok(())
+    }
+
+    /// Charges what the buffers take now.
+    fn recount(&mut self) {
+        let total = self.inbound.capacity() + self.outbound.capacity();
+        if total == self.memory.held() {
+            return;
+        }
+        if self.memory.grow(total).is_err() {
+            // Buffers for responses double when they grow; what was written fits.
+            self.outbound.shrink();
+        }
+        let total = self.inbound.capacity() + self.outbound.capacity();
+        self.memory.note(total);
+    }
+
+    /// Bytes of memory that the connection holds. They are charged to a budget of its
+    /// [configuration](ServerConnectionConfig::memory).
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.memory.held()
+    }
+
+    /// Says whether the client uses an activated Session, which decides about the budget that memory is charged to.
+    pub fn set_session(&mut self, has_session: bool) {
+        self.memory.set_session(has_session);
+    }
+
+    /// Gives back memory in which nothing is.
+    pub fn release_memory(&mut self) {
+        self.inbound.release(false);
+        self.outbound.shrink();
+        self.recount();
+    }
+
+    /// Ends the connection for the sake of others and gives back its memory. `true` if an Error message is left to be sent;
+    /// `false` if the client has received a part of another message and would not understand it.
+    pub fn abandon(&mut self, error: &TransportError) -> bool {
+        let is_clean = self.outbound.forget() && self.state != State::Closed;
+        self.fail(error);
+        if !is_clean {
+            self.outbound.forget();
+        }
+        self.recount();
+        is_clean
     }
 
     /// What is to be sent; empty when nothing is.
@@ -239,6 +313,7 @@ impl ServerConnection {
     /// `count` bytes of [`transmit`](Self::transmit) were sent; 0 when the socket takes nothing now.
     pub fn transmitted(&mut self, count: usize, now: Instant) {
         self.outbound.sent(count);
+        self.recount();
         self.send_deadline = match self.send_deadline {
             _ if self.outbound.unsent().is_empty() => None,
             Some(deadline) if count == 0 => Some(deadline),
@@ -250,8 +325,16 @@ impl ServerConnection {
     /// then nothing shall be received either.
     #[must_use]
     pub fn is_congested(&self) -> bool {
-        self.outbound.unsent().len() > self.config.max_unsent
+        let unsent = self.outbound.unsent().len();
+        unsent > self.config.max_unsent
             || self.deferred >= self.config.max_deferred
+            // Without memory for more responses requests wait until some of these are sent.
+            || unsent > SMALL_RESPONSES && self.memory.room() < SMALL_RESPONSES
+    }
+
+    /// How far the client has come with Hello and OpenSecureChannel.
+    pub(crate) const fn has_said_hello(&self) -> bool {
+        !matches!(self.state, State::AwaitHello)
     }
 
     /// Whether the last [`poll`](Self::poll) stopped because the connection was congested: requests may have been received
@@ -317,6 +400,15 @@ impl ServerConnection {
             self.state = State::Closed;
             self.chunk_deadline = None;
             hello::emit_error(self.outbound.raw(), status, reason);
+            // Nothing more is received.
+            self.inbound.release(true);
+            self.recount();
         }
     }
+}
+
+/// Bytes of memory that may be allocated for responses.
+fn response_room(memory: &ConnectionMemory, outbound: &Outbound) -> usize {
+    let small = SMALL_RESPONSES.saturating_sub(outbound.unsent().len());
+    memory.room().max(small)
 }

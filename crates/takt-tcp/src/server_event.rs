@@ -17,6 +17,12 @@ pub enum ServerEvent<'a> {
     Opened(ChannelDescription<'a>),
     /// A request to be answered.
     Request(Request<'a>),
+    /// What has arrived needs this much memory more than the budget has, in bytes: make room and poll again, or
+    /// [end](crate::ServerConnection::fail) the connection.
+    OutOfMemory {
+        /// What is lacking, at most.
+        bytes: usize,
+    },
     /// The client closed the SecureChannel: close the socket (7.1.4).
     Closed,
 }

@@ -74,6 +74,12 @@ impl<T> Slots<T> {
         Some(value)
     }
 
+    /// All values with their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(index, slot)| Some((id(index, slot.generation), slot.value.as_ref()?)))
+    }
+
     /// How many places there are, taken or not: what [`id_at`](Self::id_at) may be asked for.
     pub(crate) const fn places(&self) -> usize {
         self.slots.len()
@@ -119,5 +125,7 @@ mod tests {
         assert_eq!(slots.get_mut(third), Some(&mut 'c'));
         assert_eq!(slots.get_mut(1 << 21), None);
         assert_eq!(slots.len(), 2);
+        let all: Vec<_> = slots.iter().map(|(id, value)| (id, *value)).collect();
+        assert_eq!(all, [(third, 'c'), (second, 'b')]);
     }
 }

@@ -20,10 +20,15 @@ pub const LATER: &[u8] = b"later";
 /// A body that is answered by another thread once it is [released](EchoServer::release).
 pub const HELD: &[u8] = b"later, when released";
 
+/// A body after which a connection of a server [without Sessions](EchoServer::without_sessions) counts as one with a Session.
+pub const ACTIVATE: &[u8] = b"activate";
+
 #[derive(Default)]
 pub struct Echo {
     pub channels: Arc<AtomicUsize>,
     gate: Arc<Gate>,
+    /// Connections have a Session only after [`ACTIVATE`], not from the start.
+    needs_activation: bool,
 }
 
 #[derive(Default)]
@@ -47,6 +52,7 @@ impl Gate {
 pub struct EchoConnection {
     waker: CompletionWaker,
     completed: Arc<Completed>,
+    has_session: bool,
 }
 
 type Completed = Mutex<VecDeque<(u32, Vec<u8>)>>;
@@ -64,6 +70,7 @@ impl RequestHandler for Echo {
         EchoConnection {
             waker,
             completed: Arc::default(),
+            has_session: !self.needs_activation,
         }
     }
 
@@ -74,6 +81,7 @@ impl RequestHandler for Echo {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> Outcome {
+        connection.has_session |= request == ACTIVATE;
         if !request.starts_with(LATER) {
             if response.bytes(request).is_err() {
                 response.truncate(0);
@@ -92,6 +100,10 @@ impl RequestHandler for Echo {
             waker();
         });
         Outcome::Deferred
+    }
+
+    fn has_session(&self, connection: &EchoConnection) -> bool {
+        connection.has_session
     }
 
     fn take_completed(&self, connection: &mut EchoConnection) -> Option<(u32, Vec<u8>)> {
@@ -116,9 +128,24 @@ pub struct EchoServer {
 }
 
 impl EchoServer {
+    /// All connections have a Session from the start.
     pub fn start(config: TcpServerConfig) -> Self {
+        Self::with(config, Echo::default())
+    }
+
+    /// Connections have a Session only after [`ACTIVATE`].
+    pub fn without_sessions(config: TcpServerConfig) -> Self {
+        let needs_activation = true;
+        let echo = Echo {
+            needs_activation,
+            ..Echo::default()
+        };
+        Self::with(config, echo)
+    }
+
+    fn with(config: TcpServerConfig, echo: Echo) -> Self {
         let url = "opc.tcp://127.0.0.1:0".parse().unwrap();
-        let mut server = TcpServer::bind(&url, config, Echo::default()).unwrap();
+        let mut server = TcpServer::bind(&url, config, echo).unwrap();
         let url = server.url().clone();
         let channels = Arc::clone(&server.handler().channels);
         let gate = Arc::clone(&server.handler().gate);

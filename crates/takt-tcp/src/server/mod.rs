@@ -1,32 +1,26 @@
 //! The server's loop: a listening socket and its connections on one level-triggered `Readiness` and one thread.
 
+mod accept;
+mod relief;
+
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::net::{SocketFlags, acceptfrom_with, sockopt};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
 use takt_ua::StatusCode;
 
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
+use crate::error::TransportError;
 use crate::handler::RequestHandler;
 use crate::listener::{BindError, listen};
 use crate::served_connection::{Fate, ServedConnection};
-use crate::server_connection::ServerConnection;
 use crate::slots::Slots;
-
-/// Connections accepted at a time, so that a flood of them does not keep the others waiting.
-const ACCEPTS: usize = 16;
-/// Connections above the limit that are told so instead of just being dropped.
-const REFUSALS: usize = 64;
-/// How long accepting rests when the system has no descriptors or memory left.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 const LISTENER: u64 = 0;
 const COMPLETIONS: u64 = 1;
@@ -36,9 +30,10 @@ const FIRST_CONNECTION: u64 = 3;
 /// How a [`TcpServer`] serves.
 #[derive(Debug, Clone)]
 pub struct TcpServerConfig {
-    /// Limits, policies and deadlines of each connection.
+    /// Limits, policies and deadlines of each connection, and the budgets of memory for all of them.
     pub connection: ServerConnectionConfig,
-    /// Connections at a time; more are refused with BadTcpNotEnoughResources.
+    /// Connections at a time. For one more, one without an activated Session is closed (OPC 10000-4, 5.6.2.1); if all have one,
+    /// the new one is refused. The client is told BadTcpNotEnoughResources.
     pub max_connections: usize,
 }
 
@@ -74,6 +69,7 @@ impl Default for TcpServerConfig {
 ///         }
 ///         Outcome::Complete
 ///     }
+///     fn has_session(&self, _: &()) -> bool { true }
 ///     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> { None }
 ///     fn disconnect(&self, _: ()) {}
 /// }
@@ -103,9 +99,16 @@ pub struct TcpServer<H: RequestHandler> {
     connections: Slots<ServedConnection<H::Connection>>,
     completions: Completions,
     next_channel_id: u32,
+    /// Connections that were accepted so far.
+    accepted: u64,
     /// Goes off at the earliest deadline of any connection, or before.
     alarm: Alarm,
     accept_again: Option<Instant>,
+    /// When memory is looked for again among the connections, after none was found.
+    search_again: Option<Instant>,
+    /// When connections that gave way were last written to the log, and how many there were since.
+    reported: Option<Instant>,
+    unreported: usize,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -151,8 +154,12 @@ impl<H: RequestHandler> TcpServer<H> {
             completions,
             // OPC 10000-6 6.7.2.2: likely to be unique after each restart.
             next_channel_id: u32::from_ne_bytes(random),
+            accepted: 0,
             alarm,
             accept_again: None,
+            search_again: None,
+            reported: None,
+            unreported: 0,
             readiness,
         })
     }
@@ -207,9 +214,10 @@ impl<H: RequestHandler> TcpServer<H> {
             ALARM => self.handle_timeouts(now),
             id => {
                 let id = id - FIRST_CONNECTION;
+                self.keep_reserve(id, now);
                 if let Some(connection) = self.connections.get_mut(id) {
                     let fate = connection.ready(event, &self.handler, now);
-                    self.settle(id, fate);
+                    self.settle(id, fate, now);
                 }
             }
         }
@@ -246,7 +254,7 @@ impl<H: RequestHandler> TcpServer<H> {
                     Some(at) if at <= now => connection.handle_timeout(&self.handler, now),
                     _ => Fate::Stay,
                 };
-                self.settle(id, fate);
+                self.settle(id, fate, now);
             }
         }
     }
@@ -261,17 +269,30 @@ impl<H: RequestHandler> TcpServer<H> {
                 && !connection.is_lingering()
             {
                 let fate = connection.close(&self.handler, status, reason, now);
-                self.settle(id, fate);
+                self.settle(id, fate, now);
             }
         }
     }
 
     /// After a connection was touched: removes it, or waits for what it wants.
-    fn settle(&mut self, id: u64, fate: Fate) {
+    fn settle(&mut self, id: u64, fate: Fate, now: Instant) {
+        let mut fate = fate;
+        while let Fate::Starve(bytes) = fate {
+            let has_room = self.make_room(id, bytes, now);
+            let Some(connection) = self.connections.get_mut(id) else {
+                return;
+            };
+            fate = if has_room {
+                connection.serve(&self.handler, now)
+            } else {
+                let limit = self.connection_config.memory.limit();
+                let error = TransportError::NotEnoughMemory { limit };
+                connection.end(&self.handler, &error, now)
+            };
+        }
         let Some(connection) = self.connections.get_mut(id) else {
             return;
         };
-        let mut fate = fate;
         if fate == Fate::Stay {
             let wanted = connection.wanted_interest();
             if wanted != connection.interest {
@@ -300,75 +321,10 @@ impl<H: RequestHandler> TcpServer<H> {
         for &id in &list {
             if let Some(connection) = self.connections.get_mut(id) {
                 let fate = connection.complete(&self.handler, now);
-                self.settle(id, fate);
+                self.settle(id, fate, now);
             }
         }
         self.completions.recycle(list);
-    }
-
-    fn accept(&mut self, now: Instant) {
-        for _ in 0..ACCEPTS {
-            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            match acceptfrom_with(&self.listener, flags) {
-                Ok((socket, address)) => {
-                    let address = address.and_then(|any| SocketAddr::try_from(any).ok());
-                    self.accepted(socket, address.unwrap_or(self.address), now);
-                }
-                Err(Errno::AGAIN) => return,
-                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
-                    tracing::warn!(url = %self.url, "no descriptors or memory left: cannot accept connections");
-                    // The connection that waits keeps the listener readable: without a pause this would spin.
-                    self.listen_for(Interest::NONE);
-                    self.accept_again = Some(now + ACCEPT_PAUSE);
-                    self.alarm.at(now + ACCEPT_PAUSE);
-                    return;
-                }
-                // The connection broke before it was accepted, or a signal came: there may be more.
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn listen_for(&self, interest: Interest) {
-        let key = tagged_key(self.tag, LISTENER);
-        if let Err(error) = self.readiness.modify(self.listener.as_fd(), key, interest) {
-            tracing::error!(url = %self.url, %error, "cannot wait for connections");
-        }
-    }
-
-    fn accepted(&mut self, socket: OwnedFd, address: SocketAddr, now: Instant) {
-        let count = self.connections.len();
-        if count >= self.max_connections + REFUSALS {
-            tracing::warn!(client = %address, "too many connections: dropped");
-            return;
-        }
-        // A response must not wait for the acknowledgement of the one before. Peers that vanish without a word are found
-        // by the keep-alive: their tokens may be valid for an hour.
-        let options = sockopt::set_tcp_nodelay(&socket, true)
-            .and_then(|()| sockopt::set_socket_keepalive(&socket, true))
-            .and_then(|()| sockopt::set_tcp_keepidle(&socket, Duration::from_secs(60)));
-        if options.is_err() {
-            return;
-        }
-        self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
-        let config = Arc::clone(&self.connection_config);
-        let machine = ServerConnection::new(config, self.next_channel_id, now);
-        let id = self.connections.next_id();
-        let waker = self.completions.waker(id);
-        let connection = ServedConnection::new(socket, address, machine, waker);
-        let key = tagged_key(self.tag, id + FIRST_CONNECTION);
-        if let Err(error) = self.readiness.add(connection.fd(), key, Interest::READ) {
-            tracing::warn!(client = %address, %error, "cannot wait for a connection: dropped");
-            return;
-        }
-        let connection = self.connections.insert(connection);
-        let mut fate = Fate::Stay;
-        if count >= self.max_connections {
-            tracing::warn!(client = %address, limit = self.max_connections, "too many connections: refused");
-            let status = StatusCode::BadTcpNotEnoughResources;
-            fate = connection.close(&self.handler, status, "too many connections", now);
-        }
-        self.settle(id, fate);
     }
 }
 
@@ -384,9 +340,10 @@ impl<H: RequestHandler> fmt::Debug for TcpServer<H> {
 
 impl<H: RequestHandler> Drop for TcpServer<H> {
     fn drop(&mut self) {
+        let now = Instant::now();
         for index in 0..self.connections.places() {
             if let Some(id) = self.connections.id_at(index) {
-                self.settle(id, Fate::Remove);
+                self.settle(id, Fate::Remove, now);
             }
         }
         // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.

@@ -1,0 +1,96 @@
+//! What happens when memory runs out: connections that have made no progress for the longest time give theirs to the others.
+
+use std::time::{Duration, Instant};
+
+use crate::error::TransportError;
+use crate::handler::RequestHandler;
+use crate::memory::GRANTED;
+use crate::served_connection::Stage;
+
+use super::TcpServer;
+
+/// Bytes of each budget that are kept free for the response to the next request.
+const RESERVE: usize = 1 << 20;
+
+/// How long no connection is looked for after there was none with memory to give.
+const SEARCH_PAUSE: Duration = Duration::from_millis(100);
+
+impl<H: RequestHandler> TcpServer<H> {
+    /// Keeps some memory free for the response to the request that connection `id` may bring.
+    pub(super) fn keep_reserve(&mut self, id: u64, now: Instant) {
+        let config = &self.connection_config;
+        // The budget without a Session is a part of the other one.
+        let reserve = RESERVE.min(config.memory_without_session.limit() / 4);
+        if config.memory_without_session.available() >= reserve
+            || self.search_again.is_some_and(|at| now < at)
+        {
+            return;
+        }
+        let without_session = self.free(id, reserve, false, now);
+        let all = self.connection_config.memory.available() >= reserve
+            || self.free(id, reserve, true, now);
+        self.search_again = (!without_session || !all).then(|| now + SEARCH_PAUSE);
+    }
+
+    /// Makes room for `bytes` that connection `id` needs. Connections with a Session give way only to their like.
+    pub(super) fn make_room(&mut self, id: u64, bytes: usize, now: Instant) -> bool {
+        let stage = self.connections.get_mut(id);
+        let stage = stage.and_then(|connection| connection.stage(&self.handler));
+        self.free(id, bytes, stage == Some(Stage::Session), now)
+    }
+
+    /// Takes memory from other connections than `id` until `bytes` are available. Those without a Session are first, then
+    /// those that have been without progress for the longest time; buffers without contents cost nobody anything.
+    fn free(&mut self, id: u64, bytes: usize, with_session: bool, now: Instant) -> bool {
+        loop {
+            let config = &self.connection_config;
+            let budget = if with_session {
+                &config.memory
+            } else {
+                &config.memory_without_session
+            };
+            if budget.available() >= bytes {
+                return true;
+            }
+            let holders = self
+                .connections
+                .iter()
+                .filter(|(other, connection)| *other != id && connection.memory() > GRANTED);
+            let ranked = holders.map(|(other, connection)| {
+                let stage = connection.stage(&self.handler);
+                let has_session = stage == Some(Stage::Session);
+                (has_session, connection.last_progress(), other)
+            });
+            let allowed = ranked.filter(|(has_session, ..)| with_session || !has_session);
+            let Some((.., victim)) = allowed.min() else {
+                return false;
+            };
+            let Some(connection) = self.connections.get_mut(victim) else {
+                return false;
+            };
+            if connection.release_memory() == 0 {
+                let error = TransportError::GivesWay("the memory is needed for other connections");
+                let fate = connection.abandon(&self.handler, &error, now);
+                self.settle(victim, fate, now);
+                self.report_given_way(1, now);
+            }
+        }
+    }
+
+    /// Writes to the log that connections gave way, once a second at most.
+    pub(super) fn report_given_way(&mut self, count: usize, now: Instant) {
+        self.unreported += count;
+        let pause = Duration::from_secs(1);
+        if self.reported.is_none_or(|at| now >= at + pause) {
+            tracing::warn!(
+                url = %self.url,
+                closed = self.unreported,
+                connections = self.connections.len(),
+                memory = self.connection_config.memory.used(),
+                "connections or memory ran out: closed those without a Session, or without progress"
+            );
+            self.reported = Some(now);
+            self.unreported = 0;
+        }
+    }
+}
