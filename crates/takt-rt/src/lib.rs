@@ -6,6 +6,7 @@
 //! * [`cyclic`]: a loop that starts at absolute times, tells its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory stays loaded;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
+//! * [`descriptors`]: how many file descriptors the process may have open, and how many it has;
 //! * [`process`]: whether a process runs, sleeps or is stopped, and how much memory it takes;
 //! * [`segment`]: memory shared between processes, which is gone with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
@@ -18,6 +19,7 @@
 pub mod affinity;
 pub mod clock;
 pub mod cyclic;
+pub mod descriptors;
 pub mod memory;
 pub mod memory_budget;
 pub mod priority;

@@ -1,6 +1,6 @@
 //! The server: what transports, and applications, hold on to.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString};
+use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString, ids};
 
 use crate::address_space::AddressSpace;
 use crate::authentication::Authenticator;
@@ -27,6 +27,7 @@ use crate::session_observer::SessionObserver;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
+use crate::value::Value;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -52,6 +53,7 @@ pub struct Server {
     endpoints: ArcSwap<Vec<EndpointConfig>>,
     node_management: RwLock<Arc<dyn NodeManagement>>,
     last_channel: AtomicU64,
+    max_sessions: AtomicU32,
 }
 
 /// What a [`ServerBuilder`] hands over.
@@ -76,6 +78,7 @@ impl Server {
 
     pub(crate) fn new(parts: Parts) -> Self {
         let memory = MemoryBudget::new(parts.limits.max_memory);
+        let max_sessions = parts.limits.max_sessions;
         Self {
             memory_without_session: memory.part(parts.limits.max_memory_without_session),
             memory_of_sessions: memory.part(parts.limits.max_memory_of_sessions),
@@ -97,6 +100,7 @@ impl Server {
             endpoints: ArcSwap::default(),
             node_management: RwLock::new(parts.node_management),
             last_channel: AtomicU64::new(0),
+            max_sessions: AtomicU32::new(max_sessions),
         }
     }
 
@@ -216,6 +220,22 @@ impl Server {
     /// The part of [`memory`](Self::memory) that all Sessions hold.
     pub fn memory_of_sessions(&self) -> &MemoryBudget {
         &self.memory_of_sessions
+    }
+
+    /// Most Sessions at once: [`ServerLimits::max_sessions`], or fewer where there are fewer channels.
+    pub fn max_sessions(&self) -> u32 {
+        self.max_sessions.load(Ordering::Relaxed)
+    }
+
+    /// Allows no more than `sessions` Sessions at once, and shows that in ServerCapabilities: for transports that have fewer
+    /// channels than [`ServerLimits::max_sessions`].
+    pub fn limit_sessions(&self, sessions: u32) {
+        if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
+            let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
+            if let Err(error) = self.space.set_value(&shown, Value::stored(sessions)) {
+                tracing::warn!(%error, "MaxSessions cannot be shown");
+            }
+        }
     }
 
     /// Number of Sessions.

@@ -284,6 +284,13 @@ impl Sessions {
         Err(reason)
     }
 
+    /// A Session that is activated for this channel.
+    pub(crate) fn of_channel(&self, channel: u64) -> Option<Arc<Session>> {
+        let table = self.table();
+        let mut bound = table.values().filter(|session| session.is_usable(channel));
+        bound.next().cloned()
+    }
+
     /// Closes a Session; its token is worth nothing from now on.
     pub(crate) fn close(&self, session: &Session) {
         session.close();

@@ -4,11 +4,12 @@
 
 mod support;
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::Write;
+use std::net::{Shutdown, TcpListener};
 use std::time::{Duration, Instant};
 
 use support::echo_server::{Echo, EchoServer, HELD};
+use support::raw::{message, open, rest};
 use support::{NONE, chunk, error_message, hello, open_request};
 use takt_rt::readiness::Events;
 use takt_tcp::{
@@ -43,35 +44,6 @@ fn hasty() -> ServerConnectionConfig {
         send_timeout: Duration::from_secs(2),
         ..ServerConnectionConfig::default()
     }
-}
-
-/// Everything that the server still says.
-fn rest(stream: &mut TcpStream) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).unwrap();
-    bytes
-}
-
-/// One message.
-fn message(stream: &mut TcpStream) -> Vec<u8> {
-    let mut bytes = vec![0; 8];
-    stream.read_exact(&mut bytes).unwrap();
-    let size = u32::from_le_bytes(bytes[4..8].try_into().unwrap());
-    bytes.resize(size as usize, 0);
-    stream.read_exact(&mut bytes[8..]).unwrap();
-    bytes
-}
-
-/// Opens a channel by hand; SequenceNumbers go on at 52. Returns the SecureChannelId.
-fn open(stream: &mut TcpStream) -> u32 {
-    stream.write_all(&hello(65536, 65536, 0, 0)).unwrap();
-    stream
-        .write_all(&open_request(0, NONE, 51, 0, 1, 0))
-        .unwrap();
-    assert_eq!(&message(stream)[..4], b"ACKF");
-    let opened = message(stream);
-    assert_eq!(&opened[..4], b"OPNF");
-    u32::from_le_bytes(opened[8..12].try_into().unwrap())
 }
 
 #[test]

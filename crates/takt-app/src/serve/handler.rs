@@ -80,6 +80,10 @@ impl takt_tcp::RequestHandler for Services {
         }
     }
 
+    fn has_session(&self, connection: &Connection) -> bool {
+        connection.has_session()
+    }
+
     fn take_completed(&self, connection: &mut Connection) -> Option<(u32, Vec<u8>)> {
         Self::take_completed(self, connection)
     }

@@ -1,5 +1,6 @@
 //! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
 
+mod capacity;
 mod handler;
 mod traffic;
 
@@ -15,10 +16,11 @@ use takt_rt::priority::{self, Policy, PriorityError};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
-use takt_tcp::{BindError, TcpServer, TcpServerConfig};
+use takt_tcp::{BindError, ServerConnectionConfig, TcpServer, TcpServerConfig};
 
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
+use capacity::Descriptors;
 use handler::Services;
 use traffic::Counters;
 
@@ -29,8 +31,11 @@ pub use traffic::Traffic;
 pub struct ServeOptions {
     /// How the thread waits for requests. Spinning takes a whole core.
     pub waiting: Waiting,
-    /// Connections at a time, over each of the transports.
-    pub max_connections: usize,
+    /// Connections at a time of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`], as far as the file
+    /// descriptors of the process reach. There are fewer Sessions than connections in any case.
+    ///
+    /// [`ServerLimits::max_sessions`]: takt_services::ServerLimits::max_sessions
+    pub max_connections: Option<usize>,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
     /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are for this user alone.
@@ -47,7 +52,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             waiting: Waiting::Sleep,
-            max_connections: 256,
+            max_connections: None,
             runtime_directory: None,
             group: None,
             core: None,
@@ -68,6 +73,22 @@ pub enum ServeError {
     /// The system gave no thread or no descriptors.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
+    /// The process may not have enough file descriptors.
+    #[error(
+        "{wanted} connections of each endpoint take {needed} file descriptors with everything else, and this process may have {limit}: \
+         raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` of a service, `--ulimit nofile={needed}` of a container), \
+         or allow {possible} connections"
+    )]
+    Descriptors {
+        /// Connections of each endpoint that were asked for.
+        wanted: usize,
+        /// Connections of each endpoint that can be had.
+        possible: usize,
+        /// File descriptors that are needed.
+        needed: usize,
+        /// File descriptors that the process may have.
+        limit: usize,
+    },
     /// The thread cannot run on the core asked for.
     #[error(transparent)]
     Core(#[from] AffinityError),
@@ -97,6 +118,8 @@ pub struct Serving {
 impl Serving {
     /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's own name.
     ///
+    /// Raises the soft limit of the process on file descriptors to the hard limit.
+    ///
     /// # Errors
     /// An endpoint cannot be opened; then none is.
     pub fn start(
@@ -104,6 +127,19 @@ impl Serving {
         endpoints: &[Endpoint],
         options: ServeOptions,
     ) -> Result<Self, ServeError> {
+        let max_connections = capacity::max_connections(
+            options.max_connections,
+            server.max_sessions(),
+            endpoints,
+            Descriptors::of_this_process(),
+        )?;
+        // OPC 10000-4, 5.7.2.1: for N Sessions there are N + 1 channels.
+        let sessions = max_connections.saturating_sub(1).max(1);
+        server.limit_sessions(u32::try_from(sessions).unwrap_or(u32::MAX));
+        let options = ServeOptions {
+            max_connections: Some(max_connections),
+            ..options
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let readiness = Readiness::new()?;
         let waker = Waker::new()?;
@@ -219,10 +255,19 @@ impl Transports {
         url: &takt_tcp::EndpointUrl,
         options: &ServeOptions,
     ) -> Result<(), ServeError> {
-        let config = TcpServerConfig {
-            max_connections: options.max_connections,
+        let server = &self.services.server;
+        let connection = ServerConnectionConfig {
+            memory: server.memory().clone(),
+            memory_without_session: server.memory_without_session().clone(),
+            ..ServerConnectionConfig::default()
+        };
+        let mut config = TcpServerConfig {
+            connection,
             ..TcpServerConfig::default()
         };
+        if let Some(max_connections) = options.max_connections {
+            config.max_connections = max_connections;
+        }
         let tag = tag(TCP, self.tcp.len());
         let server = self.services.clone();
         let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
@@ -243,11 +288,12 @@ impl Transports {
         name: &ApplicationName,
         options: &ServeOptions,
     ) -> Result<(), ServeError> {
+        let defaults = ServerConfig::default();
         let config = ServerConfig {
-            max_connections: options.max_connections,
+            max_connections: options.max_connections.unwrap_or(defaults.max_connections),
             runtime_directory: options.runtime_directory.clone(),
             group: options.group.clone(),
-            ..ServerConfig::default()
+            ..defaults
         };
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());
         let server = self.services.clone();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use takt_app::serve::{ServeOptions, Serving, Traffic};
+use takt_app::serve::{Serving, Traffic};
 use takt_app::{Endpoint, Provider, Variable, loopback};
 use takt_registry::{Registry, RegistryOptions};
 
@@ -21,8 +21,6 @@ use crate::error::BenchError;
 pub(super) const VARIABLES: usize = 10;
 /// What the names of the Providers begin with.
 pub(super) const NAME: &str = "BenchProvider";
-/// Connections that the registry accepts: the most Providers and Consumers that there can be, and some.
-const CONNECTIONS: usize = 600;
 
 /// A part to play, until the standard input ends. Every line of it is answered with a [`Report`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,10 +142,6 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
             Registry::start(RegistryOptions {
                 endpoint: Endpoint::Tcp(loopback(0)),
                 database: directory.join("registry.redb"),
-                serve: ServeOptions {
-                    max_connections: CONNECTIONS,
-                    ..ServeOptions::default()
-                },
                 ..RegistryOptions::default()
             })
             .map_err(BenchError::round_trip("the registry"))?,

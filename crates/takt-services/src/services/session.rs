@@ -43,7 +43,7 @@ pub(crate) fn create(
     let (session, replaced) = server.sessions.create(NewSession {
         channel: connection.channel,
         timeout,
-        max_sessions: server.limits.max_sessions,
+        max_sessions: server.max_sessions(),
         memory: server
             .memory_of_sessions()
             .part(server.limits.max_memory_per_session),
@@ -197,7 +197,8 @@ pub(crate) fn close(
     subscriptions.with(|engine| engine.session_closed(&session.id, delete));
     tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
-    connection.session = None;
+    // The channel may have another one.
+    connection.session = sessions.of_channel(connection.channel);
     encode(
         &CloseSessionResponse {
             response_header: request.response_header(),

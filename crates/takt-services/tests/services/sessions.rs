@@ -197,6 +197,32 @@ fn there_are_only_so_many_sessions() {
 }
 
 #[test]
+fn fewer_channels_allow_fewer_sessions() {
+    let server = server();
+    server.limit_sessions(1);
+    server.limit_sessions(5);
+    assert_eq!(server.max_sessions(), 1);
+    let _first = Client::new(&server);
+    let mut second = Client::connect(&server);
+    assert_eq!(second.create().unwrap_err(), StatusCode::BadTooManySessions);
+}
+
+#[test]
+fn a_channel_has_a_session_while_one_of_several_is_open() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let first = client.token.clone();
+    client.create().unwrap();
+    client.activate().unwrap();
+    assert!(client.connection.has_session());
+    close(&mut client).unwrap();
+    assert!(client.connection.has_session());
+    client.token = first;
+    close(&mut client).unwrap();
+    assert!(!client.connection.has_session());
+}
+
+#[test]
 fn sessions_without_a_channel_make_room_the_oldest_first() {
     let limits = ServerLimits {
         max_sessions: 3,

@@ -1,0 +1,115 @@
+//! How many connections each endpoint can have, from the limits on Sessions and on file descriptors.
+
+use crate::endpoint::Endpoint;
+
+use super::ServeError;
+
+/// File descriptors for everything that is no connection: those of endpoints, databases, logs, connections to other servers. Of
+/// a process with few descriptors it is a quarter.
+const RESERVE: usize = 256;
+
+/// What connections are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Descriptors {
+    /// How many the process may have.
+    pub(super) limit: usize,
+    /// How many it has.
+    pub(super) open: usize,
+}
+
+impl Descriptors {
+    /// Raises the limit of this process to the hard limit, and looks how many are open.
+    pub(super) fn of_this_process() -> Self {
+        Self {
+            limit: takt_rt::descriptors::raise_limit(),
+            open: takt_rt::descriptors::open(),
+        }
+    }
+
+    fn for_connections(self) -> usize {
+        let reserve = RESERVE.min(self.limit / 4);
+        self.limit.saturating_sub(self.open).saturating_sub(reserve)
+    }
+}
+
+/// File descriptors of a connection.
+const fn cost(endpoint: &Endpoint) -> usize {
+    match endpoint {
+        Endpoint::Tcp(_) => 1,
+        // A socket, two doorbells, and the memory.
+        Endpoint::SharedMemory(_) => 4,
+    }
+}
+
+/// Connections at a time of each of `endpoints`: `wanted`, or a quarter more than there can be Sessions, as far as the descriptors reach.
+///
+/// # Errors
+/// There are not enough descriptors for `wanted`.
+pub(super) fn max_connections(
+    wanted: Option<usize>,
+    max_sessions: u32,
+    endpoints: &[Endpoint],
+    descriptors: Descriptors,
+) -> Result<usize, ServeError> {
+    let of_each: usize = endpoints.iter().map(cost).sum();
+    let possible = descriptors.for_connections() / of_each.max(1);
+    if let Some(wanted) = wanted {
+        if wanted > possible {
+            let others = descriptors.limit - descriptors.for_connections().min(descriptors.limit);
+            return Err(ServeError::Descriptors {
+                wanted,
+                possible,
+                needed: wanted.saturating_mul(of_each).saturating_add(others),
+                limit: descriptors.limit,
+            });
+        }
+        return Ok(wanted);
+    }
+    // OPC 10000-4, 5.7.2.1: N + 1 at least for N Sessions.
+    let sessions = usize::try_from(max_sessions).unwrap_or(usize::MAX);
+    let enough = sessions.saturating_add(sessions / 4 + 1);
+    Ok(enough.min(possible).max(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoints() -> Vec<Endpoint> {
+        ["opc.iox2://Boiler", "opc.tcp://127.0.0.1:0"]
+            .map(|endpoint| endpoint.parse().unwrap())
+            .into()
+    }
+
+    fn possible(limit: usize, max_sessions: u32) -> usize {
+        let descriptors = Descriptors { limit, open: 20 };
+        max_connections(None, max_sessions, &endpoints(), descriptors).unwrap()
+    }
+
+    #[test]
+    fn there_are_more_connections_than_sessions_unless_descriptors_are_few() {
+        assert_eq!(possible(1 << 20, 1024), 1281);
+        assert_eq!(possible(usize::MAX, 1), 2);
+        // 5 descriptors for one connection of each endpoint.
+        assert_eq!(possible(1024, 1024), (1024 - 20 - 256) / 5);
+        assert_eq!(possible(100, 1024), (100 - 20 - 25) / 5);
+        assert_eq!(possible(16, 1024), 2);
+    }
+
+    #[test]
+    fn more_than_possible_is_refused_with_what_to_do() {
+        let descriptors = Descriptors {
+            limit: 1024,
+            open: 24,
+        };
+        let allow = |wanted| max_connections(Some(wanted), 1024, &endpoints(), descriptors);
+        assert_eq!(allow(148).unwrap(), 148);
+        let text = allow(149).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "149 connections of each endpoint take 1025 file descriptors with everything else, and this process may have 1024: \
+             raise the hard limit (`ulimit -Hn 1025` as root, `LimitNOFILE=` of a service, `--ulimit nofile=1025` of a container), \
+             or allow 148 connections"
+        );
+    }
+}
