@@ -54,6 +54,8 @@ pub struct Server {
     node_management: RwLock<Arc<dyn NodeManagement>>,
     last_channel: AtomicU64,
     max_sessions: AtomicU32,
+    /// How often changes of NodeManagement could not be settled.
+    unsettled: AtomicU64,
 }
 
 /// What a [`ServerBuilder`] hands over.
@@ -101,6 +103,7 @@ impl Server {
             node_management: RwLock::new(parts.node_management),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
+            unsettled: AtomicU64::new(0),
         }
     }
 
@@ -264,6 +267,16 @@ impl Server {
                 .read()
                 .unwrap_or_else(PoisonError::into_inner),
         )
+    }
+
+    /// How often changes of NodeManagement could not be settled. Whoever sees another number than before has lost what it
+    /// changed: the changes of all requests under way are settled together.
+    pub(crate) fn unsettled(&self) -> u64 {
+        self.unsettled.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_unsettled(&self) {
+        self.unsettled.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Announces in ServerStatus that the server will stop at `at` (OPC 10000-5, 12.10).

@@ -4,9 +4,10 @@ use std::sync::{Arc, MutexGuard};
 
 use takt_ua::{ExpandedNodeId, NodeId};
 
-use super::links::{push_new, remove};
+use super::links::push_new;
 use super::name_cache::NameCache;
 use super::node::{Base, Binding, Inner, Node};
+use super::reference_list::ReferenceList;
 use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
 use crate::namespace0::Namespace0;
 
@@ -17,8 +18,6 @@ pub(crate) struct Counters {
     nodes: usize,
     /// The last number given out, for NodeIds that the server chooses.
     last_id: u32,
-    /// How often references or nodes have been removed.
-    pub(super) removals: u64,
     /// BrowseNames of the children of one node.
     pub(super) names: NameCache,
     /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
@@ -138,7 +137,7 @@ impl<'a> Edit<'a> {
                 stored.push(reference);
             }
         }
-        node.change_references(|references| references.clone_from(&stored));
+        node.change_references(|references| *references = ReferenceList::from(stored.clone()));
         self.rebind(&node, binding);
         self.space
             .nodes
@@ -205,17 +204,47 @@ impl<'a> Edit<'a> {
         let references = node.references();
         if delete_target_references {
             // First, so that nobody finds a way to the node any more while it goes.
-            for reference in references.iter() {
+            for reference in references.iter_from(0) {
                 self.remove_other_end(node_id, reference);
             }
         } else {
-            self.counters.dangling |= !references.is_empty();
+            self.counters.dangling |= references.len() > 0;
         }
+        if !delete_target_references {
+            self.counters.names.clear();
+        }
+        self.counters.names.forget(node_id);
         self.rebind(node, None);
         nodes.remove(node_id);
-        self.counters.removals += 1;
         self.counters.nodes = self.counters.nodes.saturating_sub(1);
         Ok(())
+    }
+
+    /// Removes some references of a node that has more than `few`, at both ends: before the node itself is deleted, which would
+    /// take long. Returns how many.
+    pub(crate) fn detach(&mut self, node_id: &NodeId, few: usize) -> usize {
+        let nodes = self.space.nodes.pin();
+        let Some(node) = nodes
+            .get(node_id)
+            .filter(|node| matches!(node.base, Base::Added(_)))
+        else {
+            return 0;
+        };
+        let references = node.references();
+        if references.len() <= few {
+            return 0;
+        }
+        let both_ends = references
+            .iter_from(0)
+            .filter(|reference| !reference.has_one_end());
+        let some: Vec<_> = both_ends.take(few).cloned().collect();
+        // A change would copy the list as long as it is looked at.
+        drop(references);
+        for reference in &some {
+            self.remove_other_end(node_id, reference);
+            self.unlink(node_id, node, reference);
+        }
+        some.len()
     }
 
     /// Deletes a reference, and its other end if asked for.
@@ -242,9 +271,8 @@ impl<'a> Edit<'a> {
             .node(source)
             .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(source.clone()))?;
         let reference = self.stored(reference_type.as_ref(), is_forward, target)?;
-        self.counters.removals += 1;
         let removed = match node.inner {
-            Inner::Node(node) => remove(node, &reference),
+            Inner::Node(node) => self.unlink(source, node, &reference),
             Inner::Standard(_) => false,
         };
         if !removed {

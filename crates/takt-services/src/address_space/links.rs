@@ -7,7 +7,7 @@ use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef};
 
 use super::AddressSpaceError;
 use super::edit::Edit;
-use super::node::Node;
+use super::node::{Inner, Node};
 use super::reference::{Reference, Target, TypeIndex};
 
 impl Edit<'_> {
@@ -92,9 +92,28 @@ impl Edit<'_> {
         if reference.has_one_end() {
             return;
         }
-        if let Some(node) = self.space.nodes.pin().get(target) {
-            remove(node, &other_end(source, reference));
+        let space = self.space;
+        if let Some(node) = space.nodes.pin().get(target) {
+            self.unlink(target, node, &other_end(source, reference));
         }
+    }
+
+    /// Removes a reference from the list of one node; whether it was there.
+    pub(super) fn unlink(&mut self, node_id: &NodeId, node: &Node, reference: &Reference) -> bool {
+        let (removed, is_long) = node
+            .change_references(|references| (references.remove(reference), references.is_long()));
+        let Some(position) = removed else {
+            return false;
+        };
+        let names = &mut self.counters.names;
+        if is_long && names.is_of(node_id) {
+            let types = self.space.types.snapshot();
+            let position = node.standard_references() + position;
+            names.removed(&self.space.view(), reference.view(&types), position);
+        } else {
+            names.forget(node_id);
+        }
+        true
     }
 
     /// Whether this reference is there.
@@ -106,15 +125,29 @@ impl Edit<'_> {
         target: &NodeId,
     ) -> bool {
         let view = self.space.view();
+        let index = self.space.types.find(reference_type.as_ref());
+        let types = self.space.types.snapshot();
         let has = |node: &NodeId, is_forward: bool, other: &NodeId| {
-            view.node(node).is_some_and(|node| {
-                node.references()
+            let Some(node) = view.node(node) else {
+                return false;
+            };
+            match (node.inner, index) {
+                (Inner::Node(node), Some(reference_type)) => {
+                    let target = Target::Local(other.clone());
+                    let reference = Reference {
+                        reference_type,
+                        is_forward,
+                        target,
+                    };
+                    node.has(&reference, &types)
+                }
+                _ => node
+                    .references()
                     .targets(reference_type, is_forward)
-                    .any(|known| known == *other)
-            })
+                    .any(|known| known == *other),
+            }
         };
         let count = |node: &NodeId| view.node(node).map_or(0, |node| node.references().len());
-        let index = self.space.types.find(reference_type.as_ref());
         if index.is_some_and(TypeIndex::is_one_way) {
             return if is_forward {
                 has(source, true, target)
@@ -171,17 +204,8 @@ fn other_end(source: &NodeId, reference: &Reference) -> Reference {
 /// Appends a reference; where one end may be there without the other, only if it is missing.
 pub(super) fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
     node.change_references(|references| {
-        if !may_exist || !references.contains(reference) {
+        if !may_exist || references.position(reference).is_none() {
             references.push(reference.clone());
         }
     });
-}
-
-pub(super) fn remove(node: &Node, reference: &Reference) -> bool {
-    node.change_references(|references| {
-        let position = references.iter().position(|known| known == reference);
-        position
-            .map(|position| references.remove(position))
-            .is_some()
-    })
 }

@@ -20,6 +20,7 @@ mod node_builder;
 mod plan;
 mod plan_node;
 mod reference;
+mod reference_list;
 mod references;
 mod rules;
 mod types;
@@ -39,6 +40,7 @@ pub use error::AddressSpaceError;
 pub use namespaces::{Namespaces, STANDARD_NAMESPACE};
 pub use node::{NodeRef, VariableRef};
 pub use node_builder::NodeBuilder;
+pub(crate) use reference::Target;
 pub use reference::{ReferenceView, TargetRef};
 pub use references::References;
 
@@ -47,6 +49,7 @@ use crate::namespace0::Namespace0;
 use crate::value::Value;
 pub(crate) use hierarchy::TypeFilter;
 pub(crate) use node::{Binding, Inner, MethodBinding, Node};
+pub(crate) use plan::is_orphan;
 pub(crate) use types::{Expected, Fit};
 
 /// Deeper type hierarchies do not exist; longer walks are loops.
@@ -177,6 +180,21 @@ impl View<'_> {
     /// The NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.space.namespaces
+    }
+
+    /// The position among `references` of one that is not of the standard.
+    pub(crate) fn position(
+        &self,
+        references: &References,
+        reference_type: &NodeId,
+        is_forward: bool,
+        target: &Target,
+    ) -> Option<usize> {
+        references.position(&reference::Reference {
+            reference_type: self.space.types.find(reference_type.as_ref())?,
+            is_forward,
+            target: target.clone(),
+        })
     }
 
     /// Whether any node has been added in this namespace. Looks at all of them.

@@ -1,10 +1,11 @@
 //! The BrowseNames of a node's children, so that adding a thousand of them does not compare each with all.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use takt_ua::{NodeId, QualifiedName, QualifiedNameRef};
 
 use super::View;
+use super::reference::ReferenceView;
 use super::references::References;
 
 /// Fewer references are looked through each time.
@@ -15,19 +16,17 @@ const WORTH_CACHING: usize = 32;
 pub(super) struct NameCache {
     node_id: NodeId,
     reference_type: NodeId,
-    /// How many of the node's references have been looked at. Others are only appended, as long as nothing is removed.
+    /// How far the node's references have been looked at. Others are only appended.
     seen: usize,
-    removals: u64,
-    names: HashSet<QualifiedName>,
+    /// How many children have each name.
+    names: HashMap<QualifiedName, usize>,
 }
 
 impl NameCache {
-    /// Whether a node has a child with this name along forward references of exactly this type. `removals` changes
-    /// whenever a reference or node is removed.
+    /// Whether a node has a child with this name along forward references of exactly this type.
     pub(super) fn contains(
         &mut self,
         view: &View<'_>,
-        removals: u64,
         node_id: &NodeId,
         reference_type: &NodeId,
         name: QualifiedNameRef<'_>,
@@ -39,22 +38,61 @@ impl NameCache {
         if references.len() < WORTH_CACHING {
             return children(view, &references, reference_type, 0).any(|child| child == name);
         }
-        let valid = self.removals == removals
-            && self.node_id == *node_id
-            && self.reference_type == *reference_type;
-        if !valid {
+        if self.node_id != *node_id || self.reference_type != *reference_type {
             *self = Self {
                 node_id: node_id.clone(),
                 reference_type: reference_type.clone(),
-                removals,
                 ..Self::default()
             };
         }
-        self.names.extend(
-            children(view, &references, reference_type, self.seen).map(|name| name.to_owned()),
-        );
-        self.seen = references.len();
-        self.names.contains(&name.to_owned())
+        for name in children(view, &references, reference_type, self.seen) {
+            *self.names.entry(name.to_owned()).or_default() += 1;
+        }
+        self.seen = references.end();
+        self.names.contains_key(&name.to_owned())
+    }
+
+    /// Whether it holds the children of this node.
+    pub(super) fn is_of(&self, node_id: &NodeId) -> bool {
+        self.node_id == *node_id
+    }
+
+    /// A reference of its node has been removed; the positions of the others are the same as before.
+    pub(super) fn removed(
+        &mut self,
+        view: &View<'_>,
+        reference: ReferenceView<'_>,
+        position: usize,
+    ) {
+        let counted = position < self.seen
+            && reference.is_forward
+            && reference.reference_type == self.reference_type;
+        if !counted {
+            return;
+        }
+        let child = reference.local_target().and_then(|child| view.node(child));
+        let Some(child) = child else {
+            return self.clear();
+        };
+        let name = child.browse_name().to_owned();
+        if let Some(count) = self.names.get_mut(&name) {
+            *count -= 1;
+            if *count == 0 {
+                self.names.remove(&name);
+            }
+        }
+    }
+
+    /// A node is deleted, or positions of its references have changed.
+    pub(super) fn forget(&mut self, node_id: &NodeId) {
+        if self.is_of(node_id) {
+            self.clear();
+        }
+    }
+
+    /// Looks everything up again.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -65,8 +103,8 @@ fn children<'c>(
     reference_type: &'c NodeId,
     from: usize,
 ) -> impl Iterator<Item = QualifiedNameRef<'c>> {
-    (from..references.len())
-        .filter_map(|position| references.get(position))
+    references
+        .iter_from(from)
         .filter(|reference| reference.is_forward && reference.reference_type == *reference_type)
         .filter_map(|reference| Some(view.node(reference.local_target()?)?.browse_name()))
 }

@@ -10,6 +10,7 @@ use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
 use super::reference::{Reference, ReferenceTypes, type_id};
+use super::reference_list::ReferenceList;
 use super::references::References;
 use crate::method::MethodHandler;
 use crate::namespace0::StandardNode;
@@ -20,7 +21,7 @@ use crate::value::Value;
 pub(crate) struct Node {
     pub(crate) base: Base,
     /// Readers take the `Arc` and let go of the lock; a writer copies the list only while a reader looks at it.
-    references: RwLock<Arc<Vec<Reference>>>,
+    references: RwLock<Arc<ReferenceList>>,
     binding: ArcSwapOption<Binding>,
     /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy at hand, for the hot path.
     pub(crate) access_level: Option<u32>,
@@ -84,7 +85,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn references(&self) -> Arc<Vec<Reference>> {
+    pub(crate) fn references(&self) -> Arc<ReferenceList> {
         Arc::clone(
             &self
                 .references
@@ -94,7 +95,7 @@ impl Node {
     }
 
     /// Changes the references; callers hold the address space's lock for changes.
-    pub(crate) fn change_references<R>(&self, change: impl FnOnce(&mut Vec<Reference>) -> R) -> R {
+    pub(crate) fn change_references<R>(&self, change: impl FnOnce(&mut ReferenceList) -> R) -> R {
         let mut references = self
             .references
             .write()
@@ -102,9 +103,17 @@ impl Node {
         change(Arc::make_mut(&mut references))
     }
 
+    /// How many references of the standard it has.
+    pub(crate) fn standard_references(&self) -> usize {
+        match self.base {
+            Base::Standard(node) => node.references().len(),
+            Base::Added(_) => 0,
+        }
+    }
+
     /// Whether the reference is there, among the added ones or those of the standard.
     pub(crate) fn has(&self, reference: &Reference, types: &[NodeId]) -> bool {
-        if self.references().contains(reference) {
+        if self.references().position(reference).is_some() {
             return true;
         }
         let Base::Standard(node) = self.base else {

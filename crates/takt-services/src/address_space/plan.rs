@@ -143,7 +143,7 @@ impl Edit<'_> {
 }
 
 /// A child without a parent outside of what is deleted.
-fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
+pub(crate) fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
     let Some(node) = view.node(child).filter(|node| node.standard().is_none()) else {
         return false;
     };

@@ -62,11 +62,9 @@ impl Edit<'_> {
             End::of(&view, &parent_node),
             child,
         )?;
-        let (removals, names) = (self.counters.removals, &mut self.counters.names);
         let parent = &item.parent_node_id.node_id;
-        if names.contains(
+        if self.counters.names.contains(
             &view,
-            removals,
             parent,
             &item.reference_type_id,
             item.browse_name.as_ref(),

@@ -14,6 +14,15 @@ pub enum TargetRef<'a> {
     Remote(&'a ExpandedNodeId),
 }
 
+impl TargetRef<'_> {
+    pub(crate) fn to_owned(self) -> Target {
+        match self {
+            Self::Local(target) => Target::Local(target.to_owned()),
+            Self::Remote(target) => Target::Remote(Box::new(target.clone())),
+        }
+    }
+}
+
 /// A reference as seen from the node that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReferenceView<'a> {
@@ -47,6 +56,15 @@ impl Reference {
     /// Whether only one of its nodes lists it: this one, if the reference is where it belongs.
     pub(crate) fn has_one_end(&self) -> bool {
         self.reference_type.is_one_way()
+    }
+
+    /// The reference as clients see it, with a snapshot of the types that was taken later.
+    pub(crate) fn view<'r>(&'r self, types: &'r [NodeId]) -> ReferenceView<'r> {
+        ReferenceView {
+            reference_type: type_id(types, self.reference_type),
+            is_forward: self.is_forward,
+            target: self.target.as_ref(),
+        }
     }
 
     /// Whether it belongs at the other end only.

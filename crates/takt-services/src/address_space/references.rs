@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use takt_ua::{NodeId, NodeIdRef};
 
-use super::reference::{Reference, ReferenceView, TargetRef, TypeIndex, type_id};
+use super::reference::{Reference, ReferenceView, TargetRef};
+use super::reference_list::ReferenceList;
 use crate::namespace0::{StandardNode, StandardReference};
 
-/// The references of a node as they were when asked for. Positions of the standard's references never change; added ones
-/// keep their order, and move up when one before them is deleted.
+/// The references of a node as they were when asked for. Each has a position, and later ones have higher ones; where there
+/// are many, positions of deleted references stay empty.
 #[derive(Debug, Clone)]
 pub struct References {
     standard: Option<StandardNode>,
-    added: Option<Arc<Vec<Reference>>>,
+    added: Option<Arc<ReferenceList>>,
     types: Arc<Vec<NodeId>>,
 }
 
 impl References {
     pub(crate) fn new(
         standard: Option<StandardNode>,
-        added: Option<Arc<Vec<Reference>>>,
+        added: Option<Arc<ReferenceList>>,
         types: Arc<Vec<NodeId>>,
     ) -> Self {
         Self {
@@ -46,7 +47,7 @@ impl References {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.standard_len() + self.added().len()
+        self.standard_len() + self.added.as_ref().map_or(0, |added| added.len())
     }
 
     /// Whether there are none.
@@ -54,27 +55,45 @@ impl References {
         self.len() == 0
     }
 
-    /// The reference at a position.
-    pub fn get(&self, position: usize) -> Option<ReferenceView<'_>> {
-        match position.checked_sub(self.standard_len()) {
-            Some(position) => self
-                .added()
-                .get(position)
-                .map(|reference| self.added_view(reference)),
-            None => self.standard?.reference(position).map(standard_view),
+    /// The position after the last one.
+    pub(crate) fn end(&self) -> usize {
+        self.standard_len() + self.added.as_ref().map_or(0, |added| added.end())
+    }
+
+    /// The first reference at this position or after it, with its own position.
+    pub(crate) fn at_or_after(&self, position: usize) -> Option<(usize, ReferenceView<'_>)> {
+        let standard_len = self.standard_len();
+        if position < standard_len {
+            let reference = self.standard?.reference(position)?;
+            return Some((position, standard_view(reference)));
         }
+        let (at, reference) = self.added.as_ref()?.at_or_after(position - standard_len)?;
+        Some((standard_len + at, reference.view(&self.types)))
+    }
+
+    /// The references from a position on.
+    pub(crate) fn iter_from(&self, position: usize) -> impl Iterator<Item = ReferenceView<'_>> {
+        let mut next = position;
+        std::iter::from_fn(move || {
+            let (at, reference) = self.at_or_after(next)?;
+            next = at + 1;
+            Some(reference)
+        })
+    }
+
+    /// The position of a stored reference.
+    pub(crate) fn position(&self, reference: &Reference) -> Option<usize> {
+        let position = self.added.as_ref()?.position(reference)?;
+        Some(self.standard_len() + position)
+    }
+
+    /// Whether there are references of the standard up to this position.
+    pub(crate) fn is_standard(&self, position: usize) -> bool {
+        position < self.standard_len()
     }
 
     fn standard_len(&self) -> usize {
         self.standard.map_or(0, |node| node.references().len())
-    }
-
-    fn added_view<'s>(&'s self, reference: &'s Reference) -> ReferenceView<'s> {
-        ReferenceView {
-            reference_type: self.type_id(reference.reference_type),
-            is_forward: reference.is_forward,
-            target: reference.target.as_ref(),
-        }
     }
 
     fn standard_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
@@ -87,17 +106,10 @@ impl References {
     }
 
     fn added_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
-        self.added()
+        self.added
             .iter()
-            .map(|reference| self.added_view(reference))
-    }
-
-    fn added(&self) -> &[Reference] {
-        self.added.as_deref().map(Vec::as_slice).unwrap_or_default()
-    }
-
-    fn type_id(&self, index: TypeIndex) -> NodeIdRef<'_> {
-        type_id(&self.types, index)
+            .flat_map(|added| added.iter_from(0))
+            .map(|reference| reference.view(&self.types))
     }
 
     /// The local targets of references of exactly this type and direction.

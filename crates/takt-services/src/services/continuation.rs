@@ -5,6 +5,7 @@ use takt_ua::NodeId;
 use takt_ua::binary::Encode;
 
 use super::browse::Selection;
+use crate::address_space::Target;
 
 /// A Browse that has come this far.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +24,7 @@ impl Cursor {
     /// Bytes of memory that it takes, about.
     fn memory(&self) -> usize {
         let last = self.last.iter();
-        let ids = last.flat_map(|last| [&last.reference_type, &last.target]);
+        let ids = last.flat_map(|last| [&last.reference_type, last.target.node_id()]);
         let ids = ids.chain([&self.node_id]);
         size_of::<(u64, Self)>() + ids.map(|id| id.encode_to_vec().len()).sum::<usize>()
     }
@@ -34,7 +35,7 @@ impl Cursor {
 pub(crate) struct LastSeen {
     pub(crate) reference_type: NodeId,
     pub(crate) is_forward: bool,
-    pub(crate) target: NodeId,
+    pub(crate) target: Target,
 }
 
 /// The continuation points of one Session.

@@ -11,6 +11,7 @@ mod call;
 pub(crate) mod continuation;
 mod data_value;
 mod deferred;
+mod deletion;
 mod discovery;
 mod list;
 mod monitored_items;
@@ -230,12 +231,6 @@ fn dispatch_other(
         ids::CANCEL_REQUEST_ENCODING_DEFAULT_BINARY => session::cancel,
         ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
         ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
-        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => node_management::add_nodes,
-        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => node_management::add_references,
-        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => node_management::delete_nodes,
-        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            node_management::delete_references
-        }
         ids::CREATE_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::create,
         ids::MODIFY_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::modify,
         ids::SET_PUBLISHING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
@@ -270,6 +265,18 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => browse_next::handle,
         ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
             translate::handle
+        }
+        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            node_management::handle::<node_management::AddNode>
+        }
+        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            node_management::handle::<node_management::AddReference>
+        }
+        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            node_management::handle::<node_management::DeleteNode>
+        }
+        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            node_management::handle::<node_management::DeleteReference>
         }
         _ => return None,
     })

@@ -5,24 +5,34 @@
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
-    AddNodesItem, AddNodesRequest, AddNodesResponse, AddNodesResult, AddReferencesRequest,
-    AddReferencesResponse, DeleteNodesRequest, DeleteNodesResponse, DeleteReferencesRequest,
-    DeleteReferencesResponse,
+    AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
 };
-use takt_ua::{NodeId, StatusCode};
+use takt_ua::{NodeId, StatusCode, ids};
 
-use super::{Fault, Handled, Request, check_count, decode, encode};
+use super::deletion::Deletion;
+use super::list::{Items, List, Operations};
+use super::slices::{self, Turn};
+use super::{Fault, Handled, Request};
 use crate::address_space::{AddressSpaceError, Edit, Life};
 use crate::caller::Caller;
+use crate::connection::Connection;
 use crate::node_management::{Change, NodeManagement};
+use crate::server::Server;
 use crate::session::Session;
+use crate::work::Work;
+
+/// Units of work of one operation, and of each change that it consists of: an application may keep each in a database.
+const OPERATION: u64 = 8;
+const CHANGE: u64 = 8;
 
 /// What the operations of one request have in common.
-struct Manager {
+pub(super) struct Manager {
     rules: Arc<dyn NodeManagement>,
     caller: Arc<Caller>,
+    /// How often requests could not be settled when this one began.
+    unsettled: u64,
 }
 
 impl Manager {
@@ -34,23 +44,36 @@ impl Manager {
         Ok(Self {
             rules,
             caller: session.caller.load_full(),
+            unsettled: request.server.unsettled(),
         })
     }
 
+    /// Asks the rules for a change.
+    pub(super) fn authorize(&self, change: &Change) -> Result<(), StatusCode> {
+        self.rules.authorize(&self.caller, change)
+    }
+
     /// One operation: plans it, asks the rules, and makes it visible.
-    fn operate<T>(
+    pub(super) fn operate<T>(
         &self,
-        request: &Request<'_>,
+        server: &Server,
+        work: &mut Work,
         plan: impl FnOnce(&mut Edit<'_>) -> Result<(T, Vec<Change>), AddressSpaceError>,
     ) -> Result<T, StatusCode> {
-        let mut edit = request.server.space.edit();
+        work.spend(OPERATION);
+        if server.unsettled() != self.unsettled {
+            // What this request has changed so far was taken back with what could not be settled.
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        let mut edit = server.space.edit();
         let (result, changes) = plan(&mut edit).map_err(|error| error.status_code())?;
         for change in &changes {
-            self.rules.authorize(&self.caller, change)?;
+            self.authorize(change)?;
         }
         self.rules.commit(&self.caller, &changes)?;
         let mut outcome = Ok(());
         for change in &changes {
+            work.spend(CHANGE);
             // Everything was checked under the lock that is still held, so this fails only if a limit is hit.
             outcome = outcome.and(edit.apply(change, self.life(change)));
         }
@@ -61,8 +84,16 @@ impl Manager {
     }
 
     /// After all operations: what was good stays so only if it is durable.
-    fn settle<T>(&self, results: &mut [Result<T, StatusCode>]) {
-        if let Err(status) = self.rules.settle(&self.caller) {
+    fn settle<T>(&self, server: &Server, results: &mut [Result<T, StatusCode>]) {
+        let settled = match server.unsettled() == self.unsettled {
+            true => self.rules.settle(&self.caller),
+            false => {
+                let _ = self.rules.settle(&self.caller);
+                Err(StatusCode::BadResourceUnavailable)
+            }
+        };
+        if let Err(status) = settled {
+            server.note_unsettled();
             for result in results.iter_mut().filter(|result| result.is_ok()) {
                 *result = Err(status);
             }
@@ -80,26 +111,132 @@ impl Manager {
     }
 }
 
-/// Handles an AddNodes request.
-pub(crate) fn add_nodes(
+/// One of the four services: an operation of it.
+pub(super) trait Service: Send + Sized {
+    type Item: for<'d> Decode<'d>;
+    /// What a good operation says.
+    type Done: Send;
+    const RESPONSE: u32;
+
+    fn begin(item: Self::Item) -> Self;
+
+    /// Goes on with the operation: its result, or `None` if the slice is over before.
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<Self::Done, StatusCode>>;
+
+    fn encode(
+        result: Result<Self::Done, StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError>;
+}
+
+/// The operations of a request.
+struct Changes<S: Service> {
+    manager: Manager,
+    /// The one that has been begun and not finished.
+    operation: Option<S>,
+    results: Vec<Result<S::Done, StatusCode>>,
+}
+
+impl<S: Service> Operations for Changes<S> {
+    type Item = S::Item;
+
+    fn begin(&mut self, _: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        self.results.reserve(count);
+        Ok(())
+    }
+
+    fn operate(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        items: &mut Items<S::Item>,
+    ) -> Result<(), Fault> {
+        loop {
+            let operation = match &mut self.operation {
+                Some(operation) => operation,
+                None => match items.next(turn)? {
+                    Some(item) => self.operation.insert(S::begin(item)),
+                    None => return Ok(()),
+                },
+            };
+            let Some(result) = operation.operate(&self.manager, turn) else {
+                return Ok(());
+            };
+            self.results.push(result);
+            self.operation = None;
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.operation.is_some()
+    }
+
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        self.manager.settle(turn.request.server, &mut self.results);
+        turn.request.respond(S::RESPONSE, turn.response)?;
+        turn.response.array_length(Some(self.results.len()))?;
+        for result in self.results.drain(..) {
+            S::encode(result, turn.response)?;
+        }
+        Ok(turn.response.array_length(Some(0))?)
+    }
+
+    fn abandon(&mut self, server: &Server, _: &Session) {
+        self.manager.settle(server, &mut self.results);
+    }
+}
+
+/// Handles a request of one of the four services.
+pub(super) fn handle<S: Service + 'static>(
     request: &Request<'_>,
+    connection: &Connection,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
     let manager = Manager::new(request, session)?;
-    let add: AddNodesRequest = decode(structure)?;
-    check(request, add.nodes_to_add.len())?;
-    let choose = |item: &AddNodesItem| manager.rules.new_node_id(&manager.caller, item);
-    let mut results: Vec<_> = add
-        .nodes_to_add
-        .into_iter()
-        .map(|item| manager.operate(request, |edit| edit.plan_add_node(item, &choose)))
-        .collect();
-    manager.settle(&mut results);
-    let results = results
-        .into_iter()
-        .map(|result| match result {
+    let limits = &request.server.limits.operations;
+    let items = Items::take(request, &mut body, limits.max_nodes_per_node_management)?;
+    let changes = Changes {
+        manager,
+        operation: None::<S>,
+        results: Vec::new(),
+    };
+    let service = List::new(changes, items);
+    slices::start(request, connection, session, service, response)
+}
+
+/// An operation of AddNodes.
+pub(super) struct AddNode(Option<AddNodesItem>);
+
+impl Service for AddNode {
+    type Item = AddNodesItem;
+    type Done = NodeId;
+    const RESPONSE: u32 = ids::ADD_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+
+    fn begin(item: AddNodesItem) -> Self {
+        Self(Some(item))
+    }
+
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<NodeId, StatusCode>> {
+        let item = self.0.take()?;
+        let choose = |item: &AddNodesItem| manager.rules.new_node_id(&manager.caller, item);
+        let plan = |edit: &mut Edit<'_>| edit.plan_add_node(item, &choose);
+        Some(manager.operate(turn.request.server, turn.work, plan))
+    }
+
+    fn encode(
+        result: Result<NodeId, StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        match result {
             Ok(added_node_id) => AddNodesResult {
                 status_code: StatusCode::Good,
                 added_node_id,
@@ -108,120 +245,97 @@ pub(crate) fn add_nodes(
                 status_code,
                 added_node_id: NodeId::NULL,
             },
-        })
-        .collect();
-    let response_header = request.response_header();
-    encode(
-        &AddNodesResponse {
-            response_header,
-            results,
-            diagnostic_infos: Vec::new(),
-        },
-        response,
-    )
+        }
+        .encode(response)
+    }
 }
 
-/// Handles an AddReferences request.
-pub(crate) fn add_references(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let manager = Manager::new(request, session)?;
-    let add: AddReferencesRequest = decode(structure)?;
-    check(request, add.references_to_add.len())?;
-    let mut results: Vec<_> = add
-        .references_to_add
-        .into_iter()
-        .map(|item| {
-            manager.operate(request, |edit| {
-                Ok(((), vec![edit.plan_add_reference(item)?]))
-            })
-        })
-        .collect();
-    manager.settle(&mut results);
-    let results = results.into_iter().map(status).collect();
-    let response_header = request.response_header();
-    encode(
-        &AddReferencesResponse {
-            response_header,
-            results,
-            diagnostic_infos: Vec::new(),
-        },
-        response,
-    )
+/// An operation of AddReferences.
+pub(super) struct AddReference(Option<AddReferencesItem>);
+
+impl Service for AddReference {
+    type Item = AddReferencesItem;
+    type Done = ();
+    const RESPONSE: u32 = ids::ADD_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
+
+    fn begin(item: AddReferencesItem) -> Self {
+        Self(Some(item))
+    }
+
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<(), StatusCode>> {
+        let item = self.0.take()?;
+        let plan = |edit: &mut Edit<'_>| Ok(((), vec![edit.plan_add_reference(item)?]));
+        Some(manager.operate(turn.request.server, turn.work, plan))
+    }
+
+    fn encode(
+        result: Result<(), StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        status(result).encode(response)
+    }
 }
 
-/// Handles a DeleteNodes request.
-pub(crate) fn delete_nodes(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let manager = Manager::new(request, session)?;
-    let delete: DeleteNodesRequest = decode(structure)?;
-    check(request, delete.nodes_to_delete.len())?;
-    let mut results: Vec<_> = delete
-        .nodes_to_delete
-        .iter()
-        .map(|item| manager.operate(request, |edit| Ok(((), edit.plan_delete_node(item)?))))
-        .collect();
-    manager.settle(&mut results);
-    let results = results.into_iter().map(status).collect();
-    let response_header = request.response_header();
-    encode(
-        &DeleteNodesResponse {
-            response_header,
-            results,
-            diagnostic_infos: Vec::new(),
-        },
-        response,
-    )
+/// An operation of DeleteNodes.
+pub(super) struct DeleteNode(Deletion);
+
+impl Service for DeleteNode {
+    type Item = DeleteNodesItem;
+    type Done = ();
+    const RESPONSE: u32 = ids::DELETE_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+
+    fn begin(item: DeleteNodesItem) -> Self {
+        Self(Deletion::new(item))
+    }
+
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<(), StatusCode>> {
+        self.0.run(manager, turn)
+    }
+
+    fn encode(
+        result: Result<(), StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        status(result).encode(response)
+    }
 }
 
-/// Handles a DeleteReferences request.
-pub(crate) fn delete_references(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let manager = Manager::new(request, session)?;
-    let delete: DeleteReferencesRequest = decode(structure)?;
-    check(request, delete.references_to_delete.len())?;
-    let mut results: Vec<_> = delete
-        .references_to_delete
-        .into_iter()
-        .map(|item| {
-            manager.operate(request, |edit| {
-                Ok(((), vec![edit.plan_delete_reference(item)?]))
-            })
-        })
-        .collect();
-    manager.settle(&mut results);
-    let results = results.into_iter().map(status).collect();
-    let response_header = request.response_header();
-    encode(
-        &DeleteReferencesResponse {
-            response_header,
-            results,
-            diagnostic_infos: Vec::new(),
-        },
-        response,
-    )
-}
+/// An operation of DeleteReferences.
+pub(super) struct DeleteReference(Option<DeleteReferencesItem>);
 
-fn check(request: &Request<'_>, count: usize) -> Result<(), Fault> {
-    check_count(
-        count,
-        request
-            .server
-            .limits
-            .operations
-            .max_nodes_per_node_management,
-    )
+impl Service for DeleteReference {
+    type Item = DeleteReferencesItem;
+    type Done = ();
+    const RESPONSE: u32 = ids::DELETE_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
+
+    fn begin(item: DeleteReferencesItem) -> Self {
+        Self(Some(item))
+    }
+
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<(), StatusCode>> {
+        let item = self.0.take()?;
+        let plan = |edit: &mut Edit<'_>| Ok(((), vec![edit.plan_delete_reference(item)?]));
+        Some(manager.operate(turn.request.server, turn.work, plan))
+    }
+
+    fn encode(
+        result: Result<(), StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        status(result).encode(response)
+    }
 }
 
 fn status(result: Result<(), StatusCode>) -> StatusCode {

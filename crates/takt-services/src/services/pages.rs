@@ -106,14 +106,14 @@ impl Pages {
             return self.error(turn, StatusCode::BadNodeIdUnknown);
         };
         let references = node.references();
-        let Some(position) = resume(&references, &cursor, turn.work) else {
+        let Some(position) = resume(view, &references, &cursor) else {
             return self.error(turn, StatusCode::BadContinuationPointInvalid);
         };
         cursor.position = position;
         let is_first = !self.is_followed;
         self.count();
         let limit = cursor.max_references;
-        let may_have_more = references.len().saturating_sub(position) > limit;
+        let may_have_more = references.end().saturating_sub(position) > limit;
         let mut page = Page {
             references,
             start: turn.position(),
@@ -277,11 +277,11 @@ impl Page {
             return Err(Fault(StatusCode::BadResponseTooLarge));
         }
         let mut cursor = self.cursor.clone();
+        if let Some(before) = self.position.checked_sub(1) {
+            let last = self.references.at_or_after(before);
+            cursor.last = last.map(|(_, last)| LastSeen::from(&last));
+        }
         cursor.position = self.position;
-        cursor.last = self
-            .references
-            .get(self.position.wrapping_sub(1))
-            .map(|last| LastSeen::from(&last));
         let name = {
             let mut points = turn.session.continuation_points();
             if !points.has_room() {

@@ -131,7 +131,7 @@ impl Path {
                     node.references()
                 }
             };
-            while let Some(reference) = references.get(self.position) {
+            while let Some((at, reference)) = references.at_or_after(self.position) {
                 if turn.work.is_over() {
                     self.references = Some(references);
                     return Step::SliceOver;
@@ -140,7 +140,7 @@ impl Path {
                     return Step::Failed(StatusCode::BadTooManyOperations);
                 }
                 turn.work.spend(1);
-                self.position += 1;
+                self.position = at + 1;
                 if reference.is_forward == element.is_inverse
                     || !types.matches(view, reference.reference_type)
                 {

@@ -9,46 +9,30 @@ use super::continuation::{Cursor, LastSeen};
 use crate::address_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use crate::work::Work;
 
-impl LastSeen {
-    /// Whether it is this reference.
-    fn is(&self, reference: &ReferenceView<'_>) -> bool {
-        let target = match reference.target {
-            TargetRef::Local(target) => target == self.target,
-            TargetRef::Remote(target) => target.node_id == self.target,
-        };
-        target
-            && reference.is_forward == self.is_forward
-            && reference.reference_type == self.reference_type
-    }
-}
-
 impl From<&ReferenceView<'_>> for LastSeen {
     fn from(reference: &ReferenceView<'_>) -> Self {
-        let target = match reference.target {
-            TargetRef::Local(target) => target.to_owned(),
-            TargetRef::Remote(target) => target.node_id.clone(),
-        };
         Self {
             reference_type: reference.reference_type.to_owned(),
             is_forward: reference.is_forward,
-            target,
+            target: reference.target.to_owned(),
         }
     }
 }
 
 /// Where a cursor goes on. References before it may have been deleted, which moves it towards the front; `None` if
 /// the last one that the client saw is gone itself.
-pub(super) fn resume(references: &References, cursor: &Cursor, work: &mut Work) -> Option<usize> {
+pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) -> Option<usize> {
     let Some(last) = &cursor.last else {
         return Some(cursor.position);
     };
-    let end = cursor.position.min(references.len());
-    (1..=end).rev().find(|position| {
-        work.spend(1);
-        references
-            .get(position - 1)
-            .is_some_and(|reference| last.is(&reference))
-    })
+    let before = cursor.position.checked_sub(1)?;
+    if references.is_standard(before) {
+        return Some(cursor.position);
+    }
+    let (reference_type, target) = (&last.reference_type, &last.target);
+    let position = view.position(references, reference_type, last.is_forward, target)?;
+    // One that was deleted and added again comes after everything else.
+    (position <= before).then_some(position + 1)
 }
 
 /// The references of a node that a selection wants, from a position on.
@@ -83,9 +67,9 @@ impl<'w> Walk<'w> {
 
     /// Looks at one more reference: `None` if there is none, `Some(None)` if it is not wanted.
     pub(super) fn next(&mut self, work: &mut Work) -> Option<Option<Found<'w>>> {
-        let reference = self.references.get(self.position)?;
+        let (at, reference) = self.references.at_or_after(self.position)?;
         work.spend(1);
-        self.position += 1;
+        self.position = at + 1;
         Some(self.wanted(reference))
     }
 

@@ -25,6 +25,7 @@ mod references;
 mod remote;
 mod sessions;
 mod slices;
+mod slices_of_changes;
 mod subscriptions;
 mod translate;
 mod write;

@@ -1,0 +1,174 @@
+//! Deleting a node with the children that nobody else has (OPC 10000-4, 5.8.4), in slices.
+//!
+//! What goes with the node is found first. A few nodes are deleted at once, all or none. Many are authorized first and then
+//! deleted one by one, children first, so that what remains is connected at every moment. Of a node with many references
+//! these go first, some at a time.
+
+use std::collections::HashSet;
+
+use takt_ua::structures::DeleteNodesItem;
+use takt_ua::{NodeId, StatusCode, ids};
+
+use super::node_management::Manager;
+use super::slices::Turn;
+use crate::address_space::{References, TypeFilter, View, is_orphan};
+use crate::node_management::Change;
+
+/// More nodes, or a node with more references, are deleted step by step.
+const AT_ONCE: usize = 32;
+
+/// Units of work for one reference that is removed at both ends, and for looking at all references of one child.
+const REFERENCE: u64 = 4;
+
+/// A node that is being deleted.
+pub(super) struct Deletion {
+    item: DeleteNodesItem,
+    /// Parents before their children.
+    doomed: Vec<NodeId>,
+    known: HashSet<NodeId>,
+    /// The one whose children are looked for, and from which of its references on.
+    parent: usize,
+    references: Option<References>,
+    position: usize,
+    is_large: bool,
+    /// How many of them the rules have authorized.
+    authorized: usize,
+}
+
+impl Deletion {
+    pub(super) fn new(item: DeleteNodesItem) -> Self {
+        Self {
+            doomed: vec![item.node_id.clone()],
+            known: HashSet::from([item.node_id.clone()]),
+            item,
+            parent: 0,
+            references: None,
+            position: 0,
+            is_large: false,
+            authorized: 0,
+        }
+    }
+
+    /// Goes on until the node is deleted, or the slice is over.
+    pub(super) fn run(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<(), StatusCode>> {
+        if !self.find(turn) {
+            return None;
+        }
+        if !self.is_large {
+            return Some(delete(manager, turn, &self.item));
+        }
+        while let Some(node_id) = self.doomed.get(self.authorized) {
+            if turn.work.is_over() {
+                return None;
+            }
+            turn.work.spend(1);
+            if let Err(status) = manager.authorize(&Change::DeleteNode(self.item_of(node_id))) {
+                return Some(Err(status));
+            }
+            self.authorized += 1;
+        }
+        // `authorized` is never less than what is left from here on.
+        self.delete_one_by_one(manager, turn)
+    }
+
+    fn item_of(&self, node_id: &NodeId) -> DeleteNodesItem {
+        let is_child = *node_id != self.item.node_id;
+        DeleteNodesItem {
+            node_id: node_id.clone(),
+            delete_target_references: is_child || self.item.delete_target_references,
+        }
+    }
+
+    /// Finds the children that nobody else has, and theirs; whether that is done.
+    fn find(&mut self, turn: &mut Turn<'_, '_>) -> bool {
+        let view = turn.request.server.space.view();
+        let mut aggregates = TypeFilter::with_subtypes(ids::AGGREGATES.into());
+        while let Some(parent) = self.doomed.get(self.parent) {
+            let references = match self.references.take() {
+                Some(references) => references,
+                None => match added(&view, parent) {
+                    Some(references) => references,
+                    None => {
+                        self.parent += 1;
+                        continue;
+                    }
+                },
+            };
+            self.is_large |= references.len() > AT_ONCE;
+            while let Some((at, reference)) = references.at_or_after(self.position) {
+                if turn.work.is_over() {
+                    self.references = Some(references);
+                    return false;
+                }
+                turn.work.spend(1);
+                self.position = at + 1;
+                if !reference.is_forward || !aggregates.matches(&view, reference.reference_type) {
+                    continue;
+                }
+                let Some(child) = reference.local_target().map(|child| child.to_owned()) else {
+                    continue;
+                };
+                turn.work.spend(REFERENCE);
+                if !self.known.contains(&child) && is_orphan(&view, &child, &self.known) {
+                    self.known.insert(child.clone());
+                    self.doomed.push(child);
+                }
+            }
+            (self.parent, self.position) = (self.parent + 1, 0);
+        }
+        self.is_large |= self.doomed.len() > AT_ONCE;
+        true
+    }
+
+    fn delete_one_by_one(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<(), StatusCode>> {
+        while let Some(node_id) = self.doomed.last() {
+            if turn.work.is_over() {
+                return None;
+            }
+            let item = self.item_of(node_id);
+            if item.delete_target_references {
+                let mut edit = turn.request.server.space.edit();
+                let detached = edit.detach(node_id, AT_ONCE);
+                turn.work.spend(REFERENCE * detached as u64);
+                if detached > 0 {
+                    continue;
+                }
+            }
+            let deleted = delete(manager, turn, &item);
+            self.doomed.pop();
+            match deleted {
+                // Somebody else has deleted the child meanwhile.
+                Err(StatusCode::BadNodeIdUnknown) if !self.doomed.is_empty() => {}
+                Ok(()) if !self.doomed.is_empty() => {}
+                last_or_failed => return Some(last_or_failed),
+            }
+        }
+        None
+    }
+}
+
+fn delete(
+    manager: &Manager,
+    turn: &mut Turn<'_, '_>,
+    item: &DeleteNodesItem,
+) -> Result<(), StatusCode> {
+    manager.operate(turn.request.server, turn.work, |edit| {
+        Ok(((), edit.plan_delete_node(item)?))
+    })
+}
+
+/// The references of a node that can be deleted.
+fn added(view: &View<'_>, node_id: &NodeId) -> Option<References> {
+    let node = view
+        .node(node_id)
+        .filter(|node| node.standard().is_none())?;
+    Some(node.references())
+}
