@@ -228,14 +228,14 @@ impl Task {
         request: &Request<'_>,
         connection: &Connection,
         session: &Arc<Session>,
-        response: &[u8],
+        response: Vec<u8>,
         max_response: usize,
         work: &Work,
     ) -> Result<Box<Self>, Fault> {
         let server = request.server;
         let charge = session
             .memory
-            .charge(response.len())
+            .charge(response.capacity())
             .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
         let pending = Pending::new(
             request.request_id,
@@ -248,7 +248,7 @@ impl Task {
             pending: session.keep_pending(pending),
             session: Arc::clone(session),
             message: request.message.to_vec(),
-            response: response.to_vec(),
+            response,
             max_response: max_response.min(server.limits.max_response_size),
             charge,
             spent: work.total(),

@@ -11,6 +11,9 @@ use super::{Fault, Request, check_count};
 use crate::server::Server;
 use crate::session::Session;
 
+/// Bytes of a response beside its results, at most.
+const RESPONSE_SIZE: usize = 64;
+
 /// Items of a list in a request message that have not been decoded yet.
 pub(super) struct Items<T> {
     /// Where the next one begins in the message.
@@ -68,6 +71,8 @@ impl<T: for<'d> Decode<'d>> Items<T> {
 /// What is done with the items of a list.
 pub(super) trait Operations: Send {
     type Item: for<'d> Decode<'d>;
+    /// Bytes to reserve for each result, where operations may take the memory that is left.
+    const RESULT_SIZE: usize = 0;
 
     /// What comes before the first operation: checks, and the beginning of the response.
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
@@ -98,6 +103,7 @@ pub(super) struct List<O: Operations> {
     unchecked: Items<O::Item>,
     items: Items<O::Item>,
     has_begun: bool,
+    count: usize,
 }
 
 impl<O: Operations> List<O> {
@@ -105,6 +111,7 @@ impl<O: Operations> List<O> {
         Self {
             operations,
             unchecked: items.clone(),
+            count: items.len(),
             items,
             has_begun: false,
         }
@@ -127,6 +134,13 @@ impl<O: Operations> Service for List<O> {
         }
         self.operations.end(turn)?;
         Ok(Progress::Complete)
+    }
+
+    fn response_size(&self) -> usize {
+        match O::RESULT_SIZE {
+            0 => 0,
+            size => RESPONSE_SIZE + self.count * size,
+        }
     }
 
     fn abandon(&mut self, server: &Server, session: &Session) {

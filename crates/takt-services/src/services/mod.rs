@@ -229,8 +229,6 @@ fn dispatch_other(
     }
     let service: Unsliced = match type_id {
         ids::CANCEL_REQUEST_ENCODING_DEFAULT_BINARY => session::cancel,
-        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
-        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
         ids::CREATE_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::create,
         ids::MODIFY_SUBSCRIPTION_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::modify,
         ids::SET_PUBLISHING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
@@ -239,7 +237,6 @@ fn dispatch_other(
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
         ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
         ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,
-        ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::create,
         ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::modify,
         ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
             monitored_items::set_monitoring_mode
@@ -278,6 +275,9 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
             node_management::handle::<node_management::DeleteReference>
         }
+        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
+        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
+        ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::create,
         _ => return None,
     })
 }

@@ -2,23 +2,26 @@
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::{
-    CreateMonitoredItemsRequest, CreateMonitoredItemsResponse, DeleteMonitoredItemsRequest,
-    DeleteMonitoredItemsResponse, ModifyMonitoredItemsRequest, ModifyMonitoredItemsResponse,
-    MonitoredItemCreateRequest, MonitoredItemCreateResult, MonitoredItemModifyRequest,
-    MonitoredItemModifyResult, MonitoringParameters, ReadValueId, SetMonitoringModeRequest,
-    SetMonitoringModeResponse, SetTriggeringRequest, SetTriggeringResponse,
+    DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse, ModifyMonitoredItemsRequest,
+    ModifyMonitoredItemsResponse, MonitoredItemCreateRequest, MonitoredItemCreateResult,
+    MonitoredItemModifyRequest, MonitoredItemModifyResult, MonitoringParameters, ReadValueId,
+    SetMonitoringModeRequest, SetMonitoringModeResponse, SetTriggeringRequest,
+    SetTriggeringResponse,
 };
-use takt_ua::{NumericRange, StatusCode};
+use takt_ua::{NumericRange, StatusCode, ids};
 
 use super::attributes::{EVENT_NOTIFIER, VALUE, attribute};
+use super::list::{Items, List, Operations};
+use super::slices::{self, Turn};
 use super::subscriptions::{milliseconds, status_of};
 use super::{
     Fault, Handled, Request, check_count, check_timestamps, decode, encode, read, read_item,
 };
 use crate::address_space::View;
+use crate::connection::Connection;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::filter::Filter;
@@ -27,54 +30,98 @@ use crate::subscriptions::load::{Allotment, Load};
 use crate::subscriptions::sampler::Sampler;
 use crate::subscriptions::{Now, Subscription, revise};
 
+/// Units of work for one item.
+const ITEM: u64 = 10;
+
 /// Handles a CreateMonitoredItems request.
 pub(crate) fn create(
     request: &Request<'_>,
+    connection: &Connection,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let create: CreateMonitoredItemsRequest = decode(structure)?;
-    check_items(request, create.items_to_create.len())?;
-    check_timestamps(create.timestamps_to_return)?;
-    let server = request.server;
-    let now = Now::get();
-    let results = server.subscriptions.with(|engine| {
-        let mut room = engine.room_for_items(create.subscription_id);
-        let mut allotment = engine.allotment(&session.id, create.items_to_create.len());
-        let subscription = engine.subscription(&session.id, create.subscription_id)?;
-        subscription.machine.reset_lifetime();
-        let mut sampler = Sampler::new(server, now.date_time);
-        let mut results = Vec::with_capacity(create.items_to_create.len());
-        for item in create.items_to_create {
-            if room == 0 {
-                results.push(failed(StatusCode::BadTooManyMonitoredItems));
-                continue;
-            }
-            let timestamps = create.timestamps_to_return;
-            match create_item(server, subscription, &mut allotment, item, timestamps) {
-                Ok((item, result)) => {
-                    room -= 1;
-                    if item.is_sampled() {
-                        sampler.sample(&item);
+    let create = Create {
+        subscription_id: body.u32()?,
+        timestamps: TimestampsToReturn(body.i32()?),
+        allotment: None,
+    };
+    let limits = &request.server.limits.operations;
+    let items = Items::take(request, &mut body, limits.max_monitored_items_per_call)?;
+    check_timestamps(create.timestamps)?;
+    let service = List::new(create, items);
+    slices::start(request, connection, session, service, response)
+}
+
+struct Create {
+    subscription_id: u32,
+    timestamps: TimestampsToReturn,
+    /// What the items may take of the sampling budget: decided for all of them at once.
+    allotment: Option<Allotment>,
+}
+
+impl Operations for Create {
+    type Item = MonitoredItemCreateRequest;
+    /// A MonitoredItemCreateResult without a FilterResult.
+    const RESULT_SIZE: usize = 23;
+
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        let session = &turn.session.id;
+        let allotment = turn.request.server.subscriptions.with(|engine| {
+            engine.subscription(session, self.subscription_id)?;
+            Ok::<_, StatusCode>(engine.allotment(session, count))
+        })?;
+        self.allotment = Some(allotment);
+        let response = ids::CREATE_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
+        turn.request.respond(response, turn.response)?;
+        Ok(turn.response.array_length(Some(count))?)
+    }
+
+    fn operate(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        items: &mut Items<MonitoredItemCreateRequest>,
+    ) -> Result<(), Fault> {
+        let server = turn.request.server;
+        let now = Now::get();
+        let Some(allotment) = &mut self.allotment else {
+            return Err(Fault(StatusCode::BadInternalError));
+        };
+        server.subscriptions.with(|engine| {
+            let mut room = engine.room_for_items(self.subscription_id);
+            let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
+            subscription.machine.reset_lifetime();
+            let mut sampler = Sampler::new(server, now.date_time);
+            let mut create = || {
+                while let Some(item) = items.next(turn)? {
+                    turn.work.spend(ITEM);
+                    if room == 0 {
+                        failed(StatusCode::BadTooManyMonitoredItems).encode(turn.response)?;
+                        continue;
                     }
-                    subscription.add(item, now.instant);
-                    results.push(result);
+                    match create_item(server, subscription, allotment, item, self.timestamps) {
+                        Ok((item, result)) => {
+                            room -= 1;
+                            if item.is_sampled() {
+                                sampler.sample(&item);
+                            }
+                            subscription.add(item, now.instant);
+                            result.encode(turn.response)?;
+                        }
+                        Err(status) => failed(status).encode(turn.response)?,
+                    }
                 }
-                Err(status) => results.push(failed(status)),
-            }
-        }
-        sampler.finish();
-        Ok::<_, StatusCode>(results)
-    })?;
-    encode(
-        &CreateMonitoredItemsResponse {
-            response_header: request.response_header(),
-            results,
-            ..CreateMonitoredItemsResponse::default()
-        },
-        response,
-    )
+                Ok(())
+            };
+            let created = create();
+            sampler.finish();
+            created
+        })
+    }
+
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        Ok(turn.response.array_length(Some(0))?)
+    }
 }
 
 fn check_items(request: &Request<'_>, count: usize) -> Result<(), Fault> {

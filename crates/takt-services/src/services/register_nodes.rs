@@ -5,53 +5,81 @@
 
 use std::sync::Arc;
 
-use takt_ua::binary::{Decoder, Encoder};
-use takt_ua::structures::{
-    RegisterNodesRequest, RegisterNodesResponse, UnregisterNodesRequest, UnregisterNodesResponse,
-};
+use takt_ua::binary::{Decoder, Encode, Encoder};
+use takt_ua::{NodeId, ids};
 
-use super::{Handled, Request, check_count, decode, encode};
+use super::list::{Items, List, Operations};
+use super::slices::{self, Turn};
+use super::{Fault, Handled, Request};
+use crate::connection::Connection;
 use crate::session::Session;
 
 /// Handles a RegisterNodes request.
 pub(crate) fn register(
     request: &Request<'_>,
-    _: &Arc<Session>,
-    structure: Decoder<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let register: RegisterNodesRequest = decode(structure)?;
-    let limit = request
-        .server
-        .limits
-        .operations
-        .max_nodes_per_register_nodes;
-    check_count(register.nodes_to_register.len(), limit)?;
-    let registered = RegisterNodesResponse {
-        response_header: request.response_header(),
-        registered_node_ids: register.nodes_to_register,
-    };
-    encode(&registered, response)
+    let nodes = Nodes { registers: true };
+    handle(nodes, request, connection, session, body, response)
 }
 
 /// Handles an UnregisterNodes request.
 pub(crate) fn unregister(
     request: &Request<'_>,
-    _: &Arc<Session>,
-    structure: Decoder<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let unregister: UnregisterNodesRequest = decode(structure)?;
-    let limit = request
-        .server
-        .limits
-        .operations
-        .max_nodes_per_register_nodes;
-    check_count(unregister.nodes_to_unregister.len(), limit)?;
-    encode(
-        &UnregisterNodesResponse {
-            response_header: request.response_header(),
-        },
-        response,
-    )
+    let nodes = Nodes { registers: false };
+    handle(nodes, request, connection, session, body, response)
+}
+
+fn handle(
+    nodes: Nodes,
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let limits = &request.server.limits.operations;
+    let items = Items::take(request, &mut body, limits.max_nodes_per_register_nodes)?;
+    let service = List::new(nodes, items);
+    slices::start(request, connection, session, service, response)
+}
+
+/// NodeIds that are registered, and returned as they are, or unregistered.
+struct Nodes {
+    registers: bool,
+}
+
+impl Operations for Nodes {
+    type Item = NodeId;
+
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        if !self.registers {
+            let response = ids::UNREGISTER_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+            return turn.request.respond(response, turn.response);
+        }
+        let response = ids::REGISTER_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+        turn.request.respond(response, turn.response)?;
+        Ok(turn.response.array_length(Some(count))?)
+    }
+
+    fn operate(&mut self, turn: &mut Turn<'_, '_>, items: &mut Items<NodeId>) -> Result<(), Fault> {
+        while let Some(node_id) = items.next(turn)? {
+            if self.registers {
+                node_id.encode(turn.response)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        Ok(())
+    }
 }

@@ -59,6 +59,11 @@ pub(crate) trait Service: Send {
     /// Goes on until the response is complete or the slice is over.
     fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault>;
 
+    /// Bytes of memory to reserve for the response, where the operations themselves may take what is left.
+    fn response_size(&self) -> usize {
+        0
+    }
+
     /// The request ends without a response of this service: cancelled, failed, or its channel is closed.
     fn abandon(&mut self, _server: &Server, _session: &Session) {}
 }
@@ -95,7 +100,9 @@ pub(super) fn start(
         }
     }
     let so_far = response.written().get(start..).unwrap_or_default();
-    let task = Task::new(request, connection, session, so_far, max_response, &work);
+    let mut begun = Vec::with_capacity(service.response_size().max(so_far.len()));
+    begun.extend_from_slice(so_far);
+    let task = Task::new(request, connection, session, begun, max_response, &work);
     match task {
         Ok(task) => {
             response.truncate(start);

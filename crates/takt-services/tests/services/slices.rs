@@ -6,7 +6,7 @@ use crate::browse::describe;
 use crate::common::{Client, builder, decode, message};
 use takt_services::{Outcome, Server, ServerLimits};
 use takt_ua::binary::Encoder;
-use takt_ua::enumerations::BrowseDirection;
+use takt_ua::enumerations::{BrowseDirection, MonitoringMode};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 
@@ -450,4 +450,69 @@ fn changes_between_slices_break_nothing() {
         targets.dedup();
         assert_eq!(targets.len(), all, "no reference comes twice");
     }
+}
+
+#[test]
+fn monitored_items_are_created_and_nodes_registered_in_slices() {
+    let (small, big) = (server(SMALL), server(u32::MAX));
+    let mut clients = [Client::new(&small), Client::new(&big)];
+    let mut same = |request: &dyn Fn(&mut Client) -> Vec<u8>| {
+        let [small, big] = clients.each_mut().map(|client| {
+            let request = request(client);
+            timeless(client.raw(&request))
+        });
+        assert!(small == big, "the responses differ");
+    };
+    same(&|client| {
+        message(&CreateSubscriptionRequest {
+            request_header: client.header(),
+            requested_publishing_interval: 1000.0,
+            publishing_enabled: true,
+            ..CreateSubscriptionRequest::default()
+        })
+    });
+    same(&|client| {
+        let item = |number: usize| MonitoredItemCreateRequest {
+            item_to_monitor: ReadValueId {
+                // Every third one does not exist.
+                node_id: match number % 3 {
+                    0 => NodeId::numeric(1, 77),
+                    _ => ids::SERVER_SERVER_STATUS.into(),
+                },
+                attribute_id: 13,
+                ..ReadValueId::default()
+            },
+            monitoring_mode: MonitoringMode::Reporting,
+            requested_parameters: MonitoringParameters {
+                client_handle: number as u32,
+                sampling_interval: 1000.0,
+                queue_size: 1,
+                ..MonitoringParameters::default()
+            },
+        };
+        message(&CreateMonitoredItemsRequest {
+            request_header: client.header(),
+            subscription_id: 1,
+            items_to_create: (0..300).map(item).collect(),
+            ..CreateMonitoredItemsRequest::default()
+        })
+    });
+    same(&|client| {
+        message(&RegisterNodesRequest {
+            request_header: client.header(),
+            nodes_to_register: (0..1_000)
+                .map(|number| NodeId::numeric(1, number))
+                .collect(),
+        })
+    });
+    same(&|client| {
+        message(&UnregisterNodesRequest {
+            request_header: client.header(),
+            nodes_to_unregister: (0..1_000)
+                .map(|number| NodeId::numeric(1, number))
+                .collect(),
+        })
+    });
+    assert!(small.longest_slice() <= u64::from(SMALL));
+    assert!(big.longest_slice() > 2_000, "{}", big.longest_slice());
 }
