@@ -110,8 +110,7 @@ fn until_input_ends(
         std::thread::spawn(move || {
             let result = work(announce, &stop);
             if let Err(error) = &result {
-                let line = json!({"ready": false, "error": error.to_string()});
-                println!("{line}");
+                print(&json!({"ready": false, "error": error.to_string()}));
             }
             let _ = ended.send(());
             result
@@ -128,7 +127,10 @@ fn until_input_ends(
 
 /// Says that clients can come.
 fn announce(endpoint: &str) {
-    let line = json!({"ready": true, "endpoint": endpoint, "namespace": 1});
+    print(&json!({"ready": true, "endpoint": endpoint, "namespace": 1}));
+}
+
+fn print(line: &serde_json::Value) {
     let mut out = std::io::stdout().lock();
     // Nobody to tell if nobody listens.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -1,6 +1,7 @@
 //! The Consumer of the demonstration: browses the registry, uses what it finds at the Providers, then shows live values
 //! and how long a Read takes over shared memory and over TCP.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,8 +21,22 @@ const REFRESH: Duration = Duration::from_millis(500);
 /// How many Reads by each way are timed for one refresh.
 const READS: usize = 200;
 
+/// Levels of the tree; what lies deeper stands in one line.
+const MAX_DEPTH: usize = 32;
+
 /// The Variable whose Reads are timed by both ways.
 const TIMED: &str = "Spindle/Speed";
+
+/// The Consumer of the demonstration cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    /// It cannot use the registry or a Provider.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The standard output cannot be written.
+    #[error("cannot write to the standard output: {0}")]
+    Output(#[from] io::Error),
+}
 
 /// Runs the Consumer until `run_for` has passed or `stop` is set. It shares memory with `group`, or with its own user.
 pub fn run(
@@ -29,7 +44,7 @@ pub fn run(
     group: Option<&str>,
     run_for: Option<Duration>,
     stop: &AtomicBool,
-) -> Result<(), ClientError> {
+) -> Result<(), DemoError> {
     let end = run_for.map(|time| Instant::now() + time);
     let options = ClientOptions {
         group: group.map(str::to_owned),
@@ -48,7 +63,7 @@ pub fn run(
                 item,
             })
             .collect();
-        show_tree(&screen, &mut consumer, provider, &found);
+        show_tree(&screen, &mut consumer, provider, &found)?;
         items.extend(found);
     }
     if stop.load(Ordering::Relaxed) {
@@ -58,7 +73,7 @@ pub fn run(
     let mut live = Live::new(&mut consumer, items)?;
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
         let started = Instant::now();
-        live.refresh(&screen, &mut consumer);
+        live.refresh(&screen, &mut consumer)?;
         while started.elapsed() < REFRESH
             && !stop.load(Ordering::Relaxed)
             && end.is_none_or(|end| Instant::now() < end)
@@ -101,20 +116,25 @@ struct Shown {
     unit: String,
 }
 
-fn show_tree(screen: &Screen, consumer: &mut Consumer, provider: &ProviderEntry, items: &[Shown]) {
+fn show_tree(
+    screen: &Screen,
+    consumer: &mut Consumer,
+    provider: &ProviderEntry,
+    items: &[Shown],
+) -> io::Result<()> {
     let endpoints: Vec<String> = provider.endpoints.iter().map(ToString::to_string).collect();
-    screen.line(&format!("{}  ({})", provider.name, endpoints.join(", ")));
+    screen.line(&format!("{}  ({})", provider.name, endpoints.join(", ")))?;
     let rows: Vec<tree::Row<'_>> = items
         .iter()
         .map(|shown| {
-            let segments = shown.item.path.split('/').skip(1).collect();
+            let segments = shown.item.path.splitn(MAX_DEPTH, '/').skip(1).collect();
             (segments, describe(consumer, shown))
         })
         .collect();
     for line in tree::lines(&rows) {
-        screen.line(&line);
+        screen.line(&line)?;
     }
-    screen.line("");
+    screen.line("")
 }
 
 /// What a person wants to know of an item beside its name.
@@ -149,27 +169,27 @@ fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
 }
 
 /// Reads, writes and calls, as any Consumer does, and is refused where a machine refuses.
-fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), ClientError> {
+fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), DemoError> {
     let override_percent = consumer.find("Machine/Spindle/Override")?;
     consumer.write(&override_percent, 80.0)?;
     let value = consumer.read(&override_percent)?;
     screen.line(&format!(
         "write  Machine/Spindle/Override = 80  →  {}",
         text(&value)
-    ));
+    ))?;
 
     let too_much = consumer.write(&override_percent, 500.0);
     screen.line(&format!(
         "write  Machine/Spindle/Override = 500  →  {}",
         outcome(&too_much)
-    ));
+    ))?;
 
     let start = consumer.find("Machine/Start")?;
     // The machine may be turning from an earlier run of this Consumer: it says so, and that is fine.
     let started = consumer.call(&start, Vec::new());
-    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&started)));
+    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&started)))?;
     let again = consumer.call(&start, Vec::new());
-    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&again)));
+    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&again)))?;
 
     let set_interval = consumer.find("HostTelemetry/SetSamplingInterval")?;
     let revised = consumer.call(&set_interval, vec![Variant::Double(100.0)])?;
@@ -179,8 +199,8 @@ fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), Clien
         .unwrap_or_default();
     screen.line(&format!(
         "call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"
-    ));
-    screen.line("");
+    ))?;
+    screen.line("")?;
     Ok(())
 }
 
@@ -207,7 +227,7 @@ impl Live {
         Ok(Self { items, timed })
     }
 
-    fn refresh(&mut self, screen: &Screen, consumer: &mut Consumer) {
+    fn refresh(&mut self, screen: &Screen, consumer: &mut Consumer) -> io::Result<()> {
         let mut lines = Vec::new();
         for Shown { item, unit } in &self.items {
             let shown = match consumer.read(item) {
@@ -231,7 +251,7 @@ impl Live {
                 Err(status) => format!("  {scheme:<12} {status}"),
             });
         }
-        screen.show(&lines);
+        screen.show(&lines)
     }
 }
 

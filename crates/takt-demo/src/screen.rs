@@ -1,7 +1,7 @@
 //! Lines on a terminal that are rewritten in place, or plain lines where there is no terminal.
 
 use std::cell::Cell;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Where live data is shown.
 pub struct Screen {
@@ -26,12 +26,18 @@ impl Screen {
     }
 
     /// One line that stays.
-    pub fn line(&self, text: &str) {
-        self.write(&format!("{text}\n"));
+    ///
+    /// # Errors
+    /// The standard output cannot be written.
+    pub fn line(&self, text: &str) -> io::Result<()> {
+        write(&format!("{text}\n"))
     }
 
     /// The live part: replaces the one before on a terminal.
-    pub fn show(&self, lines: &[String]) {
+    ///
+    /// # Errors
+    /// The standard output cannot be written.
+    pub fn show(&self, lines: &[String]) -> io::Result<()> {
         let mut out = String::new();
         if self.terminal && self.live.get() > 0 {
             // Cursor up to the first live line (ECMA-48 CPL).
@@ -49,7 +55,7 @@ impl Screen {
             out.push('\n');
         }
         self.live.set(lines.len() - fitting);
-        self.write(&out);
+        write(&out)
     }
 
     /// Nothing is rewritten any more.
@@ -69,10 +75,10 @@ impl Screen {
             _ => (120, 40),
         }
     }
+}
 
-    /// A reader that went away is no reason to stop: the processes are ended by whoever started them.
-    fn write(&self, text: &str) {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    }
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }

@@ -13,7 +13,18 @@ mod scenario_file;
 use clap::Parser;
 
 fn main() -> miette::Result<()> {
-    let arguments = arguments::Arguments::parse();
+    let arguments = arguments::Arguments::try_parse().unwrap_or_else(|answer| explained(&answer));
     output::start_tracing(arguments.verbose);
     commands::run(arguments.command)
+}
+
+/// Prints what the command line is answered with instead of a command: help, the version, or what is wrong with it.
+fn explained(answer: &clap::Error) -> ! {
+    let printed = answer
+        .print()
+        .and_then(|()| std::io::Write::flush(&mut std::io::stdout()));
+    if !answer.use_stderr() {
+        output::written(printed);
+    }
+    std::process::exit(answer.exit_code())
 }

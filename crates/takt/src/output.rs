@@ -17,20 +17,43 @@ pub fn start_tracing(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
+        // It would report a failed write to the error output by a panic if the error output is what failed.
+        .log_internal_errors(false)
         .init();
 }
 
-/// Prints one line and sees it out of the process; a reader that went away ends the command in silence, a full disk does not.
+/// Prints one line; see [`written`] for what happens if that fails.
 pub fn line(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => {
-            eprintln!("error: cannot write to the standard output: {error}");
-            std::process::exit(1);
-        }
+    written(writeln!(out, "{text}").and_then(|()| out.flush()));
+}
+
+/// Prints bytes as they are; see [`written`] for what happens if that fails.
+pub fn bytes(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    written(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Ends the process if the standard output could not be written. A reader that went away ends it as it ends other Unix tools:
+/// by SIGPIPE, without a message. Any other error, such as a full disk, is reported, and the exit status is 1.
+pub fn written(outcome: std::io::Result<()>) {
+    let Err(error) = outcome else {
+        return;
+    };
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        // Rust ignores the signal itself. Where it is blocked, the exit status says the same.
+        let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+        std::process::exit(128 + signal_hook::consts::SIGPIPE);
     }
+    complain(format_args!(
+        "error: cannot write to the standard output: {error}"
+    ));
+    std::process::exit(1);
+}
+
+/// Prints a line to the error output. There is nobody to tell if that fails.
+pub fn complain(text: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// A value in one line, long arrays cut short.

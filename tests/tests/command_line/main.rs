@@ -12,6 +12,7 @@ mod clients;
 mod demo;
 mod disk;
 mod mistakes;
+mod output;
 mod presence;
 mod pubsub_config;
 mod scenario;

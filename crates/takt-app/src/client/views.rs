@@ -43,6 +43,12 @@ impl Follow {
 /// BrowseResultMask: all fields of a ReferenceDescription (OPC 10000-4 table 31).
 const ALL_FIELDS: u32 = 0x3F;
 
+/// References of one node that are collected, whatever continuation points the server gives.
+const MAX_REFERENCES: usize = 1_000_000;
+
+/// Responses in a row with a continuation point and no reference: a server may need more time, but not any number of times.
+const MAX_EMPTY: usize = 1_000;
+
 impl Client {
     /// The references of `node`.
     pub fn browse(
@@ -99,6 +105,7 @@ impl Client {
     ) -> Result<Vec<ReferenceDescription>, ClientError> {
         let mut references = std::mem::take(&mut result.references);
         let mut continuation_point: ByteString = result.continuation_point;
+        let mut empty = 0;
         while !continuation_point.is_empty() {
             let mut next = self.call(BrowseNextRequest {
                 release_continuation_points: false,
@@ -108,7 +115,14 @@ impl Client {
             self.expect_count("BrowseNextResponse", 1, next.results.len())?;
             let mut result = next.results.swap_remove(0);
             good("BrowseNext", result.status_code)?;
+            empty = match result.references.is_empty() {
+                true => empty + 1,
+                false => 0,
+            };
             references.append(&mut result.references);
+            if empty > MAX_EMPTY || references.len() > MAX_REFERENCES {
+                return Err(self.protocol("BrowseNext gives continuation points without end"));
+            }
             continuation_point = result.continuation_point;
         }
         Ok(references)

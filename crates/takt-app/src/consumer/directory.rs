@@ -24,6 +24,32 @@ pub struct ProviderEntry {
     pub endpoints: Vec<Endpoint>,
 }
 
+/// Objects of a Provider that are walked at most.
+const MAX_OBJECTS: usize = 100_000;
+
+/// Length of all their paths, in bytes: a chain of Objects has long ones.
+const MAX_PATHS: usize = 64 << 20;
+
+/// An Object on the way through a Provider's tree.
+struct Object {
+    path: String,
+    node: NodeId,
+    /// Index of the Object above it.
+    parent: Option<usize>,
+}
+
+/// Whether `node` is the Object at `index` or above it.
+fn contains(objects: &[Object], index: usize, node: &NodeId) -> bool {
+    let mut above = objects.get(index);
+    while let Some(object) = above {
+        if object.node == *node {
+            return true;
+        }
+        above = object.parent.and_then(|parent| objects.get(parent));
+    }
+    false
+}
+
 impl Consumer {
     /// The Providers that the registry knows, available or not.
     pub fn providers(&mut self) -> Result<Vec<ProviderEntry>, ClientError> {
@@ -90,20 +116,44 @@ impl Consumer {
     }
 
     /// Every Variable and Method below the Provider's Object that has an `InteractionVia` reference, in browse order.
+    ///
+    /// # Errors
+    /// The registry does not answer, or shows more Objects than a Provider can have.
     pub fn items(&mut self, provider: &ProviderEntry) -> Result<Vec<Item>, ClientError> {
         let mut items = Vec::new();
-        let mut level = vec![(provider.name.clone(), provider.node_id.clone())];
+        let mut objects = vec![Object {
+            path: provider.name.clone(),
+            node: provider.node_id.clone(),
+            parent: None,
+        }];
+        let mut length = 0;
+        let mut level = 0..1;
         while !level.is_empty() {
-            let nodes: Vec<NodeId> = level.iter().map(|(_, node)| node.clone()).collect();
+            let nodes = objects.get(level.clone()).unwrap_or_default();
+            let nodes: Vec<NodeId> = nodes.iter().map(|object| object.node.clone()).collect();
             let children = self.registry.browse_many(&nodes, &Follow::children())?;
-            let mut next = Vec::new();
-            for ((path, parent), children) in level.into_iter().zip(children) {
+            for ((index, parent), children) in level.clone().zip(nodes).zip(children) {
                 for child in children? {
-                    let child_path = format!("{path}/{}", child.browse_name.name.as_str());
+                    let name = child.browse_name.name.as_str();
+                    let path = format!("{}/{name}", objects[index].path);
                     match child.node_class {
-                        NodeClass::Object => next.push((child_path, child.node_id.node_id)),
+                        NodeClass::Object => {
+                            let node = child.node_id.node_id;
+                            // One that contains itself would be walked for ever.
+                            if !contains(&objects, index, &node) {
+                                let parent = Some(index);
+                                length += path.len();
+                                objects.push(Object { path, node, parent });
+                            }
+                            if objects.len() > MAX_OBJECTS || length > MAX_PATHS {
+                                return Err(ClientError::Invalid(format!(
+                                    "the registry shows too many Objects below {}",
+                                    provider.name
+                                )));
+                            }
+                        }
                         NodeClass::Variable | NodeClass::Method => {
-                            let item = self.resolve(&child_path, &child, &parent)?;
+                            let item = self.resolve(&path, &child, &parent)?;
                             if !item.endpoints.is_empty() {
                                 items.push(item);
                             }
@@ -112,7 +162,7 @@ impl Consumer {
                     }
                 }
             }
-            level = next;
+            level = level.end..objects.len();
         }
         Ok(items)
     }

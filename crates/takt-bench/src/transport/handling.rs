@@ -6,6 +6,7 @@
 //! its own that is built and installed beside it.
 
 use std::hint::black_box;
+use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use super::filter::Filter;
@@ -137,12 +138,12 @@ pub fn main(
         }
     };
     for row in rows {
-        match serde_json::to_string(&row) {
-            Ok(line) => println!("{line}"),
-            Err(error) => {
-                eprintln!("{error}");
-                return std::process::ExitCode::FAILURE;
-            }
+        let line = serde_json::to_string(&row).map_err(std::io::Error::from);
+        let mut out = std::io::stdout().lock();
+        let written = line.and_then(|line| writeln!(out, "{line}"));
+        if let Err(error) = written {
+            eprintln!("{error}");
+            return std::process::ExitCode::FAILURE;
         }
     }
     std::process::ExitCode::SUCCESS

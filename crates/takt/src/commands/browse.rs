@@ -1,5 +1,7 @@
 //! `takt browse ENDPOINT [NODE]`
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
@@ -18,12 +20,8 @@ pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
     if arguments.references {
         return references(&mut client, &start, arguments.connect.json).map_err(explained);
     }
-    let mut tree = Tree {
-        client: &mut client,
-        json: arguments.connect.json,
-        path: vec![start.clone()],
-    };
-    tree.show(&start, arguments.depth, "").map_err(explained)
+    let mut tree = Tree::new(&mut client, arguments);
+    tree.show(start)
 }
 
 /// All references of one node, both ways.
@@ -44,46 +42,103 @@ fn references(client: &mut Client, start: &NodeId, json: bool) -> Result<(), Cli
     Ok(())
 }
 
+/// References that the walk keeps for later: a server may have any number of them at each of any number of levels.
+const MAX_PENDING: usize = 1_000_000;
+
+/// The nodes below a node, walked depth first with a stack of its own: chains of nodes may be longer than the thread's stack.
 struct Tree<'a> {
     client: &'a mut Client,
     json: bool,
-    /// From the start to where the walk is: a node that comes round again is not entered.
-    path: Vec<NodeId>,
+    depth: usize,
+    /// From the start to where the walk is.
+    open: Vec<Open>,
+    /// The nodes of `open`: one that comes round again is not entered.
+    path: HashSet<NodeId>,
+    /// References in `open` that were not shown yet.
+    pending: usize,
+    /// What stands before the names on the level of the last of `open`.
+    indent: String,
 }
 
-impl Tree<'_> {
-    fn show(&mut self, parent: &NodeId, depth: u32, indent: &str) -> Result<(), ClientError> {
-        if depth == 0 {
-            return Ok(());
+/// A node whose children are being shown.
+struct Open {
+    node: NodeId,
+    children: std::vec::IntoIter<ReferenceDescription>,
+    /// Length of the indent of its children, in bytes.
+    indent: usize,
+}
+
+impl<'a> Tree<'a> {
+    fn new(client: &'a mut Client, arguments: &BrowseArguments) -> Self {
+        Self {
+            client,
+            json: arguments.connect.json,
+            depth: usize::try_from(arguments.depth).unwrap_or(usize::MAX),
+            open: Vec::new(),
+            path: HashSet::new(),
+            pending: 0,
+            indent: String::new(),
         }
-        let children = self.client.browse(parent, &Follow::children())?;
-        let count = children.len();
-        for (number, child) in children.into_iter().enumerate() {
-            let last = number + 1 == count;
-            if self.json {
-                let mut row = reference_json(&child);
-                row["parent"] = json!(parent.to_string());
-                output::line(row);
-            } else {
-                let branch = if last { "└─ " } else { "├─ " };
-                output::line(format_args!(
-                    "{indent}{branch}{}  {}  {}",
-                    child.browse_name.name.as_str(),
-                    class_name(child.node_class),
-                    child.node_id
-                ));
-            }
-            let local = child.node_id.server_index == 0;
-            let node = child.node_id.node_id;
-            if local && !self.path.contains(&node) {
-                let deeper = format!("{indent}{}", if last { "   " } else { "│  " });
-                self.path.push(node.clone());
-                self.show(&node, depth - 1, &deeper)?;
-                self.path.pop();
+    }
+
+    fn show(&mut self, start: NodeId) -> miette::Result<()> {
+        self.enter(start)?;
+        while let Some(open) = self.open.last_mut() {
+            self.indent.truncate(open.indent);
+            let Some(child) = open.children.next() else {
+                self.path.remove(&open.node);
+                self.open.pop();
+                continue;
+            };
+            self.pending -= 1;
+            let is_last = open.children.len() == 0;
+            row(self.json, &open.node, &child, &self.indent, is_last);
+            if child.node_id.server_index == 0 {
+                self.indent.push_str(if is_last { "   " } else { "│  " });
+                self.enter(child.node_id.node_id)?;
             }
         }
         Ok(())
     }
+
+    /// Asks for the children of a node, to be shown next, unless it is too deep or contains itself.
+    fn enter(&mut self, node: NodeId) -> miette::Result<()> {
+        if self.open.len() >= self.depth || self.path.contains(&node) {
+            return Ok(());
+        }
+        let children = self.client.browse(&node, &Follow::children());
+        let children = children.map_err(|error| explain::client(&error))?;
+        self.pending += children.len();
+        if self.pending > MAX_PENDING {
+            return Err(explain::with_help(
+                format!("more than {MAX_PENDING} references are to be shown after {node}"),
+                "Show fewer levels with --depth, or start at a node further down.",
+            ));
+        }
+        self.path.insert(node.clone());
+        self.open.push(Open {
+            node,
+            children: children.into_iter(),
+            indent: self.indent.len(),
+        });
+        Ok(())
+    }
+}
+
+fn row(json: bool, parent: &NodeId, child: &ReferenceDescription, indent: &str, is_last: bool) {
+    if json {
+        let mut row = reference_json(child);
+        row["parent"] = json!(parent.to_string());
+        output::line(row);
+        return;
+    }
+    let branch = if is_last { "└─ " } else { "├─ " };
+    output::line(format_args!(
+        "{indent}{branch}{}  {}  {}",
+        child.browse_name.name.as_str(),
+        class_name(child.node_class),
+        child.node_id
+    ));
 }
 
 fn reference_json(reference: &ReferenceDescription) -> Value {

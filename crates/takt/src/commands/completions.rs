@@ -3,13 +3,11 @@
 use clap::CommandFactory;
 
 use crate::arguments::Arguments;
+use crate::output;
 
 pub fn run(shell: clap_complete::Shell) -> miette::Result<()> {
-    clap_complete::generate(
-        shell,
-        &mut Arguments::command(),
-        "takt",
-        &mut std::io::stdout(),
-    );
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "takt", &mut script);
+    output::bytes(&script);
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, miette};
 use takt_app::model::DEFAULT_REGISTRY;
+use takt_demo::consumer::DemoError;
 use takt_demo::processes::Process;
 use takt_demo::{host, machine};
 
@@ -63,7 +64,15 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         .map_err(|_| miette!("the watching thread failed"))?;
     match (died, consumer) {
         (Some(name), _) => Err(ended_early(&name)),
-        (None, Err(error)) if !interrupt.is_set() => Err(explain::client(&error)),
+        // All other processes have ended, and no file is left behind.
+        (None, Err(DemoError::Output(error))) => {
+            drop(data);
+            output::written(Err(error));
+            Ok(())
+        }
+        (None, Err(DemoError::Client(error))) if !interrupt.is_set() => {
+            Err(explain::client(&error))
+        }
         (None, _) => Ok(()),
     }
 }

@@ -72,13 +72,9 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     let live = std::io::IsTerminal::is_terminal(&std::io::stdout());
     while running.goes_on() {
         if live {
-            screen.show(
-                &running
-                    .pub_sub
-                    .writer_groups()
-                    .map(|group| row(&group))
-                    .collect::<Vec<_>>(),
-            );
+            let groups = running.pub_sub.writer_groups();
+            let rows: Vec<_> = groups.map(|group| row(&group)).collect();
+            output::written(screen.show(&rows));
         }
         running.wait();
     }

@@ -271,7 +271,7 @@ impl Shown<'_> {
         if lines.is_empty() {
             lines.push("nothing received yet".to_owned());
         }
-        self.screen.show(&lines);
+        output::written(self.screen.show(&lines));
     }
 }
 

@@ -43,9 +43,8 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
             .map_err(|error| explain::with_help(error, "Is something in it too long?"))?,
     };
     if stdout {
-        let mut out = io::stdout().lock();
-        let written = out.write_all(&bytes).and_then(|()| out.flush());
-        return written.map_err(|error| failed("write", &arguments.output, &error));
+        output::bytes(&bytes);
+        return Ok(());
     }
     write(&arguments.output, &bytes, arguments.force)
 }

@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
         if let Err(error) = check(path) {
             // All of them are checked; the last error is the command's.
             if let Some(earlier) = failed.replace(error) {
-                eprintln!("Error: {earlier:?}");
+                output::complain(format_args!("Error: {earlier:?}"));
             }
         }
     }
