@@ -1,5 +1,6 @@
 //! What can be wrong with a configuration, and with messages.
 
+use takt_rt::memory_budget::BudgetExhausted;
 use takt_ua::StatusCode;
 use takt_wire::json::JsonMessageError;
 use takt_wire::{FixedMessageError, RawDataError, ReassemblyError, WireEncodeError, WireError};
@@ -54,6 +55,13 @@ impl ConfigurationProblem {
             component: component.to_owned(),
             problem: self,
         }
+    }
+}
+
+impl ReceiveError {
+    /// Whether a limit of the Subscriber is the reason, and not the message.
+    pub fn is_limit(&self) -> bool {
+        matches!(self, Self::Memory { .. } | Self::TooManyReaders { .. })
     }
 }
 
@@ -151,6 +159,22 @@ pub enum ReceiveError {
         /// Index of the field.
         index: usize,
         /// Number of fields in the metadata.
+        count: usize,
+    },
+    /// What a Publisher says of itself is not kept: the budget of the Subscriber is spent.
+    #[error("{what} is not kept: {source}")]
+    Memory {
+        /// What would have to be kept.
+        what: String,
+        /// The budget.
+        source: BudgetExhausted,
+    },
+    /// There are as many readers as there may be, none of which was silent for long.
+    #[error("{name} is not read: {count} other DataSetWriters are")]
+    TooManyReaders {
+        /// Name of the DataSetWriter.
+        name: String,
+        /// Number of readers.
         count: usize,
     },
     /// A value could not be written to its target.

@@ -3,6 +3,7 @@
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::commands;
 use super::links::LinkPlan;
@@ -51,6 +52,7 @@ impl PubSub {
             links: iter::once(link).chain(discovery.clone()).collect(),
             discovery,
             prober: Prober::with_random_delays(),
+            next_probe: Instant::now(),
             enabled: true,
             real_time,
             observer,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use takt_link::LinkState;
 use takt_ua::Variant;
@@ -299,6 +300,7 @@ impl PubSub {
             links,
             discovery,
             prober: Prober::with_random_delays(),
+            next_probe: Instant::now(),
             enabled: connection.enabled,
             real_time: options.subscribing.clone(),
             observer,

@@ -20,6 +20,10 @@ use crate::time::Now;
 /// How long the thread waits for messages before it looks whether it is told something.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
+/// How often it is looked for metadata that is missing: comparing all readers with all questions after each message would take longer
+/// than the message.
+const PROBE_INTERVAL: Duration = Duration::from_millis(20);
+
 /// What a connection is told.
 #[derive(Debug)]
 pub(super) enum SubscriberCommand {
@@ -38,6 +42,8 @@ pub(super) struct SubscriberThread {
     /// Where to ask for metadata.
     pub(super) discovery: Option<LinkPlan>,
     pub(super) prober: Prober,
+    /// When it is looked for what is missing.
+    pub(super) next_probe: Instant,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
     pub(super) observer: Box<dyn Observer + Send>,
@@ -76,6 +82,10 @@ impl SubscriberThread {
     /// Asks for metadata that readers have not.
     fn probe(&mut self, sender: &mut dyn Sender) {
         let now = Instant::now();
+        if now < self.next_probe {
+            return;
+        }
+        self.next_probe = now + PROBE_INTERVAL;
         let missing = self.subscriber.missing_meta_data();
         self.prober.set_missing(now, &missing);
         // It asks again anyway.
@@ -99,7 +109,12 @@ impl SubscriberThread {
 
     fn receive(&mut self, receivers: &mut [Box<dyn Receiver>]) {
         let next = self.subscriber.next_timeout();
-        let next = next.into_iter().chain(self.prober.next_timeout()).min();
+        let next = next.into_iter().chain(
+            self.prober
+                .next_timeout()
+                .map(|time| time.max(self.next_probe)),
+        );
+        let next = next.min();
         let until = next.map_or(LONGEST_WAIT, |next| {
             next.saturating_duration_since(Instant::now())
         });

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{PubSubConnectionDataType, StandaloneSubscribedDataSetDataType};
 use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
@@ -9,6 +10,7 @@ use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 use super::data_set_reader::{DataSetReader, StateChanges};
 use super::fixed::FixedLayouts;
 use super::json::is_json;
+use super::memory::default_budget;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;
 use super::target::DataTarget;
@@ -38,7 +40,7 @@ pub(super) struct ReaderGroup {
 /// says when [`handle_timeout`](Self::handle_timeout) wants to be called. A message whose fields have a fixed size is decoded
 /// once; the next ones of the same layout are recognized by the bytes that never change, and their values go from where they stand
 /// into cells, without allocation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Subscriber {
     pub(super) groups: Vec<ReaderGroup>,
     pub(super) readers: Vec<DataSetReader>,
@@ -52,8 +54,28 @@ pub struct Subscriber {
     pub(super) changes: StateChanges,
     /// The state of the connection when states were told last.
     told: Option<PubSubState>,
-    /// How many more readers may be made for DataSetWriters that nobody asked for.
-    pub(super) may_discover: usize,
+    /// How many readers may be made for DataSetWriters that nobody asked for.
+    pub(super) max_discovered: usize,
+    /// What Publishers have told: names, metadata and layouts.
+    pub(super) memory: MemoryBudget,
+}
+
+impl Default for Subscriber {
+    fn default() -> Self {
+        Self {
+            groups: Vec::new(),
+            readers: Vec::new(),
+            group_of: Vec::new(),
+            protection_of: Vec::new(),
+            protections: Protections::default(),
+            layouts: FixedLayouts::default(),
+            reassembler: ChunkReassembler::default(),
+            changes: StateChanges::default(),
+            told: None,
+            max_discovered: 0,
+            memory: default_budget(),
+        }
+    }
 }
 
 impl Subscriber {
@@ -74,7 +96,7 @@ impl Subscriber {
                 let protection =
                     protection.map_err(|problem| problem.at(reader.name.as_str()).within(&name))?;
                 subscriber.protection_of.push(protection);
-                let mut reader = DataSetReader::new(reader, standalone, target)
+                let mut reader = DataSetReader::new(reader, standalone, target, &subscriber.memory)
                     .map_err(|error| error.within(&name))?;
                 reader.changes = subscriber.changes.clone();
                 subscriber.readers.push(reader);
@@ -91,15 +113,23 @@ impl Subscriber {
     /// A subscriber that makes a reader for every DataSetWriter that it hears of, up to a number of them. Readers get their
     /// metadata from announcements; without, they take what says its type itself. Names are
     /// `PublisherId/WriterGroupId/DataSetWriterId`.
+    ///
+    /// When there are so many, or the budget is spent, readers whose DataSetWriters were silent for a minute make room for others; if
+    /// there are none, others are refused.
     pub fn discovering(max_readers: usize) -> Self {
         Self {
             groups: vec![ReaderGroup {
                 name: String::new(),
                 enabled: true,
             }],
-            may_discover: max_readers,
+            max_discovered: max_readers,
             ..Self::default()
         }
+    }
+
+    /// The budget for what Publishers tell: [`DEFAULT_MAX_MEMORY`](super::DEFAULT_MAX_MEMORY) bytes of names, metadata and layouts.
+    pub fn memory(&self) -> &MemoryBudget {
+        &self.memory
     }
 
     /// The readers of all groups.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::enumerations::{OverrideValueHandling, PubSubState};
 use takt_ua::structures::{
     DataSetMetaDataType, DataSetReaderDataType, JsonDataSetReaderMessageDataType,
@@ -14,9 +15,10 @@ use takt_ua::{DateTime, ExtensionObject, Variant};
 use takt_wire::json::JsonLayout;
 use takt_wire::{PublisherId, RawDataLayout};
 
+use super::memory::{meta_data_size, text_size};
 use super::received::{DataSetKind, Observer};
 use super::target::{DataTarget, ReaderTarget, SubscribedField};
-use crate::error::{ConfigurationError, ConfigurationProblem};
+use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
 use crate::sequence::{Order, SequenceNumbers};
 use crate::settings::{decode_settings, milliseconds};
 use crate::state::Condition;
@@ -79,6 +81,8 @@ pub struct DataSetReader {
     pub(super) targets: Vec<ReaderTarget>,
     sequence_numbers: SequenceNumbers,
     last_received: Option<Instant>,
+    /// What Publishers have told it: names and metadata.
+    pub(super) memory: Charge,
     has_key_frame: bool,
     told: PubSubState,
     statistics: ReaderStatistics,
@@ -89,6 +93,7 @@ impl DataSetReader {
         configuration: &DataSetReaderDataType,
         standalone: &[StandaloneSubscribedDataSetDataType],
         target: &mut dyn DataTarget,
+        memory: &MemoryBudget,
     ) -> Result<Self, ConfigurationError> {
         let name = configuration.name.to_string();
         let at = |problem: ConfigurationProblem| problem.at(&name);
@@ -152,6 +157,7 @@ impl DataSetReader {
             targets,
             sequence_numbers: SequenceNumbers::default(),
             last_received: None,
+            memory: memory.empty_charge(),
             has_key_frame: false,
             told: PubSubState::Disabled,
             statistics: ReaderStatistics::default(),
@@ -205,13 +211,20 @@ impl DataSetReader {
     }
 
     /// Takes metadata that the Publisher has announced, if it knew none, or another version (6.2.9.4).
-    pub(super) fn take_meta_data(&mut self, meta_data: &DataSetMetaDataType) -> bool {
+    ///
+    /// # Errors
+    /// The budget has no room for it; the metadata that it knew stays.
+    pub(super) fn take_meta_data(
+        &mut self,
+        meta_data: &DataSetMetaDataType,
+    ) -> Result<bool, ReceiveError> {
         if !self.meta_data.fields.is_empty()
             && !self.is_learned
             && self.meta_data.configuration_version == meta_data.configuration_version
         {
-            return false;
+            return Ok(false);
         }
+        self.keep(meta_data_size(meta_data), "the metadata")?;
         // Targets belong to fields by index; they stay with the fields that have the same names.
         let index_of = |name: &takt_ua::UaString| {
             meta_data
@@ -234,7 +247,31 @@ impl DataSetReader {
         self.meta_data = meta_data.clone();
         self.is_learned = false;
         self.has_key_frame = false;
-        true
+        Ok(true)
+    }
+
+    /// Charges so many bytes of metadata to the budget, in place of those that it held before.
+    pub(super) fn keep(&mut self, bytes: usize, what: &str) -> Result<(), ReceiveError> {
+        let kept = self.memory.resize(self.own_size() + bytes);
+        kept.map_err(|source| ReceiveError::Memory {
+            what: format!("{what} of DataSetReader '{}'", short(&self.name)),
+            source,
+        })
+    }
+
+    /// Bytes that it takes without metadata.
+    fn own_size(&self) -> usize {
+        // The name has the PublisherId in it.
+        size_of::<Self>() + 2 * text_size(&self.name) + text_size(&self.data_set_writer_name)
+    }
+
+    /// When it has received something last.
+    pub(super) fn last_received(&self) -> Option<Instant> {
+        self.last_received
+    }
+
+    pub(super) fn begins_at(&mut self, now: Instant) {
+        self.last_received = Some(now);
     }
 
     /// Takes the sequence number of a message; `None` if the message is to be discarded, else how many are missing before it.
@@ -333,6 +370,14 @@ impl DataSetReader {
         }
         observer.state_changed(&self.name, state);
     }
+}
+
+/// The beginning of a name that a Publisher has chosen.
+pub(super) fn short(name: &str) -> &str {
+    const SHOWN: usize = 100;
+    name.char_indices()
+        .nth(SHOWN)
+        .map_or(name, |(end, _)| name.get(..end).unwrap_or(name))
 }
 
 fn json_layout(settings: &ExtensionObject) -> Option<JsonLayout> {

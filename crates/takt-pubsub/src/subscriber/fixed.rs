@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use takt_cell::{Cell, EncodedScalar};
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload, ScalarPlace};
 
@@ -18,6 +19,11 @@ const MAX_LAYOUTS: usize = 256;
 
 /// How often a reader's messages are tried to be of a fixed layout; those that change their size never are.
 const MAX_ATTEMPTS: u8 = 8;
+
+/// Bytes that a layout takes: for itself, for each field, and while it is made at most for each byte of the message.
+const LAYOUT_PER_MESSAGE: usize = 1024;
+const LAYOUT_PER_FIELD: usize = 256;
+const LAYOUT_PER_BYTE: usize = LAYOUT_PER_FIELD;
 
 /// Longest value that goes into a cell on the fast path, in bytes.
 const MAX_VALUE: usize = 64 << 10;
@@ -34,6 +40,8 @@ pub(super) struct FixedLayouts {
 
 #[derive(Debug)]
 struct Route {
+    /// Bytes that it takes.
+    _memory: Charge,
     layout: FixedMessageReader,
     data_sets: Vec<DataSet>,
 }
@@ -88,6 +96,7 @@ impl FixedLayouts {
         signature_length: usize,
         accepted: &[(usize, usize)],
         readers: &[DataSetReader],
+        memory: &MemoryBudget,
     ) {
         self.attempts.resize(readers.len(), 0);
         let tries = accepted.iter().any(|(reader, _)| {
@@ -103,7 +112,7 @@ impl FixedLayouts {
                 *attempts = attempts.saturating_add(1);
             }
         }
-        if let Some(route) = Route::of(bytes, signature_length, accepted, readers) {
+        if let Some(route) = Route::of(bytes, signature_length, accepted, readers, memory) {
             self.scratch.resize(MAX_VALUE.min(bytes.len() + 8), 0);
             self.routes.push(route);
         }
@@ -176,7 +185,10 @@ impl Route {
         signature_length: usize,
         accepted: &[(usize, usize)],
         readers: &[DataSetReader],
+        memory: &MemoryBudget,
     ) -> Option<Self> {
+        // Without room for a layout, its messages go through the general decoder.
+        let mut memory = memory.charge(LAYOUT_PER_BYTE * bytes.len()).ok()?;
         let parameters = takt_wire::PayloadParameters {
             signature_length,
             ..Default::default()
@@ -209,7 +221,14 @@ impl Route {
             Some(data_set)
         });
         let data_sets = data_sets.collect::<Option<Vec<_>>>()?;
-        Some(Self { layout, data_sets })
+        let fields: usize = data_sets.iter().map(|data_set| data_set.field_count).sum();
+        let size = LAYOUT_PER_MESSAGE + LAYOUT_PER_FIELD * fields + 2 * bytes.len();
+        memory.resize(size).ok()?;
+        Some(Self {
+            _memory: memory,
+            layout,
+            data_sets,
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use takt_wire::json::{
 use super::connection::{Reception, Subscriber};
 use super::data_set_reader::DataSetReader;
 use super::incoming::Incoming;
+use super::memory::meta_data_size;
 use super::received::{DataSetKind, Observer};
 use crate::error::ReceiveError;
 use crate::time::Now;
@@ -70,8 +71,11 @@ impl Subscriber {
                 let mut outcome = Ok(());
                 for message in &network_message.messages {
                     let source = JsonSource::of(&network_message, message);
-                    if self.may_discover > 0 {
-                        self.discover_json(source);
+                    if self.max_discovered > 0
+                        && let Err(error) = self.discover_json(source, now)
+                    {
+                        outcome = Err(error);
+                        continue;
                     }
                     match self.pass_on_json(source, message, now, connection, observer) {
                         Ok(count) => accepted += count,
@@ -80,7 +84,9 @@ impl Subscriber {
                 }
                 outcome?;
             }
-            JsonMessage::Discovery(message) => self.take_json_discovery(*message, observer),
+            JsonMessage::Discovery(message) => {
+                self.take_json_discovery(*message, now, observer)?;
+            }
             JsonMessage::Action(_) => {}
         }
         Ok(Reception {
@@ -137,9 +143,16 @@ impl Subscriber {
     }
 
     /// Makes a reader for a DataSetWriter that nobody reads yet.
-    pub(super) fn discover_json(&mut self, source: JsonSource<'_>) {
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(super) fn discover_json(
+        &mut self,
+        source: JsonSource<'_>,
+        now: Now,
+    ) -> Result<(), ReceiveError> {
         if self.readers.iter().any(|reader| reader.wants_json(source)) {
-            return;
+            return Ok(());
         }
         let said = |text: &'_ str| if text.is_empty() { "?" } else { text }.to_owned();
         let writer = match (source.data_set_writer_name, source.data_set_writer_id) {
@@ -153,17 +166,19 @@ impl Subscriber {
             id => Variant::from(id),
         };
         let settings = JsonDataSetReaderMessageDataType::default();
-        self.add_reader(&DataSetReaderDataType {
+        let configuration = DataSetReaderDataType {
             name: format!("{publisher}/{group}/{writer}").as_str().into(),
             enabled: true,
             publisher_id,
             data_set_writer_id: source.data_set_writer_id.unwrap_or(0),
             message_settings: ExtensionObject::from_structure(&settings),
             ..DataSetReaderDataType::default()
-        });
-        if let (Some(reader), None) = (self.readers.last_mut(), source.data_set_writer_id) {
-            reader.data_set_writer_name = source.data_set_writer_name.to_owned();
-        }
+        };
+        let writer_name = match source.data_set_writer_id {
+            None => source.data_set_writer_name,
+            Some(_) => "",
+        };
+        self.add_reader(&configuration, writer_name, now)
     }
 }
 
@@ -256,7 +271,7 @@ impl DataSetReader {
         message: &JsonDataSetMessage,
     ) -> Result<Vec<(usize, DataValue)>, ReceiveError> {
         if self.has_learned() {
-            self.learn_names(payload);
+            self.learn_names(payload)?;
         }
         let meta_data = Some(&self.meta_data).filter(|_| !self.is_learned);
         let status = message.status.filter(|status| !status.is_good());
@@ -277,9 +292,9 @@ impl DataSetReader {
         Ok(fields.collect())
     }
 
-    fn learn_names(&mut self, payload: &JsonPayload) {
+    fn learn_names(&mut self, payload: &JsonPayload) -> Result<(), ReceiveError> {
         self.is_learned = true;
-        let fields = &mut self.meta_data.fields;
+        let fields = &self.meta_data.fields;
         let known: HashSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         let names = payload.as_object().keys().map(String::as_str);
         let new = names.filter(|name| !known.contains(name));
@@ -291,7 +306,14 @@ impl DataSetReader {
                 ..FieldMetaData::default()
             })
             .collect();
-        fields.extend(new);
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut meta_data = self.meta_data.clone();
+        meta_data.fields.extend(new);
+        self.keep(meta_data_size(&meta_data), "the field names")?;
+        self.meta_data = meta_data;
+        Ok(())
     }
 }
 

@@ -9,14 +9,18 @@ use takt_wire::{
 use super::connection::Subscriber;
 use super::json::JsonSource;
 use super::received::Observer;
+use crate::error::ReceiveError;
+use crate::time::Now;
 
 impl Subscriber {
     /// Gives readers their metadata, and tells the observer of whatever it is.
     pub(super) fn take_json_discovery(
         &mut self,
         message: JsonDiscoveryMessage,
+        now: Now,
         observer: &mut dyn Observer,
-    ) {
+    ) -> Result<(), ReceiveError> {
+        let mut outcome = Ok(());
         let publisher_id = message.publisher_id.as_str();
         if let JsonDiscoveryContent::DataSetMetaData {
             data_set_writer_id,
@@ -31,16 +35,13 @@ impl Subscriber {
                 data_set_writer_id: *data_set_writer_id,
                 data_set_writer_name: data_set_writer_name.as_str(),
             };
-            if self.may_discover > 0 {
-                self.discover_json(source);
+            if self.max_discovered > 0 {
+                outcome = self.discover_json(source, now);
             }
-            for (reader, protection) in self.readers.iter_mut().zip(&self.protection_of) {
-                let is_unprotected = protection.is_none();
-                if is_unprotected && source.says_writer() && reader.is_of(source) {
-                    reader.take_meta_data(meta_data);
-                }
-            }
-            self.layouts.clear();
+            let given = self.give_meta_data(meta_data, now, |reader, protection| {
+                protection.is_none() && source.says_writer() && reader.is_of(source)
+            });
+            outcome = outcome.and(given);
         }
         let announcement = DiscoveryAnnouncement {
             // JSON has none.
@@ -49,6 +50,7 @@ impl Subscriber {
         };
         let publisher_id = PublisherIdRef::String(message.publisher_id.as_option());
         observer.announced(publisher_id, &announcement);
+        outcome
     }
 }
 

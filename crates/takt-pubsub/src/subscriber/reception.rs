@@ -12,7 +12,6 @@ use super::connection::{Reception, Subscriber};
 use super::data_set_reader::DataSetReader;
 use super::protection::is_signed;
 use super::received::Observer;
-use super::target::SubscribedField;
 use crate::error::ReceiveError;
 use crate::security::SIGNATURE_LENGTH;
 use crate::time::Now;
@@ -27,9 +26,11 @@ impl Subscriber {
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
         let message = NetworkMessageRef::new_checked(bytes)?;
-        if self.may_discover > 0 {
-            self.discover(&message);
-        }
+        // Those that have a reader are served even if there is no room for others.
+        let mut outcome = match self.max_discovered {
+            0 => Ok(()),
+            _ => self.discover(&message, now),
+        };
         let wanted = self.wanting(&message, connection, protection);
         if protection.is_none() && is_signed(&message) {
             return match wanted.is_empty() {
@@ -44,7 +45,6 @@ impl Subscriber {
         };
         let mut accepted = Vec::new();
         let mut declined = false;
-        let mut outcome = Ok(());
         // Messages without a PayloadHeader: a reader may know where its DataSetMessage is (6.3.1.4.3).
         let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
             let offset = self
@@ -116,7 +116,7 @@ impl Subscriber {
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
-                    self.take_announcement(publisher_id, &announcement, protection);
+                    outcome = self.take_announcement(publisher_id, &announcement, protection, now);
                     observer.announced(publisher_id, &announcement);
                 }
             }
@@ -125,8 +125,13 @@ impl Subscriber {
         outcome?;
         let placed = accepted.iter().any(|(_, position)| *position == usize::MAX);
         if !accepted.is_empty() && !declined && !placed && !message.chunk {
-            self.layouts
-                .learn(bytes, signature_length, &accepted, &self.readers);
+            self.layouts.learn(
+                bytes,
+                signature_length,
+                &accepted,
+                &self.readers,
+                &self.memory,
+            );
         }
         Ok(Reception {
             accepted: accepted.len(),
@@ -135,20 +140,21 @@ impl Subscriber {
     }
 
     /// Makes readers for DataSetWriters that nobody reads yet.
-    fn discover(&mut self, message: &NetworkMessageRef<'_>) {
+    fn discover(&mut self, message: &NetworkMessageRef<'_>, now: Now) -> Result<(), ReceiveError> {
         if message.network_message_type != NetworkMessageType::DataSetMessage || is_signed(message)
         {
-            return;
+            return Ok(());
         }
         let group = message
             .group_header
             .and_then(|group| group.writer_group_id)
             .unwrap_or(0);
+        let mut outcome = Ok(());
         // Without a PayloadHeader there is one for all.
         let unnamed = message.data_set_writer_ids().next().is_none().then_some(0);
         for id in message.data_set_writer_ids().chain(unnamed) {
             let known = |reader: &DataSetReader| reader.wants(message) && reader.reads(id);
-            if self.may_discover == 0 || self.readers.iter().any(known) {
+            if self.readers.iter().any(known) {
                 continue;
             }
             let publisher = message.publisher_id.map(|id| id.to_owned());
@@ -156,29 +162,17 @@ impl Subscriber {
                 Some(publisher) => format!("{publisher}/{group}/{id}"),
                 None => format!("?/{group}/{id}"),
             };
-            self.add_reader(&DataSetReaderDataType {
+            let configuration = DataSetReaderDataType {
                 name: name.as_str().into(),
                 enabled: true,
                 publisher_id: publisher.map(Variant::from).unwrap_or_default(),
                 writer_group_id: group,
                 data_set_writer_id: id,
                 ..DataSetReaderDataType::default()
-            });
+            };
+            outcome = outcome.and(self.add_reader(&configuration, "", now));
         }
-    }
-
-    /// A reader for a DataSetWriter that was discovered.
-    pub(super) fn add_reader(&mut self, configuration: &DataSetReaderDataType) {
-        self.may_discover = self.may_discover.saturating_sub(1);
-        let mut nowhere = |_: SubscribedField<'_>| None;
-        // Nothing in it can be wrong.
-        if let Ok(mut reader) = DataSetReader::new(configuration, &[], &mut nowhere) {
-            reader.changes = self.changes.clone();
-            self.changes.note();
-            self.readers.push(reader);
-            self.group_of.push(0);
-            self.protection_of.push(None);
-        }
+        outcome
     }
 
     /// Indexes of the readers that want a message.
@@ -224,26 +218,20 @@ impl Subscriber {
         publisher_id: PublisherIdRef<'_>,
         announcement: &DiscoveryAnnouncement,
         protection: Option<usize>,
-    ) {
+        now: Now,
+    ) -> Result<(), ReceiveError> {
         let AnnouncementContent::DataSetMetaData {
             data_set_writer_id,
             meta_data,
             status_code,
         } = &announcement.content
         else {
-            return;
+            return Ok(());
         };
-        let mut changed = false;
-        for (reader, expected) in self.readers.iter_mut().zip(&self.protection_of) {
-            if !status_code.is_bad()
-                && *expected == protection
+        self.give_meta_data(meta_data, now, |reader, expected| {
+            !status_code.is_bad()
+                && expected == protection
                 && reader.wants_announced(publisher_id, *data_set_writer_id)
-            {
-                changed |= reader.take_meta_data(meta_data);
-            }
-        }
-        if changed {
-            self.layouts.clear();
-        }
+        })
     }
 }

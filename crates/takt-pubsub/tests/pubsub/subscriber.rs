@@ -444,9 +444,12 @@ fn readers_are_made_for_writers_that_are_heard_of() {
     // One more would be too many.
     setup.connection.publisher_id = Variant::UInt16(5);
     let mut other = setup.build();
+    let [mut message] = <[_; 1]>::try_from(messages(&mut other, now())).unwrap();
+    let refused = subscriber.receive(now(), UP, &mut message, &mut log);
+    let name = "5/3/7".to_owned();
     assert_eq!(
-        pass(&mut other, &mut subscriber, now(), &mut log).accepted,
-        0
+        refused,
+        Err(ReceiveError::TooManyReaders { name, count: 1 })
     );
     assert_eq!(subscriber.readers().len(), 1);
 }

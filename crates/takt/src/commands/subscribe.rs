@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
 use miette::miette;
@@ -23,9 +23,19 @@ use crate::arguments::SubscribeArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
+/// What may wait to be shown. Links are not read while so many wait: what comes too fast is lost there, as PubSub allows, and counted
+/// as missing.
+const MAX_EVENTS: usize = 64;
+
+/// DataSetReaders, and fields of each, that a terminal shows. Any terminal has fewer lines.
+const MAX_SHOWN: usize = 200;
+
+/// Characters of a name or a value that a terminal shows.
+const MAX_WIDTH: usize = 500;
+
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install()?;
-    let (events, received) = channel();
+    let (events, received) = sync_channel(MAX_EVENTS);
     let running = match arguments.source.contains("://") {
         true => listen(arguments, &events)?,
         false => configured(arguments, &events)?,
@@ -38,6 +48,7 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
         screen: Screen::new(),
         readers: BTreeMap::new(),
         count: 0,
+        has_warned: false,
     };
     let mut next = Instant::now();
     while running.goes_on() && !shown.is_enough() {
@@ -49,6 +60,8 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     }
     shown.table();
     shown.screen.finish();
+    // Whoever waits for events to be taken goes on, and can end.
+    drop(received);
     let connections = running.pub_sub.connections();
     let errors: u64 = connections
         .map(|connection| connection.statistics.errors)
@@ -59,7 +72,7 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     Ok(())
 }
 
-fn listen(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
+fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
     let options = runtime_options(&arguments.run);
     let plan = |address: &str| -> miette::Result<LinkPlan> {
         let address: Address = address.parse().map_err(|error| {
@@ -83,7 +96,10 @@ fn listen(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Res
         .map_err(|error| explain_start(&error))
 }
 
-fn configured(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette::Result<PubSub> {
+fn configured(
+    arguments: &SubscribeArguments,
+    events: &SyncSender<Event>,
+) -> miette::Result<PubSub> {
     let (file, _) = config::read(Path::new(&arguments.source), None)?;
     let mut configuration = file.configuration;
     for connection in &mut configuration.connections {
@@ -124,7 +140,8 @@ fn configured(arguments: &SubscribeArguments, events: &Sender<Event>) -> miette:
 enum Event {
     DataSet(DataSet),
     State(String, PubSubState),
-    Refused(String),
+    /// Why a message was not accepted, and whether a limit of the Subscriber is the reason.
+    Refused(String, bool),
 }
 
 struct DataSet {
@@ -138,7 +155,7 @@ struct DataSet {
 }
 
 /// Passes on what happens to the thread that shows it.
-struct Told(Sender<Event>);
+struct Told(SyncSender<Event>);
 
 impl Observer for Told {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
@@ -168,7 +185,9 @@ impl Observer for Told {
     }
 
     fn refused(&mut self, error: &ReceiveError) {
-        let _ = self.0.send(Event::Refused(error.to_string()));
+        let _ = self
+            .0
+            .send(Event::Refused(error.to_string(), error.is_limit()));
     }
 }
 
@@ -179,7 +198,8 @@ struct Reader {
     count: u64,
     missing: u64,
     sequence_number: Option<u16>,
-    fields: BTreeMap<usize, (String, DataValue)>,
+    /// Names and values, as they are shown.
+    fields: BTreeMap<usize, (String, String)>,
 }
 
 struct Shown<'a> {
@@ -188,6 +208,8 @@ struct Shown<'a> {
     screen: Screen,
     readers: BTreeMap<String, Reader>,
     count: u64,
+    /// Whether the user knows that a limit is reached.
+    has_warned: bool,
 }
 
 impl Shown<'_> {
@@ -204,7 +226,7 @@ impl Shown<'_> {
             match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Event::DataSet(data_set)) => self.data_set(data_set),
                 Ok(Event::State(reader, state)) => self.state(&reader, state),
-                Ok(Event::Refused(why)) => tracing::info!("{why}"),
+                Ok(Event::Refused(why, is_limit)) => self.refused(&why, is_limit),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -220,18 +242,44 @@ impl Shown<'_> {
             output::line(data_set.to_line());
             return;
         }
-        let reader = self.readers.entry(data_set.reader).or_default();
+        let Some(reader) = self.reader(&data_set.reader) else {
+            return;
+        };
         reader.count += 1;
         reader.missing += u64::from(data_set.missing);
         reader.sequence_number = data_set.sequence_number;
         for (index, name, value) in data_set.fields {
-            reader.fields.insert(index, (name, value));
+            if reader.fields.len() < MAX_SHOWN || reader.fields.contains_key(&index) {
+                let value = output::data_value(&value);
+                let shown = (shortened(&name), shortened(&value));
+                reader.fields.insert(index, shown);
+            }
+        }
+    }
+
+    /// What is known of a reader that is shown; `None` if there are enough others.
+    fn reader(&mut self, name: &str) -> Option<&mut Reader> {
+        let name = shortened(name);
+        if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(&name) {
+            return None;
+        }
+        Some(self.readers.entry(name).or_default())
+    }
+
+    fn refused(&mut self, why: &str, is_limit: bool) {
+        if is_limit && !self.has_warned {
+            self.has_warned = true;
+            tracing::warn!("{why}; so are others from now on, without a message");
+        } else {
+            tracing::info!("{why}");
         }
     }
 
     fn state(&mut self, name: &str, state: PubSubState) {
         if self.live {
-            self.readers.entry(name.to_owned()).or_default().state = Some(state);
+            if let Some(reader) = self.reader(name) {
+                reader.state = Some(state);
+            }
         } else if !self.arguments.json {
             output::line(format_args!("{name}: {state:?}"));
         } else {
@@ -265,7 +313,7 @@ impl Shown<'_> {
                 .max()
                 .unwrap_or(0);
             for (name, value) in reader.fields.values() {
-                lines.push(format!("  {name:width$}  {}", output::data_value(value)));
+                lines.push(format!("  {name:width$}  {value}"));
             }
         }
         if lines.is_empty() {
@@ -273,6 +321,11 @@ impl Shown<'_> {
         }
         output::written(self.screen.show(&lines));
     }
+}
+
+/// The beginning of a text.
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_WIDTH).collect()
 }
 
 impl DataSet {
