@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use takt_tests::binary::repository;
 
@@ -108,6 +109,57 @@ fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
         assert!(!drawings.is_empty(), "{source}");
         for drawing in drawings {
             assert!(document.contains(&drawing), "{source}:\n{drawing}");
+        }
+    }
+}
+
+/// The workflow files for hosted CI: names and texts.
+fn workflows() -> Vec<(String, String)> {
+    let folder = fs::read_dir(repository().join(".github/workflows")).unwrap();
+    let paths = folder.map(|entry| entry.unwrap().path());
+    let read = |path: PathBuf| {
+        (
+            path.display().to_string(),
+            fs::read_to_string(&path).unwrap(),
+        )
+    };
+    paths.map(read).collect()
+}
+
+#[test]
+fn every_part_of_the_tests_is_run_by_a_workflow() {
+    let list = Command::new(repository().join("test"))
+        .arg("--list")
+        .output()
+        .unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    let parts: BTreeSet<&str> = list
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(parts.contains("unit") && parts.contains("fuzz"), "{list}");
+    let workflows = workflows();
+    let lines = workflows.iter().flat_map(|(_, text)| text.lines());
+    let part_of = |line: &str| {
+        let part = line.trim().strip_prefix("- part: ");
+        let run = line.trim().strip_prefix("- run: ./test ");
+        let name = part.or(run)?.to_owned();
+        (!name.starts_with("${{")).then_some(name)
+    };
+    let run: BTreeSet<String> = lines.filter_map(part_of).collect();
+    let missing: Vec<_> = parts.iter().filter(|part| !run.contains(**part)).collect();
+    assert!(missing.is_empty(), "no workflow runs {missing:?}");
+}
+
+#[test]
+fn workflows_may_only_read_and_name_the_versions_of_what_they_use() {
+    for (name, text) in workflows() {
+        assert!(text.contains("permissions:\n  contents: read\n"), "{name}");
+        assert!(!text.contains(": write"), "{name}");
+        for line in text.lines().filter(|line| line.contains("uses: ")) {
+            let version = line.split_once('@').map_or("", |(_, version)| version);
+            let is_exact = version.starts_with('v') && version.split('.').count() == 3;
+            assert!(is_exact, "{name}: {line}");
         }
     }
 }
