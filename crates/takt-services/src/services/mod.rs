@@ -249,7 +249,7 @@ fn dispatch_other(
     service(request, session, structure, response)
 }
 
-/// A service that takes less than a slice. It gets the RequestHeader and what follows.
+/// A service that is handled in one go. It gets the RequestHeader and what follows.
 type Unsliced = fn(&Request<'_>, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
 
 /// A service that runs in slices. It gets what follows the RequestHeader.
