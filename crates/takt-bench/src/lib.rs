@@ -5,6 +5,7 @@
 //!   `opcua-vs-ros-dds-mqtt` (round trips).
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
+//! * [`attack`] measures a client beside another one that attacks the server.
 //!
 //! Every figure has a floor beside it: absolute values depend on the machine and on what else it does, ratios within one run
 //! hold. Who is measured is a pair (`pair.rs`) of a client and a server in a process of its own; what they do with each other is a
@@ -12,6 +13,7 @@
 //!
 //! The product is measured as it is: this crate contains no second server and no second client.
 
+pub mod attack;
 pub mod directory;
 mod error;
 mod floors;

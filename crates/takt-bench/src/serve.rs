@@ -137,7 +137,7 @@ fn print(line: &serde_json::Value) {
 }
 
 /// As many file descriptors as the system lets this process have: connections take some each.
-fn raise_descriptors() {
+pub(crate) fn raise_descriptors() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     // With fewer, what cannot be opened is an error of its own.

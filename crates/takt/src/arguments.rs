@@ -365,6 +365,12 @@ pub enum BenchCommand {
                       directory --providers 50 --consumers 4"
     )]
     Directory(takt_bench::directory::Options),
+    /// A client beside another one that attacks the server: latency, memory, descriptors, without the attack and with it.
+    #[command(
+        after_help = "Examples:\n  takt bench attack\n  takt bench attack --only translate,browse --seconds 3\n  takt bench attack \
+                      --json\n  takt bench attack --list"
+    )]
+    Attack(takt_bench::attack::Options),
 }
 
 fn default_registry() -> Endpoint {

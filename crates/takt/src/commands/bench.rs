@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use takt_bench::{BenchError, directory, shm, transport};
+use takt_bench::{BenchError, attack, directory, shm, transport};
 
 use crate::arguments::BenchCommand;
 use crate::interrupt::Interrupt;
@@ -22,6 +22,17 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             explained(
                 "transport",
                 transport::run(options, &interrupt.flag(), output::line),
+            )
+        }
+        BenchCommand::Attack(options) if options.is_attacker() => explained(
+            "attack",
+            attack::run(options, &AtomicBool::new(false), output::line),
+        ),
+        BenchCommand::Attack(options) => {
+            let interrupt = Interrupt::install()?;
+            explained(
+                "attack",
+                attack::run(options, &interrupt.flag(), output::line),
             )
         }
         BenchCommand::Shm(options) => {

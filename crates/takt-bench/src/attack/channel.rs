@@ -1,0 +1,255 @@
+//! Well-formed requests over either transport: sent without waiting, and answered later, or never.
+
+use std::time::Duration;
+
+use takt_shm::{ClientConfig, ShmClient, ShmError};
+use takt_tcp::{ClientError, TcpClient, TcpClientConfig};
+use takt_ua::binary::Decode;
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, ApplicationDescription, CreateSessionRequest,
+    CreateSessionResponse, RequestHeader,
+};
+use takt_ua::{ByteString, LocalizedText, NodeId, Structure, UaString};
+
+use super::target::Attacker;
+use crate::subject;
+
+/// How long an attacker waits for the server before it takes that for a refusal.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it looks whether the attack goes on.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Sessions of attackers end soon after their connections, so that what is left behind can be told from what is held.
+const SESSION_MILLIS: f64 = 2000.0;
+
+/// The server did not take a message, or did not answer it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Lost {
+    #[error(transparent)]
+    Tcp(#[from] ClientError),
+    #[error(transparent)]
+    SharedMemory(#[from] ShmError),
+    #[error("the answer is not {expected}: {reason}")]
+    Answer {
+        expected: &'static str,
+        reason: String,
+    },
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}
+
+impl Lost {
+    /// Whether the connection is as good as before.
+    fn is_timeout(&self) -> bool {
+        matches!(
+            self,
+            Self::Tcp(ClientError::Timeout)
+                | Self::SharedMemory(ShmError::Timeout | ShmError::Busy(_))
+        )
+    }
+}
+
+/// A way to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Tcp,
+    SharedMemory,
+}
+
+/// An open SecureChannel, or a channel in shared memory.
+pub(super) enum Channel {
+    Tcp(Box<TcpClient>),
+    SharedMemory(Box<ShmClient>),
+}
+
+impl Channel {
+    pub(super) fn open(attacker: &mut Attacker<'_>, way: Way) -> Result<Self, Lost> {
+        let channel = match way {
+            Way::Tcp => {
+                let url = &attacker.endpoints.tcp;
+                let client = TcpClient::connect(url, TcpClientConfig::default(), PATIENCE)?;
+                Self::Tcp(Box::new(client))
+            }
+            Way::SharedMemory => {
+                let config = ClientConfig {
+                    runtime_directory: attacker.target.runtime_directory.clone(),
+                    ..ClientConfig::default()
+                };
+                let client = ShmClient::connect(&attacker.endpoints.name, &config, PATIENCE)?;
+                Self::SharedMemory(Box::new(client))
+            }
+        };
+        attacker.tally.connections += 1;
+        Ok(channel)
+    }
+
+    /// Sends a message: TypeId and structure. Whether the server took it within `patience`.
+    pub(super) fn send(
+        &mut self,
+        attacker: &mut Attacker<'_>,
+        message: &[u8],
+        patience: Duration,
+    ) -> Result<bool, Lost> {
+        let sent = match self {
+            Self::Tcp(client) => client
+                .send(patience, |encoder| encoder.bytes(message))
+                .map(drop)
+                .map_err(Lost::from),
+            Self::SharedMemory(client) => client
+                .send(|encoder| encoder.bytes(message), patience)
+                .map(drop)
+                .map_err(Lost::from),
+        };
+        match sent {
+            Ok(()) => {
+                attacker.tally.messages += 1;
+                Ok(true)
+            }
+            Err(lost) if lost.is_timeout() => Ok(false),
+            Err(lost) => Err(lost),
+        }
+    }
+
+    /// Sends a message however long the server takes to take it, as long as the attack goes on.
+    pub(super) fn push(&mut self, attacker: &mut Attacker<'_>, message: &[u8]) -> Result<(), Lost> {
+        let mut sent = self.send(attacker, message, PATIENCE)?;
+        while !sent && attacker.goes_on() {
+            sent = match self {
+                // The message is in the buffer already.
+                Self::Tcp(client) => match client.maintain(STEP) {
+                    Ok(()) => true,
+                    Err(ClientError::Timeout) => false,
+                    Err(error) => return Err(error.into()),
+                },
+                Self::SharedMemory(_) => {
+                    self.receive(attacker, STEP)?;
+                    self.send(attacker, message, STEP)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// The next response, if one comes in time.
+    pub(super) fn receive(
+        &mut self,
+        attacker: &mut Attacker<'_>,
+        patience: Duration,
+    ) -> Result<Option<Vec<u8>>, Lost> {
+        let received = match self {
+            Self::Tcp(client) => client
+                .receive(patience)
+                .map(|(_, body)| body.to_vec())
+                .map_err(Lost::from),
+            Self::SharedMemory(client) => client
+                .receive(patience)
+                .map(|(_, body)| body.map(<[u8]>::to_vec).unwrap_or_default())
+                .map_err(Lost::from),
+        };
+        match received {
+            Ok(body) => {
+                attacker.tally.responses += 1;
+                Ok(Some(body))
+            }
+            Err(lost) if lost.is_timeout() => Ok(None),
+            Err(lost) => Err(lost),
+        }
+    }
+
+    /// Sends a request and waits for its response, which has to be an `R`.
+    pub(super) fn call<R: Structure + for<'a> Decode<'a>>(
+        &mut self,
+        attacker: &mut Attacker<'_>,
+        request: &impl Structure,
+    ) -> Result<R, Lost> {
+        let wrong = |reason| Lost::Answer {
+            expected: R::NAME,
+            reason,
+        };
+        self.push(attacker, &subject::message(request))?;
+        let response = self
+            .receive(attacker, PATIENCE)?
+            .ok_or_else(|| wrong("none came".to_owned()))?;
+        subject::decode(&response).map_err(wrong)
+    }
+}
+
+/// A channel with an activated Session.
+pub(super) struct Session {
+    pub(super) channel: Channel,
+    pub(super) token: NodeId,
+}
+
+impl Session {
+    /// Connects and opens a Session.
+    pub(super) fn open(attacker: &mut Attacker<'_>, way: Way) -> Result<Self, Lost> {
+        let channel = Channel::open(attacker, way)?;
+        Self::open_on(attacker, channel, "urn:takt:bench:attack")
+    }
+
+    /// Opens a Session of an application that calls itself `uri`.
+    pub(super) fn open_on(
+        attacker: &mut Attacker<'_>,
+        mut channel: Channel,
+        uri: &str,
+    ) -> Result<Self, Lost> {
+        let token = create(attacker, &mut channel, uri)?;
+        let activate = ActivateSessionRequest {
+            request_header: subject::header(&token),
+            ..ActivateSessionRequest::default()
+        };
+        let _: ActivateSessionResponse = channel.call(attacker, &activate)?;
+        Ok(Self { channel, token })
+    }
+
+    /// The header of a request. Attackers wait as long as it takes.
+    pub(super) fn header(&self) -> RequestHeader {
+        RequestHeader {
+            timeout_hint: 0,
+            ..subject::header(&self.token)
+        }
+    }
+
+    /// Sends one message again and again, at most `unanswered` at a time, until the attack ends. Who reads no answers sends only so
+    /// many.
+    pub(super) fn repeat(
+        &mut self,
+        attacker: &mut Attacker<'_>,
+        message: &[u8],
+        unanswered: usize,
+    ) -> Result<(), Lost> {
+        for _ in 0..unanswered {
+            self.channel.push(attacker, message)?;
+        }
+        while attacker.goes_on() {
+            if self.channel.receive(attacker, STEP)?.is_some() {
+                self.channel.push(attacker, message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// CreateSession; gives the authentication token.
+pub(super) fn create(
+    attacker: &mut Attacker<'_>,
+    channel: &mut Channel,
+    uri: &str,
+) -> Result<NodeId, Lost> {
+    let text = |text: &str| UaString::from(text);
+    let request = CreateSessionRequest {
+        request_header: subject::header(&NodeId::NULL),
+        client_description: ApplicationDescription {
+            application_uri: text(uri),
+            application_name: LocalizedText::from("Attack"),
+            ..ApplicationDescription::default()
+        },
+        session_name: text("Attack"),
+        client_nonce: ByteString::from(vec![0; 32]),
+        requested_session_timeout: SESSION_MILLIS,
+        ..CreateSessionRequest::default()
+    };
+    let created: CreateSessionResponse = channel.call(attacker, &request)?;
+    Ok(created.authentication_token)
+}

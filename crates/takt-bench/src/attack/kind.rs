@@ -1,0 +1,170 @@
+//! The attacks: their names, what they are, and which budget holds against them.
+
+use serde::{Deserialize, Serialize};
+
+use super::channel::{Lost, Way};
+use super::target::Attacker;
+use super::{connections, messages, nodes, shared_memory, walking};
+
+macro_rules! attacks {
+    ($($attack:ident $name:literal $description:literal;)*) => {
+        /// A kind of attack on a server.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[allow(missing_docs, reason = "see `description`")]
+        pub enum Attack {
+            $($attack,)*
+        }
+
+        impl Attack {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$attack,)*];
+
+            /// Its name on the command line and in tables.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$attack => $name,)*
+                }
+            }
+
+            /// What it does, at full strength.
+            #[must_use]
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $(Self::$attack => $description,)*
+                }
+            }
+        }
+    };
+}
+
+attacks! {
+    TranslateSmall "translate-54k" "TranslateBrowsePaths of 54 kB, 4 pipelined";
+    TranslateMedium "translate-1M" "TranslateBrowsePaths of 1.1 MB, 4 pipelined";
+    TranslateLarge "translate-16M" "TranslateBrowsePaths of 15.7 MB, 2 pipelined";
+    TranslateShm "translate-shm" "TranslateBrowsePaths of 1.1 MB over shared memory";
+    Browse "browse" "Browse of 1000 x PropertyType, inverse, 24 pipelined, answers unread";
+    BrowseShm "browse-shm" "the same over shared memory";
+    BrowseNext "browse-next" "BrowseNext of 16 ContinuationPoints on 8 connections";
+    Read "read" "Read of 10 000 structures, 8 pipelined";
+    MonitoredItems "monitored-items" "100 000 MonitoredItems, sampled each millisecond";
+    AbandonedItems "abandoned-items" "the same, then the connection is closed";
+    AddNodes "add-nodes" "100 000 nodes added below a Provider and deleted with it, over TCP";
+    AddNodesShm "add-nodes-shm" "the same over shared memory";
+    Names "names" "4092 registrations under names of their own, over TCP";
+    NamesShm "names-shm" "the same over shared memory";
+    Unfinished "unfinished" "240 unfinished messages of 16 MiB without Session";
+    SlowChunks "slow-chunks" "200 chunks that come byte by byte without Session";
+    Unread "unread" "Reads of 10 000 structures on 64 connections, answers unread";
+    UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
+    HalfOpen "half-open" "900 connections that say nothing";
+    HelloOnly "hello-only" "900 connections that say Hello and nothing more";
+    ConnectFlood "connect-flood" "connections that are opened and closed";
+    Channels "channels" "900 SecureChannels without Session";
+    NotActivated "not-activated" "900 Sessions that are not activated";
+    AbandonedSessions "abandoned-sessions" "Sessions whose connection closes at once";
+    ShmFlood "shm-flood" "connections to the Unix socket that are opened and closed";
+    ShmHalfOpen "shm-half-open" "900 connections to the Unix socket that open no channel";
+    ShmClients "shm-clients" "300 clients over shared memory";
+    ShmLarge "shm-large" "requests of 60 MiB from 100 clients over shared memory";
+    ShmStopped "shm-stopped" "16 stopped processes (SIGSTOP) with 4 requests each in flight";
+    ShmInFlight "shm-in-flight" "a client over shared memory that takes no answers";
+}
+
+impl Attack {
+    /// The attack of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|attack| attack.name() == name)
+    }
+
+    /// Whether it has no Session: the smaller budget of memory holds.
+    #[must_use]
+    pub const fn is_without_session(self) -> bool {
+        matches!(
+            self,
+            Self::Unfinished
+                | Self::SlowChunks
+                | Self::UnreadEndpoints
+                | Self::HalfOpen
+                | Self::HelloOnly
+                | Self::ConnectFlood
+                | Self::Channels
+                | Self::ShmFlood
+                | Self::ShmHalfOpen
+                | Self::ShmClients
+                | Self::ShmLarge
+        )
+    }
+
+    /// Carries it out until it shall end. `is_under_way` is called once it is begun.
+    pub(super) fn run(
+        self,
+        attacker: &mut Attacker<'_>,
+        is_under_way: impl FnOnce(),
+    ) -> Result<(), Lost> {
+        if self == Self::ShmInFlight {
+            return shared_memory::in_flight(attacker, is_under_way);
+        }
+        is_under_way();
+        match self {
+            Self::TranslateSmall => walking::translate(attacker, Way::Tcp, 54_000, 4),
+            Self::TranslateMedium => walking::translate(attacker, Way::Tcp, 1_100_000, 4),
+            Self::TranslateLarge => walking::translate(attacker, Way::Tcp, 15_700_000, 2),
+            Self::TranslateShm => walking::translate(attacker, Way::SharedMemory, 1_100_000, 4),
+            Self::Browse => walking::browse(attacker, Way::Tcp),
+            Self::BrowseShm => walking::browse(attacker, Way::SharedMemory),
+            Self::BrowseNext => walking::browse_next(attacker, Way::Tcp),
+            Self::Read => walking::read(attacker, Way::Tcp),
+            Self::MonitoredItems => walking::monitor(attacker, false),
+            Self::AbandonedItems => walking::monitor(attacker, true),
+            Self::AddNodes => nodes::add_and_delete(attacker, Way::Tcp),
+            Self::AddNodesShm => nodes::add_and_delete(attacker, Way::SharedMemory),
+            Self::Names => nodes::names(attacker, Way::Tcp),
+            Self::NamesShm => nodes::names(attacker, Way::SharedMemory),
+            Self::Unfinished => messages::unfinished(attacker),
+            Self::SlowChunks => messages::slow(attacker),
+            Self::Unread => messages::unread(attacker),
+            Self::UnreadEndpoints => messages::unread_without_session(attacker),
+            Self::ShmLarge => shared_memory::large(attacker),
+            Self::ShmStopped => shared_memory::stopped(attacker),
+            Self::ShmFlood => shared_memory::flood(attacker),
+            Self::ShmHalfOpen => shared_memory::half_open(attacker),
+            _ => {
+                self.hold(attacker);
+                Ok(())
+            }
+        }
+    }
+
+    /// Those that take note of each failure themselves, and go on.
+    fn hold(self, attacker: &mut Attacker<'_>) {
+        match self {
+            Self::HalfOpen => connections::half_open(attacker, false),
+            Self::HelloOnly => connections::half_open(attacker, true),
+            Self::ConnectFlood => connections::flood(attacker),
+            Self::Channels => connections::channels(attacker),
+            Self::NotActivated => connections::not_activated(attacker),
+            Self::AbandonedSessions => connections::abandoned(attacker),
+            Self::ShmClients => shared_memory::clients(attacker),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_attacks_apart() {
+        for attack in Attack::ALL {
+            assert_eq!(Attack::from_name(attack.name()), Some(*attack));
+            // The first column of the table.
+            assert!(attack.name().len() <= 18, "{}", attack.name());
+        }
+    }
+}

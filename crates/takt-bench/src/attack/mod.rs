@@ -1,0 +1,155 @@
+//! Attacks on a server, and what a second client notices of them.
+//!
+//! Each attack asks more of a server than a client should: work, memory, descriptors, channels, Sessions, names. [`Attack`] lists them;
+//! an attacker is a process of its own ([`Attack::start`]), bounded in count and time, and stays on this host. The end-to-end tests use
+//! the same attackers. This benchmark measures a second client beside them, over `opc.tcp` and `opc.iox2` at a steady rate: without an
+//! attack, with it, and both once more, so that what disturbs the machine for a while can be told from the attack.
+
+mod channel;
+mod connections;
+mod kind;
+mod messages;
+mod nodes;
+mod observer;
+mod play;
+mod rounds;
+mod row;
+mod shared_memory;
+mod target;
+mod usage;
+mod victim;
+mod walking;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+pub use kind::Attack;
+pub use observer::{Observation, Observer};
+pub use play::UnderWay;
+pub use row::{ClientRow, GOAL, Row};
+pub use target::{Tally, Target};
+pub use usage::{Slices, Usage};
+
+use crate::error::{BenchError, check_interrupt};
+use crate::output::Output;
+use crate::pair::DEBUG_BUILD;
+
+/// What to measure, and how to show it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Only these attacks, by name or a part of it; --list names them.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// How long each phase takes: idle, attack, idle, attack.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub seconds: u32,
+    /// Reads per second of each second client.
+    #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rate: u32,
+    /// Divide the counts of the attacks by this.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub divide: u32,
+    /// Attack the servers of another `takt`, for example an earlier one.
+    #[arg(long, value_name = "FILE")]
+    pub server: Option<PathBuf>,
+    /// Print the names of the attacks and what they do.
+    #[arg(long)]
+    pub list: bool,
+    /// Print JSON, one object an attack.
+    #[arg(long)]
+    pub json: bool,
+    /// Be an attacker, for the benchmark itself.
+    #[arg(long, hide = true, value_name = "ASSIGNMENT", conflicts_with_all = ["only", "json", "list"])]
+    pub play: Option<String>,
+}
+
+impl Options {
+    /// Whether this process is one of the attackers: it ends with its standard input, and by signals as usual.
+    #[must_use]
+    pub fn is_attacker(&self) -> bool {
+        self.play.is_some()
+    }
+
+    fn attacks(&self) -> Result<Vec<Attack>, BenchError> {
+        for wanted in &self.only {
+            if !Attack::ALL
+                .iter()
+                .any(|attack| attack.name().contains(wanted))
+            {
+                return Err(BenchError::Option(format!(
+                    "no attack has `{wanted}` in its name; `takt bench attack --list` names them"
+                )));
+            }
+        }
+        let is_wanted = |attack: &Attack| {
+            let named = self.only.iter().any(|only| attack.name().contains(only));
+            named || self.only.is_empty()
+        };
+        Ok(Attack::ALL.iter().copied().filter(is_wanted).collect())
+    }
+}
+
+/// Runs the benchmark and hands each line of its result to `line`.
+///
+/// # Errors
+/// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process and no file is left behind.
+pub fn run(
+    options: &Options,
+    interrupted: &AtomicBool,
+    line: impl FnMut(String),
+) -> Result<(), BenchError> {
+    if let Some(assignment) = &options.play {
+        return play::play(assignment);
+    }
+    let attacks = options.attacks()?;
+    let mut output = Output::new(line, options.json);
+    if options.list {
+        for attack in attacks {
+            output.line(&format!("{:<18} {}", attack.name(), attack.description()));
+        }
+        return Ok(());
+    }
+    let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
+    let server = options.server.as_deref().unwrap_or(&program);
+    if cfg!(debug_assertions) {
+        output.note(DEBUG_BUILD);
+    }
+    output.note(&format!(
+        "Each second client reads {} times per second; phases of {} s: idle, attack, idle, attack.",
+        options.rate, options.seconds
+    ));
+    if options.divide > 1 {
+        output.note(&format!(
+            "Counts of the attacks are divided by {}.",
+            options.divide
+        ));
+    }
+    for head in row::HEAD {
+        output.line(head);
+    }
+    let mut rows = Vec::new();
+    for attack in attacks {
+        check_interrupt(interrupted)?;
+        let row = rounds::measure(options, &program, server, attack, interrupted)?;
+        output.json(&row)?;
+        for line in row::latency_lines(&row) {
+            output.line(&line);
+        }
+        rows.push(row);
+    }
+    output.line("");
+    for head in row::USAGE_HEAD {
+        output.line(head);
+    }
+    for row in &rows {
+        output.line(&row::usage_line(row));
+    }
+    for row in &rows {
+        for client in &row.clients {
+            if let Some(failure) = client.failures.first() {
+                output.note(&format!("{} {}: {failure}", row.attack, client.transport));
+            }
+        }
+    }
+    Ok(())
+}

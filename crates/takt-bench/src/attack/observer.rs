@@ -1,0 +1,212 @@
+//! The second client: it uses the server at a steady rate while another one attacks, and says how that went.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use takt_app::{Client, ClientOptions, Endpoint, Waiting};
+use takt_ua::{NodeId, ids};
+
+use super::target::Target;
+use crate::error::BenchError;
+use crate::measure::{Percentiles, Samples};
+
+/// A request that takes longer is an error: nobody hangs.
+const HANG: Duration = Duration::from_secs(60);
+
+/// How often somebody new connects.
+const NEWCOMERS: Duration = Duration::from_millis(250);
+
+/// What the second client saw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// How long its Reads took, in µs. A Read that could not be sent in time, since the one before had no answer yet, counts from the
+    /// time at which it was due.
+    pub latency: Percentiles,
+    /// What failed: requests, the Session itself, or somebody new who could not connect.
+    pub failures: Vec<String>,
+    /// How many new clients connected, read and left.
+    pub newcomers: u64,
+}
+
+#[derive(Debug)]
+struct Seen {
+    samples: Samples,
+    failures: Vec<String>,
+    newcomers: u64,
+    /// Reads that were sent when they were due.
+    in_time: u64,
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        Self {
+            samples: Samples::nanos(),
+            failures: Vec::new(),
+            newcomers: 0,
+            in_time: 0,
+        }
+    }
+
+    fn fail(&mut self, failure: String) {
+        // One tells as much as a thousand.
+        if self.failures.len() < 10 {
+            self.failures.push(failure);
+        }
+    }
+}
+
+/// A second client over one transport. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Observer {
+    seen: Arc<Mutex<Seen>>,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Observer {
+    /// Begins to read a Value at `endpoint`, one of those of `target`, so many times per second.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub fn start(
+        target: &Target,
+        endpoint: &str,
+        per_second: u32,
+        with_newcomers: bool,
+    ) -> Result<Self, BenchError> {
+        let failed = "the second client";
+        let endpoint: Endpoint = endpoint.parse().map_err(BenchError::round_trip(failed))?;
+        let options = ClientOptions {
+            timeout: HANG,
+            waiting: Waiting::Sleep,
+            runtime_directory: target.runtime_directory.clone(),
+            ..ClientOptions::named("TaktBenchObserver")
+        };
+        let seen = Arc::new(Mutex::new(Seen::nothing()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut observer = Self {
+            seen,
+            stop,
+            threads: Vec::new(),
+        };
+        let interval = Duration::from_secs(1) / per_second.max(1);
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        observer.spawn({
+            let (endpoint, options) = (endpoint.clone(), options.clone());
+            // A client over shared memory stays on its thread.
+            move |seen, stop| match Client::connect(&endpoint, options) {
+                Ok(client) => {
+                    let _ = ready.send(Ok(()));
+                    observe(client, interval, seen, stop);
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        });
+        is_ready
+            .recv()
+            .map_err(BenchError::round_trip(failed))?
+            .map_err(BenchError::round_trip(failed))?;
+        if with_newcomers {
+            observer.spawn(move |seen, stop| welcome(&endpoint, &options, seen, stop));
+        }
+        Ok(observer)
+    }
+
+    fn spawn(&mut self, work: impl FnOnce(&Mutex<Seen>, &AtomicBool) + Send + 'static) {
+        let (seen, stop) = (Arc::clone(&self.seen), Arc::clone(&self.stop));
+        self.threads
+            .push(std::thread::spawn(move || work(&seen, &stop)));
+    }
+
+    /// What was seen since the last time.
+    #[must_use]
+    pub fn take(&self) -> Observation {
+        let seen = std::mem::replace(&mut *lock(&self.seen), Seen::nothing());
+        Observation {
+            latency: seen.samples.percentiles(),
+            failures: seen.failures,
+            newcomers: seen.newcomers,
+        }
+    }
+
+    /// Waits until the server has answered what it was behind with; whether it has, within `patience`.
+    #[must_use]
+    pub fn catches_up(&self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let count = || lock(&self.seen).in_time;
+        let before = count();
+        while count() < before + 2 {
+            if Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+
+    pub(super) fn take_samples(&self) -> (Samples, Vec<String>) {
+        let seen = std::mem::replace(&mut *lock(&self.seen), Seen::nothing());
+        (seen.samples, seen.failures)
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads once each `interval`, and makes up for those that came to nothing meanwhile.
+fn observe(mut client: Client, interval: Duration, seen: &Mutex<Seen>, stop: &AtomicBool) {
+    let node = NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE);
+    let mut epoch = client.epoch();
+    let mut due = Instant::now();
+    while !stop.load(Ordering::Acquire) {
+        let now = Instant::now();
+        let is_late = now > due;
+        if !is_late {
+            std::thread::sleep(due - now);
+        }
+        // Waking up late is not the server's doing.
+        let begun = if is_late { due } else { Instant::now() };
+        let read = client.read_good(&node);
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        due += interval;
+        let mut seen = lock(seen);
+        seen.samples.record(took);
+        seen.in_time += u64::from(!is_late);
+        if let Err(error) = read {
+            seen.fail(format!("a Read failed: {error}"));
+        }
+        if client.epoch() != epoch {
+            epoch = client.epoch();
+            seen.fail("the Session was lost".to_owned());
+        }
+    }
+}
+
+/// Connects, reads and leaves, again and again.
+fn welcome(endpoint: &Endpoint, options: &ClientOptions, seen: &Mutex<Seen>, stop: &AtomicBool) {
+    let node = NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE);
+    while !stop.load(Ordering::Acquire) {
+        let read = Client::connect(endpoint, options.clone())
+            .and_then(|mut client| client.read_good(&node));
+        {
+            let mut seen = lock(seen);
+            match read {
+                Ok(_) => seen.newcomers += 1,
+                Err(error) => seen.fail(format!("a new client: {error}")),
+            }
+        }
+        std::thread::sleep(NEWCOMERS);
+    }
+}

@@ -1,0 +1,192 @@
+//! Clients over shared memory: too many, too silent, too large, and stopped.
+
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::process::{Pid, Signal};
+use takt_shm::Runtime;
+use takt_ua::structures::{ReadRequest, ReadValueId};
+use takt_ua::{NodeId, ids};
+
+use super::channel::{Channel, Lost, PATIENCE, Session, Way};
+use super::target::Attacker;
+use crate::subject;
+
+/// The address of the server's Unix socket.
+fn address(attacker: &Attacker<'_>) -> Result<SocketAddrUnix, Lost> {
+    let runtime = Runtime::open(attacker.target.runtime_directory.as_deref())?;
+    let name = format!("{}.sock", attacker.endpoints.name);
+    let address = SocketAddrUnix::new(runtime.path().join(name));
+    Ok(address.map_err(std::io::Error::from)?)
+}
+
+/// Connects to the Unix socket and says nothing.
+fn connect(attacker: &mut Attacker<'_>, address: &SocketAddrUnix) -> Result<OwnedFd, Lost> {
+    let io = std::io::Error::from;
+    let socket = rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        None,
+    )
+    .map_err(io)?;
+    rustix::net::connect(&socket, address).map_err(io)?;
+    attacker.tally.connections += 1;
+    Ok(socket)
+}
+
+/// Connects and closes as fast as it goes.
+pub(super) fn flood(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let address = address(attacker)?;
+    while attacker.goes_on() {
+        match connect(attacker, &address) {
+            Ok(socket) => drop(socket),
+            Err(lost) => attacker.refused(lost),
+        }
+    }
+    Ok(())
+}
+
+/// Connections that never open a channel; one more for each that the server closes.
+pub(super) fn half_open(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let address = address(attacker)?;
+    let mut held: Vec<OwnedFd> = Vec::new();
+    let count = attacker.count(900);
+    while attacker.goes_on() {
+        if held.len() < count {
+            match connect(attacker, &address) {
+                Ok(socket) => held.push(socket),
+                Err(lost) => attacker.refused(lost),
+            }
+        } else {
+            attacker.wait(Duration::from_millis(10));
+        }
+        if held.len().is_multiple_of(64) || held.len() >= count {
+            held.retain(|socket| !is_hung_up(socket));
+        }
+    }
+    Ok(())
+}
+
+fn is_hung_up(socket: &impl AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut descriptors = [PollFd::new(socket, PollFlags::RDHUP)];
+    let ready = poll(&mut descriptors, Some(&Timespec::default()));
+    ready.is_ok_and(|count| count > 0)
+}
+
+/// Clients with channels, as many as the server takes, and more.
+pub(super) fn clients(attacker: &mut Attacker<'_>) {
+    let mut held = Vec::new();
+    while attacker.goes_on() {
+        if held.len() >= attacker.count(300) {
+            attacker.hold();
+            return;
+        }
+        match Channel::open(attacker, Way::SharedMemory) {
+            Ok(channel) => held.push(channel),
+            Err(lost) => attacker.refused(lost),
+        }
+    }
+}
+
+/// Requests of 60 MiB over 100 connections, one after the other: what the server copies or keeps of them is its own memory.
+pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let bytes = 60 << 20;
+    let mut held = Vec::new();
+    while attacker.goes_on() {
+        if held.len() >= attacker.count(100) {
+            attacker.hold();
+            break;
+        }
+        // Zeros are the NodeId of no request: it is refused, but has to be looked at.
+        let mut channel = match Channel::open(attacker, Way::SharedMemory) {
+            Ok(channel) => channel,
+            Err(lost) => {
+                attacker.refused(lost);
+                continue;
+            }
+        };
+        let zeros = vec![0; bytes];
+        match channel.send(attacker, &zeros, PATIENCE) {
+            Ok(true) => match channel.receive(attacker, PATIENCE) {
+                Ok(_) => {}
+                Err(lost) => attacker.refused(lost),
+            },
+            Ok(false) => attacker.refused("no room"),
+            Err(lost) => attacker.refused(lost),
+        }
+        held.push(channel);
+    }
+    Ok(())
+}
+
+/// A client in a process of its own that is stopped (SIGSTOP) while its requests are answered.
+pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let program = std::env::current_exe()?;
+    let assignment = serde_json::to_string(&super::play::Assignment {
+        attack: super::Attack::ShmInFlight,
+        target: attacker.target.clone(),
+        divisor: 1,
+    })
+    .map_err(std::io::Error::other)?;
+    let mut children = Vec::new();
+    for _ in 0..attacker.count(16) {
+        let mut command = Command::new(&program);
+        command
+            .args(["bench", "attack", "--play", &assignment])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        // Its first line says that its requests are sent.
+        if let Some(output) = &mut child.stdout {
+            let mut byte = [0];
+            while output.read(&mut byte).is_ok_and(|count| count > 0) && byte != *b"\n" {}
+        }
+        signal(&child, Signal::STOP);
+        attacker.tally.connections += 1;
+        attacker.tally.messages += 4;
+        children.push(child);
+    }
+    attacker.hold();
+    for mut child in children {
+        signal(&child, Signal::CONT);
+        // It is of no use any more, stopped or not.
+        child.kill()?;
+        child.wait()?;
+    }
+    Ok(())
+}
+
+/// The child has not been waited for: its id belongs to nobody else.
+fn signal(child: &std::process::Child, signal: Signal) {
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // If it has ended, there is nothing to stop.
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Requests that are answered, and whose answers nobody takes. `sent` is called once they are on their way.
+pub(super) fn in_flight(attacker: &mut Attacker<'_>, sent: impl FnOnce()) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::SharedMemory)?;
+    let value = ReadValueId {
+        node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS),
+        attribute_id: 13,
+        ..ReadValueId::default()
+    };
+    let request = ReadRequest {
+        request_header: session.header(),
+        nodes_to_read: vec![value; attacker.count(10_000)],
+        ..ReadRequest::default()
+    };
+    let message = subject::message(&request);
+    for _ in 0..4 {
+        session.channel.send(attacker, &message, PATIENCE)?;
+    }
+    sent();
+    attacker.hold();
+    Ok(())
+}

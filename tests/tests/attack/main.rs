@@ -1,0 +1,166 @@
+//! One client attacks a server while another one uses it, over TCP and over shared memory: the second client is served, the server keeps
+//! to its budgets, and is as before soon after.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod bench;
+
+mod server;
+
+use std::time::{Duration, Instant};
+
+use server::{Kind, Server};
+use takt_bench::attack::{Attack, Observer, Slices, Usage};
+use takt_services::ServerLimits;
+use takt_tests::Sandbox;
+
+/// How long an attack lasts, from its first message on.
+const ATTACK: Duration = Duration::from_millis(2500);
+
+/// How soon a server is as it was before.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+/// How long something may take that must happen, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Reads per second of each second client.
+const RATE: u32 = 50;
+
+/// Memory that is not counted: what the allocator keeps, and buffers of fixed size.
+const SLACK: u64 = 8 << 20;
+
+/// Attacks `server` with counts divided by `divisor`, and checks everything that holds against every attack.
+fn withstands(server: &Server, attack: Attack, divisor: u32) {
+    let target = server.target();
+    let observe = |endpoint: &str, with_newcomers: bool| {
+        Observer::start(&target, endpoint, RATE, with_newcomers).unwrap()
+    };
+    let clients = [&target.opc_tcp, &target.opc_iox2].map(|endpoint| observe(endpoint, false));
+    for client in &clients {
+        assert!(client.catches_up(PATIENCE));
+    }
+    let before = Usage::of(server.id()).unwrap();
+    Usage::reset_peak(server.id()).unwrap();
+
+    let newcomers: Vec<Observer> = match attack {
+        // All places are taken, by clients of the same user who use them.
+        Attack::ShmClients => Vec::new(),
+        _ => vec![
+            observe(&target.opc_tcp, true),
+            observe(&target.opc_iox2, true),
+        ],
+    };
+    let under_way = attack
+        .start(takt_tests::binary::takt(), &target, divisor)
+        .unwrap();
+    std::thread::sleep(ATTACK);
+    // Somebody new gets in while the attack goes on, however many attackers wait for the same place.
+    for newcomer in &newcomers {
+        let _ = newcomer.take();
+        eventually_served(attack, newcomer);
+    }
+    let tally = under_way.finish().unwrap();
+    for client in clients.iter().chain(&newcomers) {
+        assert!(
+            client.catches_up(PATIENCE),
+            "{}: a client hangs",
+            attack.name()
+        );
+    }
+    drop(newcomers);
+    let peak = Usage::of(server.id()).unwrap().peak;
+    let after = Usage::recovered(server.id(), &before, RECOVERY).unwrap();
+    println!(
+        "{}: {tally:?}, before {before:?}, peak {peak}, after {after:?}",
+        attack.name()
+    );
+
+    let sent = tally.connections + tally.messages;
+    assert!(
+        sent > 0,
+        "{}: there was no attack: {tally:?}",
+        attack.name()
+    );
+    for client in &clients {
+        let seen = client.take();
+        assert_eq!(seen.failures, [""; 0], "{}: {tally:?}", attack.name());
+        assert!(seen.latency.samples > 0, "{}", attack.name());
+    }
+    let limits = ServerLimits::default();
+    let budget = match attack.is_without_session() {
+        true => limits.max_memory_without_session,
+        false => limits.max_memory,
+    };
+    let taken = peak.saturating_sub(before.resident);
+    let most = u64::try_from(budget).unwrap() + SLACK;
+    assert!(
+        taken <= most,
+        "{} took {taken} bytes of {most}",
+        attack.name()
+    );
+    assert!(
+        after.is_recovered(&before),
+        "{}: {before:?}, then {after:?}",
+        attack.name()
+    );
+    if let Some(slices) = Slices::of(&mut server.client()).unwrap() {
+        assert!(
+            slices.longest <= slices.limit,
+            "{}: {slices:?}",
+            attack.name()
+        );
+    }
+}
+
+/// Waits until somebody who was not there before has connected, read and left.
+fn eventually_served(attack: Attack, newcomer: &Observer) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let seen = newcomer.take();
+        assert_eq!(seen.failures, [""; 0], "{}", attack.name());
+        if seen.newcomers > 0 {
+            return;
+        }
+        let name = attack.name();
+        assert!(Instant::now() < deadline, "{name}: nobody new is served");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A test of its own for each attack: on which server, and by how much its counts are divided.
+macro_rules! attacks {
+    ($($test:ident: $attack:ident on $kind:ident / $divisor:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            let sandbox = Sandbox::new();
+            let server = Server::start(&sandbox, Kind::$kind, server::Limit::of(Attack::$attack));
+            withstands(&server, Attack::$attack, $divisor);
+            server.has_names_left();
+        }
+    )*};
+}
+
+attacks! {
+    browse_of_what_all_refer_to: Browse on Registry / 4;
+    browse_of_what_all_refer_to_over_shared_memory: BrowseShm on Registry / 4;
+    browse_next_again_and_again: BrowseNext on Registry / 1;
+    reads_of_many_structures: Read on Registry / 10;
+    monitored_items_each_millisecond: MonitoredItems on Registry / 10;
+    monitored_items_left_behind: AbandonedItems on Registry / 10;
+    nodes_added_and_deleted: AddNodes on Registry / 20;
+    nodes_added_and_deleted_over_shared_memory: AddNodesShm on Registry / 20;
+    answers_that_nobody_reads: Unread on Registry / 10;
+    answers_that_nobody_reads_without_session: UnreadEndpoints on Registry / 1;
+    connections_that_say_nothing: HalfOpen on Registry / 1;
+    connections_that_say_hello: HelloOnly on Registry / 1;
+    connections_opened_and_closed: ConnectFlood on Registry / 1;
+    unix_sockets_opened_and_closed: ShmFlood on Registry / 1;
+    unix_sockets_that_open_no_channel: ShmHalfOpen on Registry / 1;
+    more_clients_than_descriptors: ShmClients on Registry / 1;
+    more_clients_than_descriptors_of_a_provider: ShmClients on Provider / 1;
+    stopped_clients: ShmStopped on Registry / 2;
+}
