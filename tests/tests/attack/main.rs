@@ -145,6 +145,10 @@ macro_rules! attacks {
 }
 
 attacks! {
+    translate_browse_paths_of_54_kb: TranslateSmall on Registry / 1;
+    translate_browse_paths_of_1_mb: TranslateMedium on Registry / 1;
+    translate_browse_paths_of_16_mb: TranslateLarge on Registry / 1;
+    translate_browse_paths_over_shared_memory: TranslateShm on Registry / 1;
     browse_of_what_all_refer_to: Browse on Registry / 4;
     browse_of_what_all_refer_to_over_shared_memory: BrowseShm on Registry / 4;
     browse_next_again_and_again: BrowseNext on Registry / 1;
