@@ -125,6 +125,7 @@ fn a_complete_value_that_is_not_yet_published_is_not_claimed() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "printing a panic takes Miri a minute")]
 fn a_panic_gives_the_slot_back() {
     let memory = Memory::new(2);
     for _ in 0..2 * SLOTS {

@@ -123,6 +123,8 @@ mod abandoned;
 mod address;
 mod attention;
 mod bystander;
+#[cfg(test)]
+mod channel_tests;
 mod clean;
 mod client;
 mod doorbell;
