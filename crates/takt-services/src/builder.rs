@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::structures::BuildInfo;
 
 use crate::address_space::{AddressSpace, AddressSpaceError};
 use crate::authentication::{AnonymousOnly, Authenticator};
+use crate::budgets;
 use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
 use crate::nodeset_import::ImportError;
@@ -116,10 +118,13 @@ impl ServerBuilder {
     /// # Errors
     /// A NodeSet is not valid, a namespace URI is empty, or there are more than the limits allow.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
+        let memory = MemoryBudget::new(self.limits.max_memory);
+        let memory_of_nodes = memory.part(self.limits.max_memory_of_nodes);
         let space = Arc::new(AddressSpace::new(
             &self.application_uri,
             self.limits.max_namespaces,
             self.limits.max_nodes,
+            memory_of_nodes.clone(),
         ));
         for uri in &self.namespaces {
             space.namespaces().register(uri)?;
@@ -137,6 +142,8 @@ impl ServerBuilder {
         server_status::bind(&space, &status, &self.limits, &self.application_uri)?;
         let server = Server::new(Parts {
             space,
+            memory,
+            memory_of_nodes,
             limits: self.limits,
             authenticator: self.authenticator,
             node_management: self.node_management,
@@ -145,6 +152,7 @@ impl ServerBuilder {
             application,
         });
         server_methods::bind(&server.space, &server.subscriptions)?;
+        budgets::bind(&server)?;
         Ok(Arc::new(server))
     }
 }

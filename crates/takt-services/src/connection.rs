@@ -1,6 +1,7 @@
 //! A transport's side of the server: one connection per secure channel or private shared-memory channel.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
@@ -80,6 +81,24 @@ impl std::fmt::Debug for Connection {
             .field("peer", &self.peer)
             .field("endpoint_url", &self.endpoint_url)
             .finish_non_exhaustive()
+    }
+}
+
+/// The number of connections that there are.
+#[derive(Debug, Default)]
+pub(crate) struct Connections(AtomicUsize);
+
+impl Connections {
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod address_space;
 mod authentication;
+mod budgets;
 mod builder;
 mod cached;
 mod caller;

@@ -39,6 +39,9 @@ pub struct ServerLimits {
     /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that one Session holds. What a
     /// Subscription holds counts for the Session that created it.
     pub max_memory_per_session: usize,
+    /// Memory in bytes, a part of [`max_memory`](Self::max_memory), for nodes, references and namespaces that clients added, and
+    /// for values above 4 KiB that they wrote.
+    pub max_memory_of_nodes: usize,
     /// Largest message that a deferred request is answered with, in bytes.
     pub max_response_size: usize,
     /// Units of work in one slice of a request; other connections are served before the next one. A unit takes about 50 to
@@ -74,6 +77,7 @@ impl Default for ServerLimits {
             max_memory_without_session: 64 << 20,
             max_memory_of_sessions: 192 << 20,
             max_memory_per_session: 64 << 20,
+            max_memory_of_nodes: 128 << 20,
             // A value of 64 MiB, and what is around it.
             max_response_size: (64 << 20) + (64 << 10),
             work_per_slice: 2_000,

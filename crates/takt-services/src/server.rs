@@ -14,9 +14,10 @@ use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString, ids};
 
 use crate::address_space::AddressSpace;
 use crate::authentication::Authenticator;
+use crate::budgets;
 use crate::builder::ServerBuilder;
 use crate::caller::Peer;
-use crate::connection::{Connection, Outcome};
+use crate::connection::{Connection, Connections, Outcome};
 use crate::endpoint::EndpointConfig;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
@@ -37,18 +38,20 @@ use crate::worker::WorkerPool;
 /// requests that take longer. Any number of threads may do so at once.
 pub struct Server {
     pub(crate) space: Arc<AddressSpace>,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: ServerLimits,
     memory: MemoryBudget,
     memory_without_session: MemoryBudget,
     memory_of_sessions: MemoryBudget,
+    pub(crate) memory_of_nodes: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
     pub(crate) timeouts: Timeouts,
-    pub(crate) tasks: Tasks,
+    pub(crate) tasks: Arc<Tasks>,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
+    pub(crate) connections: Arc<Connections>,
     application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
     node_management: RwLock<Arc<dyn NodeManagement>>,
@@ -62,6 +65,8 @@ pub struct Server {
 pub(crate) struct Parts {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) limits: ServerLimits,
+    pub(crate) memory: MemoryBudget,
+    pub(crate) memory_of_nodes: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) node_management: Arc<dyn NodeManagement>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
@@ -79,25 +84,28 @@ impl Server {
     }
 
     pub(crate) fn new(parts: Parts) -> Self {
-        let memory = MemoryBudget::new(parts.limits.max_memory);
+        let memory = parts.memory;
         let max_sessions = parts.limits.max_sessions;
         Self {
             memory_without_session: memory.part(parts.limits.max_memory_without_session),
             memory_of_sessions: memory.part(parts.limits.max_memory_of_sessions),
             memory,
-            tasks: Tasks::new(&parts.limits),
+            tasks: Arc::new(Tasks::new(&parts.limits)),
+            memory_of_nodes: parts.memory_of_nodes,
             workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
             subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
                 parts.limits.max_response_size,
+                parts.limits.work_per_slice,
             )),
             timeouts: Timeouts::default(),
             space: parts.space,
-            sessions: Sessions::default(),
+            sessions: Arc::default(),
             limits: parts.limits,
             authenticator: parts.authenticator,
             session_observer: parts.session_observer,
             status: parts.status,
+            connections: Arc::default(),
             application: parts.application,
             endpoints: ArcSwap::default(),
             node_management: RwLock::new(parts.node_management),
@@ -117,6 +125,7 @@ impl Server {
         waker: Arc<dyn Fn() + Send + Sync>,
     ) -> Connection {
         let channel = self.last_channel.fetch_add(1, Ordering::Relaxed) + 1;
+        self.connections.add();
         Connection::new(channel, peer, endpoint_url, waker)
     }
 
@@ -145,6 +154,7 @@ impl Server {
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
     pub fn disconnect(&self, connection: Connection) {
         self.tasks.channel_closed(self, connection.channel);
+        self.connections.remove();
         self.subscriptions
             .with(|engine| engine.channel_closed(&connection.completed));
         for session_id in self.sessions.channel_closed(connection.channel) {
@@ -235,10 +245,23 @@ impl Server {
     pub fn limit_sessions(&self, sessions: u32) {
         if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
             let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
-            if let Err(error) = self.space.set_value(&shown, Value::stored(sessions)) {
+            let shown = self.space.set_value(&shown, Value::stored(sessions));
+            if let Err(error) = shown.and_then(|()| budgets::set_sessions_limit(self, sessions)) {
                 tracing::warn!(%error, "MaxSessions cannot be shown");
             }
         }
+    }
+
+    /// Shows how many connections the transports allow, all endpoints together.
+    pub fn show_connections_limit(&self, connections: usize) {
+        if let Err(error) = budgets::set_connections_limit(self, connections) {
+            tracing::warn!(%error, "the limit of connections cannot be shown");
+        }
+    }
+
+    /// The part of [`memory`](Self::memory) for nodes, references, namespaces and large values that clients added or wrote.
+    pub fn memory_of_nodes(&self) -> &MemoryBudget {
+        &self.memory_of_nodes
     }
 
     /// Number of Sessions.

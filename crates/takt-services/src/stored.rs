@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
 use takt_cell::{CellLocation, Publication};
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
@@ -43,12 +44,17 @@ pub(crate) const NO_LIMITS: Limits = Limits {
     ..Limits::DEFAULT
 };
 
+/// Values above this many bytes count in the memory budget if a client writes them.
+const LARGE: usize = 4096;
+
 /// What whoever sets a value needs.
 #[derive(Default)]
 struct Setting {
     /// The value before the current one.
     spare: Option<Arc<Content>>,
     observers: Vec<Weak<dyn ChangeObserver>>,
+    /// The memory of a large value that a client wrote.
+    charge: Option<Charge>,
 }
 
 struct Content {
@@ -138,6 +144,20 @@ impl StoredValue {
         self.replace(&mut self.setting(), encoded, status, time);
     }
 
+    /// [`set_encoded`](Self::set_encoded) on behalf of a client: a large value has to find room in this budget.
+    pub(crate) fn write_encoded(
+        &self,
+        encoded: &[u8],
+        status: StatusCode,
+        time: DateTime,
+        memory: &MemoryBudget,
+    ) -> Result<(), StatusCode> {
+        let mut setting = self.setting();
+        setting.count(encoded.len(), memory)?;
+        self.replace(&mut setting, encoded, status, time);
+        Ok(())
+    }
+
     /// Changes the value depending on what it is.
     pub(crate) fn update(
         &self,
@@ -220,6 +240,21 @@ impl StoredValue {
         now: DateTime,
     ) -> Result<(), EncodeError> {
         self.content.load().encode(response, timestamps, now)
+    }
+}
+
+impl Setting {
+    /// Takes memory for a value of `bytes` bytes, and for the one before, whose memory is used again.
+    #[inline]
+    fn count(&mut self, bytes: usize, memory: &MemoryBudget) -> Result<(), StatusCode> {
+        let charged = self.charge.as_ref().map_or(0, Charge::bytes);
+        if bytes <= LARGE || 2 * bytes <= charged {
+            // Buffers do not become smaller.
+            return Ok(());
+        }
+        let charge = self.charge.get_or_insert_with(|| memory.empty_charge());
+        let resized = charge.resize(2 * bytes);
+        resized.map_err(|_| StatusCode::BadOutOfMemory)
     }
 }
 

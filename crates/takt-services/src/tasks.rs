@@ -81,8 +81,17 @@ impl Tasks {
 
     /// A slice is over.
     pub(crate) fn note(&self, work: &Work) {
-        self.longest_slice
-            .fetch_max(work.spent(), Ordering::Relaxed);
+        self.note_units(work.spent());
+    }
+
+    /// A slice of so many units is over.
+    pub(crate) fn note_units(&self, units: u64) {
+        self.longest_slice.fetch_max(units, Ordering::Relaxed);
+    }
+
+    /// The longest slice so far, in units of work.
+    pub(crate) fn longest_slice(&self) -> u64 {
+        self.longest_slice.load(Ordering::Relaxed)
     }
 
     /// Queues a task behind the others of its connection, or answers it if there are too many.
@@ -203,7 +212,7 @@ impl Server {
 
     /// The longest slice so far, in units of work.
     pub fn longest_slice(&self) -> u64 {
-        self.tasks.longest_slice.load(Ordering::Relaxed)
+        self.tasks.longest_slice()
     }
 }
 

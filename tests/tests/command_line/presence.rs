@@ -44,6 +44,10 @@ fn ps_shows_the_living_and_what_they_do() {
     assert!(row["clients"].as_u64().unwrap() >= 1, "{row}");
     assert!(row["memory"].as_u64().unwrap() > 1 << 20, "{row}");
     assert!(row["requests"].as_u64().unwrap() > 0, "{row}");
+    wait_for(sandbox, &registry, "asked for its budget", |row| {
+        let budget = &row["memoryBudget"];
+        budget["limit"] == 256 << 20 && budget["used"].as_u64() > Some(0)
+    });
 
     let without = wait_for(sandbox, &machine, "alive", alive);
     let mut watch = Process::spawn(
@@ -71,7 +75,7 @@ fn ps_shows_the_living_and_what_they_do() {
     assert!(table.starts_with("ENDPOINT"), "{table}");
     assert_eq!(table.lines().count(), 3, "{table}");
     assert!(
-        table.contains(&machine) && table.contains(" MiB  "),
+        table.contains(&machine) && table.contains(" MiB  ") && table.contains(" of 256 MiB"),
         "{table}"
     );
 }
@@ -85,7 +89,7 @@ fn clean_removes_the_dead_and_leaves_the_living() {
     let row = ps(sandbox, &registry).unwrap();
     assert_eq!(row["state"], "dead", "{row}");
     assert!(
-        row["process"].is_null() && row["clients"].is_null(),
+        row["process"].is_null() && row["clients"].is_null() && row["memoryBudget"].is_null(),
         "{row}"
     );
     let table = sandbox.run(&["ps"]).expect_success();

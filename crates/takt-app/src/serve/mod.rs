@@ -136,6 +136,7 @@ impl Serving {
         // OPC 10000-4, 5.7.2.1: for N Sessions there are N + 1 channels.
         let sessions = max_connections.saturating_sub(1).max(1);
         server.limit_sessions(u32::try_from(sessions).unwrap_or(u32::MAX));
+        server.show_connections_limit(max_connections.saturating_mul(endpoints.len()));
         let options = ServeOptions {
             max_connections: Some(max_connections),
             ..options

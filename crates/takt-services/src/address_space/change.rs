@@ -6,7 +6,7 @@ use takt_ua::{StatusCode, ids};
 use super::edit::{Edit, NewReference};
 use super::items::{Described, describe};
 use super::node::{Binding, MethodBinding};
-use super::{AddressSpace, AddressSpaceError, ClassAttributes};
+use super::{AddressSpace, AddressSpaceError, ClassAttributes, memory};
 use crate::method::MethodHandler;
 use crate::node_management::Change;
 use crate::value::Value;
@@ -35,32 +35,43 @@ impl Edit<'_> {
             Change::AddNamespace { index, uri } => {
                 let given = self.space().namespaces().register(uri)?;
                 if given == *index {
+                    self.count(memory::of_change(change));
                     Ok(())
                 } else {
                     Err(AddressSpaceError::Refused(StatusCode::BadInternalError))
                 }
             }
-            Change::AddNode(item) => self.apply_node(item, life),
-            Change::AddReference(item) => self.add_reference(
-                &item.source_node_id,
-                &item.reference_type_id,
-                item.is_forward,
-                &item.target_node_id,
-            ),
+            Change::AddNode(item) => self.apply_node(item, life, memory::of_change(change)),
+            Change::AddReference(item) => {
+                let (source, target) = (&item.source_node_id, &item.target_node_id);
+                self.add_reference(source, &item.reference_type_id, item.is_forward, target)?;
+                self.count_reference(source, &target.node_id);
+                Ok(())
+            }
             Change::DeleteNode(item) => {
                 self.delete_node(&item.node_id, item.delete_target_references)
             }
-            Change::DeleteReference(item) => self.delete_reference(
-                &item.source_node_id,
-                &item.reference_type_id,
-                item.is_forward,
-                &item.target_node_id,
-                item.delete_bidirectional,
-            ),
+            Change::DeleteReference(item) => {
+                let (source, target) = (&item.source_node_id, &item.target_node_id);
+                self.delete_reference(
+                    source,
+                    &item.reference_type_id,
+                    item.is_forward,
+                    target,
+                    item.delete_bidirectional,
+                )?;
+                self.forget_reference(source, &target.node_id);
+                Ok(())
+            }
         }
     }
 
-    fn apply_node(&mut self, item: &AddNodesItem, life: Life) -> Result<(), AddressSpaceError> {
+    fn apply_node(
+        &mut self,
+        item: &AddNodesItem,
+        life: Life,
+        bytes: usize,
+    ) -> Result<(), AddressSpaceError> {
         let Described { definition, value } = describe(&self.view(), item)?;
         let mut references = Vec::with_capacity(2);
         if !item.type_definition.is_null() {
@@ -91,6 +102,6 @@ impl Edit<'_> {
             }),
             _ => None,
         };
-        self.add_node_with(definition, &references, binding)
+        self.add_node_with(definition, &references, binding, Some(bytes))
     }
 }

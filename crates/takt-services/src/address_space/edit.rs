@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, MutexGuard};
 
+use takt_rt::memory_budget::Charge;
 use takt_ua::{ExpandedNodeId, NodeId};
 
 use super::links::push_new;
@@ -22,6 +23,8 @@ pub(crate) struct Counters {
     pub(super) names: NameCache,
     /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
     pub(super) dangling: bool,
+    /// The memory of what clients have added.
+    pub(super) memory: Option<Charge>,
 }
 
 /// The right to change nodes and references, until it is dropped.
@@ -100,15 +103,21 @@ impl<'a> Edit<'a> {
         definition: NodeDefinition,
         references: &[NewReference],
     ) -> Result<(), AddressSpaceError> {
-        self.add_node_with(definition, references, None)
+        self.add_node_with(definition, references, None, None)
     }
 
-    /// [`add_node`](Self::add_node), with what gives it life.
+    /// The node that was added last is the server's own: it does not count in the limit of nodes.
+    pub(crate) fn exempt_from_limit(&mut self) {
+        self.counters.nodes = self.counters.nodes.saturating_sub(1);
+    }
+
+    /// [`add_node`](Self::add_node), with what gives it life, and the bytes that it counts in the memory budget.
     pub(crate) fn add_node_with(
         &mut self,
         definition: NodeDefinition,
         references: &[NewReference],
         binding: Option<Binding>,
+        memory: Option<usize>,
     ) -> Result<(), AddressSpaceError> {
         let node_id = definition.node_id.clone();
         if node_id.is_null() || !self.space.namespaces.contains(node_id.namespace) {
@@ -122,7 +131,7 @@ impl<'a> Edit<'a> {
                 limit: self.space.max_nodes,
             });
         }
-        let node = Node::new(Base::Added(Box::new(definition)));
+        let mut node = Node::new(Base::Added(Box::new(definition)));
         let mut stored = Vec::with_capacity(references.len());
         let mut misplaced = Vec::new();
         for reference in references {
@@ -139,6 +148,9 @@ impl<'a> Edit<'a> {
         }
         node.change_references(|references| *references = ReferenceList::from(stored.clone()));
         self.rebind(&node, binding);
+        if let Some(bytes) = memory {
+            self.count_node(&mut node, bytes);
+        }
         self.space
             .nodes
             .pin()
@@ -215,6 +227,7 @@ impl<'a> Edit<'a> {
         }
         self.counters.names.forget(node_id);
         self.rebind(node, None);
+        self.forget_node(node);
         nodes.remove(node_id);
         self.counters.nodes = self.counters.nodes.saturating_sub(1);
         Ok(())

@@ -13,6 +13,7 @@ mod hierarchy;
 mod instantiate;
 mod items;
 mod links;
+mod memory;
 mod name_cache;
 mod namespaces;
 mod node;
@@ -29,6 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use papaya::{HashMap, HashMapRef, LocalGuard};
+use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{NodeId, NodeIdRef, StatusCode};
 
 pub(crate) use change::Life;
@@ -70,10 +72,17 @@ pub struct AddressSpace {
     /// How many nodes have a source that may block; requests are searched for them only while there are any.
     remotes: AtomicUsize,
     max_nodes: usize,
+    /// The memory for what clients add.
+    memory: MemoryBudget,
 }
 
 impl AddressSpace {
-    pub(crate) fn new(application_uri: &str, max_namespaces: usize, max_nodes: usize) -> Self {
+    pub(crate) fn new(
+        application_uri: &str,
+        max_namespaces: usize,
+        max_nodes: usize,
+        memory: MemoryBudget,
+    ) -> Self {
         Self {
             nodes: HashMap::builder().hasher(Hasher::default()).build(),
             types: reference::ReferenceTypes::new(),
@@ -81,6 +90,7 @@ impl AddressSpace {
             changes: Mutex::default(),
             remotes: AtomicUsize::new(0),
             max_nodes,
+            memory,
         }
     }
 
@@ -195,6 +205,11 @@ impl View<'_> {
             is_forward,
             target: target.clone(),
         })
+    }
+
+    /// The memory for what clients add and write.
+    pub(crate) fn memory(&self) -> &MemoryBudget {
+        &self.space.memory
     }
 
     /// Whether any node has been added in this namespace. Looks at all of them.

@@ -9,6 +9,7 @@ use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
+use super::memory::Counted;
 use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
@@ -27,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) access_level: Option<u32>,
     /// What [`Expected`](super::types::Expected) found out about the DataType; 0: nothing yet.
     pub(crate) expected: AtomicU8,
+    /// What it counts in the memory budget, if a change added it.
+    pub(super) counted: Option<Box<Counted>>,
 }
 
 /// Where a node's attributes are.
@@ -82,6 +85,7 @@ impl Node {
             references: RwLock::default(),
             binding: ArcSwapOption::empty(),
             expected: AtomicU8::new(0),
+            counted: None,
         }
     }
 

@@ -249,7 +249,7 @@ impl NodeBuilder<'_> {
             ));
         }
         let value = is_variable.then(|| Binding::Value(self.value.unwrap_or_else(Value::not_set)));
-        edit.add_node_with(definition, &references, value)?;
+        edit.add_node_with(definition, &references, value, None)?;
         add_arguments(&mut edit, &node_id, "InputArguments", &self.inputs)?;
         add_arguments(&mut edit, &node_id, "OutputArguments", &self.outputs)?;
         if let Some(handler) = self.handler {
@@ -295,5 +295,6 @@ fn add_arguments(
             NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::PROPERTY_TYPE),
         ],
         Some(Binding::Value(Value::stored(value))),
+        None,
     )
 }

@@ -70,7 +70,11 @@ impl Manager {
         for change in &changes {
             self.authorize(change)?;
         }
+        let memory = edit.reserve_memory(&changes);
+        let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
         self.rules.commit(&self.caller, &changes)?;
+        // They count when they are there.
+        drop(memory);
         let mut outcome = Ok(());
         for change in &changes {
             work.spend(CHANGE);

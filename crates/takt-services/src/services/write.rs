@@ -300,21 +300,15 @@ fn write(view: &View<'_>, item: &Item<'_>, now: DateTime) -> Result<(), StatusCo
         return write_part(target, &range, item, status, time);
     }
     match fit {
-        Fit::Exactly => write_encoded(target, item, item.encoded, status, time),
-        Fit::AsByteArray => write_encoded(
-            target,
-            item,
-            &with_type(item.encoded, BYTE_ARRAY),
-            status,
-            time,
-        ),
-        Fit::AsByteString => write_encoded(
-            target,
-            item,
-            &with_type(item.encoded, BYTE_STRING),
-            status,
-            time,
-        ),
+        Fit::Exactly => write_encoded(view, target, item, item.encoded, (status, time)),
+        Fit::AsByteArray => {
+            let encoded = with_type(item.encoded, BYTE_ARRAY);
+            write_encoded(view, target, item, &encoded, (status, time))
+        }
+        Fit::AsByteString => {
+            let encoded = with_type(item.encoded, BYTE_STRING);
+            write_encoded(view, target, item, &encoded, (status, time))
+        }
     }
 }
 
@@ -333,11 +327,11 @@ fn with_type(encoded: &[u8], encoding_byte: u8) -> Vec<u8> {
 
 #[inline]
 fn write_encoded(
+    view: &View<'_>,
     target: &Value,
     item: &Item<'_>,
     encoded: &[u8],
-    status: StatusCode,
-    time: DateTime,
+    (status, time): (StatusCode, DateTime),
 ) -> Result<(), StatusCode> {
     match target {
         Value::Cell(cell) => {
@@ -349,10 +343,7 @@ fn write_encoded(
             };
             set.map_err(|error| error.status_code())
         }
-        Value::Stored(stored) => {
-            stored.set_encoded(encoded, status, time);
-            Ok(())
-        }
+        Value::Stored(stored) => stored.write_encoded(encoded, status, time, view.memory()),
         Value::Callback(source) => {
             let value = if std::ptr::eq(encoded, item.encoded) {
                 item.value.to_owned()

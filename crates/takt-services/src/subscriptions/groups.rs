@@ -86,7 +86,7 @@ impl Groups {
                 if slice.is_over() {
                     return false;
                 }
-                slice.spend(sampler.sample(item));
+                slice.spend_sample(sampler.sample(item));
                 group.interrupted_at = Some(*id);
             }
             group.interrupted_at = None;

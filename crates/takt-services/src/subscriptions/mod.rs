@@ -72,8 +72,14 @@ pub(crate) struct Subscriptions {
 }
 
 impl Subscriptions {
-    pub(crate) fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
-        let engine = Engine::new(limits, max_response_size);
+    pub(crate) fn new(
+        limits: SubscriptionLimits,
+        max_response_size: usize,
+        work_per_slice: u32,
+    ) -> Self {
+        // Finishing what was begun may take a little more than is left.
+        let work_per_slice = u64::from(work_per_slice) / 8 * 7;
+        let engine = Engine::new(limits, max_response_size, work_per_slice);
         Self {
             load: engine.load.clone(),
             engine: Mutex::new(engine),
@@ -119,17 +125,15 @@ pub(crate) struct Engine {
     load: TotalLoad,
     /// What may still be done in the current slice.
     slice: Slice,
+    work_per_slice: u64,
     max_message: usize,
 }
-
-/// Units of work of one slice: sampling gets half of it, publishing the rest.
-const WORK_PER_SLICE: u64 = 1000;
 
 /// Bytes of a PublishResponse beside its NotificationMessage, at most.
 const RESPONSE_OVERHEAD: usize = 64 << 10;
 
 impl Engine {
-    fn new(limits: SubscriptionLimits, max_response_size: usize) -> Self {
+    fn new(limits: SubscriptionLimits, max_response_size: usize, work_per_slice: u64) -> Self {
         Self {
             limits,
             subscriptions: HashMap::new(),
@@ -137,7 +141,8 @@ impl Engine {
             last_id: 0,
             last_turn: 0,
             load: TotalLoad::default(),
-            slice: Slice::new(WORK_PER_SLICE),
+            slice: Slice::new(work_per_slice),
+            work_per_slice,
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
                 .max(8 << 10),
@@ -312,13 +317,13 @@ impl Engine {
     }
 
     pub(super) fn begin_slice(&mut self) {
-        self.slice = Slice::new(WORK_PER_SLICE);
+        self.slice = Slice::new(self.work_per_slice);
     }
 
     /// Samples and publishes what is due, the highest priority first, then who waited longest: one slice of it. What is left
-    /// is due at once.
+    /// is due at once. Sampling gets half of the slice, publishing the rest.
     pub(crate) fn tick(&mut self, server: &Server, now: Now) {
-        self.slice = Slice::new(WORK_PER_SLICE / 2);
+        self.slice = Slice::new(self.work_per_slice / 2);
         let due = self.subscriptions.values();
         let due = due.filter(|subscription| subscription.next_deadline() <= now.instant);
         let mut due: Vec<(u8, u64, u64, u32)> = due
@@ -340,7 +345,7 @@ impl Engine {
             }
         }
         sampler.finish();
-        self.slice.extend(WORK_PER_SLICE / 2);
+        self.slice.extend(self.work_per_slice / 2);
         due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
         for (_, _, _, id) in due {
             self.publish_due(id, now);
@@ -348,6 +353,7 @@ impl Engine {
         for session in self.sessions.values_mut() {
             session.time_out(now.instant);
         }
+        server.tasks.note_units(self.slice.spent());
     }
 
     fn publish_due(&mut self, id: u32, now: Now) {

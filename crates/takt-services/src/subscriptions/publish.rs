@@ -152,8 +152,8 @@ impl Engine {
                 break;
             }
             let Some(request) = queue.pop() else { break };
-            let (message, more) = subscription.notifications(now.date_time);
-            self.slice.spend_message(message.len());
+            let (message, count, more) = subscription.notifications(now.date_time);
+            self.slice.spend_message(message.len(), count);
             subscription.machine.set_more_notifications(more);
             let publication = Publication {
                 subscription: id,

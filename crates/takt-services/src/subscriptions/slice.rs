@@ -1,7 +1,10 @@
 //! One slice of sampling and publishing: what is done in one go before other connections are served.
 
-/// Bytes of a message that cost one unit to encode.
-const BYTES_PER_UNIT: usize = 256;
+/// Units of work of one look at a small value, which is the unit of the sampling budget.
+const WORK_PER_LOOK: u64 = 4;
+
+/// Notifications of a message that take one unit of work to encode.
+const NOTIFICATIONS_PER_UNIT: usize = 8;
 
 /// The units of work of one slice.
 #[derive(Debug)]
@@ -25,13 +28,19 @@ impl Slice {
         self.spent > 0 && self.spent >= self.limit
     }
 
-    pub(crate) fn spend(&mut self, units: u32) {
-        self.spent += u64::from(units.max(1));
+    /// Counts a sample, by its cost in units of the sampling budget.
+    pub(crate) fn spend_sample(&mut self, cost: u32) {
+        self.spent += u64::from(cost.max(1)) * WORK_PER_LOOK;
     }
 
     /// Counts a message that was encoded.
-    pub(crate) fn spend_message(&mut self, bytes: usize) {
-        let units = 1 + bytes / BYTES_PER_UNIT;
-        self.spend(u32::try_from(units).unwrap_or(u32::MAX));
+    pub(crate) fn spend_message(&mut self, bytes: usize, notifications: usize) {
+        let units = 1 + (bytes >> 10) + notifications / NOTIFICATIONS_PER_UNIT;
+        self.spent += u64::try_from(units).unwrap_or(u64::MAX >> 1);
+    }
+
+    /// The units that were used.
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent
     }
 }

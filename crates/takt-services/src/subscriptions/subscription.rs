@@ -250,8 +250,8 @@ impl Subscription {
     }
 
     /// CreateNotificationMsg() (OPC 10000-4, 5.14.1.3): an encoded NotificationMessage, kept for Republish, and whether
-    /// there is more. Without anything to say it is a keep-alive.
-    pub(crate) fn notifications(&mut self, now: DateTime) -> (Arc<[u8]>, bool) {
+    /// there is more; between the two the number of Notifications. Without anything to say it is a keep-alive.
+    pub(crate) fn notifications(&mut self, now: DateTime) -> (Arc<[u8]>, usize, bool) {
         let mut message = Vec::new();
         let sequence_number = self.next_sequence_number;
         let room = Room {
@@ -263,9 +263,10 @@ impl Subscription {
         let count = data_change(&mut encoder, &self.ready, (sequence_number, now), room);
         let count = count.unwrap_or(0);
         if count == 0 {
-            return (self.keep_alive(now), false);
+            return (self.keep_alive(now), 0, false);
         }
-        self.keep(message)
+        let (message, more) = self.keep(message);
+        (message, count, more)
     }
 
     fn keep(&mut self, message: Vec<u8>) -> (Arc<[u8]>, bool) {

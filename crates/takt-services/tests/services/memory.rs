@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, message, read_id};
-use takt_services::{Server, ServerLimits, Value};
+use crate::nodes::{self, add_one};
+use takt_services::{EverybodyManages, Server, ServerLimits, Value};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
@@ -301,4 +302,176 @@ fn continuation_points_count() {
     };
     let _: BrowseNextResponse = client.call(request).unwrap();
     assert_eq!(server.memory().used(), idle);
+}
+
+fn managed_with(max_memory_of_nodes: usize) -> Arc<Server> {
+    let limits = ServerLimits {
+        max_memory_of_nodes,
+        ..ServerLimits::default()
+    };
+    let builder = builder().limits(limits);
+    builder
+        .node_management(Arc::new(EverybodyManages))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn nodes_and_references_that_clients_add_count_until_they_are_deleted() {
+    let server = managed_with(100_000);
+    let mut client = Client::new(&server);
+    // The application's own nodes are its own decision.
+    for number in 0..100 {
+        variable(&server, &format!("own{number}"), &Value::stored(1_u32));
+    }
+    let before = server.memory_of_nodes().used();
+    assert_eq!(before, 0);
+    let mut added = Vec::new();
+    let refusal = loop {
+        let name = format!("v{}", added.len());
+        match add_one(&mut client, nodes::variable(&name, ids::DOUBLE, 1.0_f64)) {
+            Ok(node) => added.push(node),
+            Err(status) => break status,
+        }
+        assert!(added.len() < 1000, "there is a limit");
+    };
+    assert_eq!(refusal, StatusCode::BadOutOfMemory);
+    assert!(added.len() > 50, "{}", added.len());
+    let full = server.memory_of_nodes().used();
+    assert!(full > 98_000 && full <= 100_000, "{full}");
+
+    delete(&mut client, added.split_off(2));
+    let two = server.memory_of_nodes().used();
+    let reference = |client: &mut Client, is_added: bool| {
+        let (source, target) = (added[0].clone(), added[1].clone());
+        let request_header = client.header();
+        let status = if is_added {
+            let item = AddReferencesItem {
+                source_node_id: source,
+                reference_type_id: ids::HAS_COMPONENT.into(),
+                is_forward: true,
+                target_node_id: target.into(),
+                ..AddReferencesItem::default()
+            };
+            let request = AddReferencesRequest {
+                request_header,
+                references_to_add: vec![item],
+            };
+            let added: AddReferencesResponse = client.call(request).unwrap();
+            added.results[0]
+        } else {
+            let item = DeleteReferencesItem {
+                source_node_id: source,
+                reference_type_id: ids::HAS_COMPONENT.into(),
+                is_forward: true,
+                target_node_id: target.into(),
+                delete_bidirectional: true,
+            };
+            let request = DeleteReferencesRequest {
+                request_header,
+                references_to_delete: vec![item],
+            };
+            let deleted: DeleteReferencesResponse = client.call(request).unwrap();
+            deleted.results[0]
+        };
+        assert_eq!(status, StatusCode::Good);
+    };
+    reference(&mut client, true);
+    assert!(server.memory_of_nodes().used() > two);
+    reference(&mut client, false);
+    assert_eq!(server.memory_of_nodes().used(), two);
+    reference(&mut client, true);
+    delete(&mut client, added);
+    assert_eq!(server.memory_of_nodes().used(), before);
+}
+
+fn delete(client: &mut Client, nodes: Vec<NodeId>) {
+    let item = |node_id| DeleteNodesItem {
+        node_id,
+        delete_target_references: true,
+    };
+    let request = DeleteNodesRequest {
+        request_header: client.header(),
+        nodes_to_delete: nodes.into_iter().map(item).collect(),
+    };
+    let deleted: DeleteNodesResponse = client.call(request).unwrap();
+    assert!(deleted.results.iter().all(|status| status.is_good()));
+}
+
+#[test]
+fn large_values_that_clients_write_count_until_the_node_goes() {
+    let server = managed_with(1 << 20);
+    let mut client = Client::new(&server);
+    let writable = AddNodesItem {
+        node_attributes: takt_ua::ExtensionObject::from_structure(&VariableAttributes {
+            specified_attributes: nodes::ACCESS_LEVEL | nodes::VALUE,
+            access_level: 3,
+            value: Variant::from(1_u32),
+            ..VariableAttributes::default()
+        }),
+        ..nodes::variable("v", ids::DOUBLE, 1.0_f64)
+    };
+    let node = add_one(&mut client, writable).unwrap();
+    let small = server.memory_of_nodes().used();
+    assert_eq!(
+        client.write_value(node.clone(), vec![0_u8; 1000]),
+        StatusCode::Good
+    );
+    assert_eq!(server.memory_of_nodes().used(), small);
+    assert_eq!(
+        client.write_value(node.clone(), vec![0_u8; 100_000]),
+        StatusCode::Good
+    );
+    assert!(server.memory_of_nodes().used() >= small + 200_000);
+    assert_eq!(
+        client.write_value(node.clone(), vec![0_u8; 600_000]),
+        StatusCode::BadOutOfMemory
+    );
+    assert_eq!(client.write_value(node.clone(), 1_u32), StatusCode::Good);
+    delete(&mut client, vec![node]);
+    assert_eq!(server.memory_of_nodes().used(), 0);
+}
+
+#[test]
+fn budgets_are_shown_below_vendor_server_info() {
+    let server = server_with(64 << 20);
+    let mut client = Client::new(&server);
+    let request = BrowseRequest {
+        request_header: client.header(),
+        nodes_to_browse: vec![BrowseDescription {
+            node_id: ids::SERVER_VENDOR_SERVER_INFO.into(),
+            reference_type_id: ids::HAS_COMPONENT.into(),
+            result_mask: 63,
+            ..BrowseDescription::default()
+        }],
+        ..BrowseRequest::default()
+    };
+    let browsed: BrowseResponse = client.call(request).unwrap();
+    let shown = &browsed.results[0].references;
+    assert_eq!(shown.len(), 20, "{shown:?}");
+    let mut value = |name: &str| {
+        let node = NodeId::string(1, format!("Budgets.{name}").as_str());
+        match client.read_value(node).value {
+            Some(Variant::UInt64(value)) => usize::try_from(value).unwrap(),
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    assert_eq!(value("MemoryLimit"), server.limits().max_memory);
+    assert_eq!(value("MemoryUsed"), server.memory().used());
+    assert!(value("MemoryPeak") >= value("MemoryUsed") && value("MemoryUsed") > 0);
+    assert_eq!(value("MemoryWithoutSessionLimit"), 64 << 20);
+    assert_eq!((value("Sessions"), value("SessionsLimit")), (1, 1024));
+    assert_eq!(
+        (value("SamplingLoad"), value("SamplingLoadLimit")),
+        (0, 400_000)
+    );
+    assert_eq!(value("Connections"), 1);
+    server.show_connections_limit(7);
+    server.limit_sessions(5);
+    let mut value = |name: &str| {
+        let node = NodeId::string(1, format!("Budgets.{name}").as_str());
+        client.read_value(node).value
+    };
+    assert_eq!(value("ConnectionsLimit"), Some(Variant::UInt64(7)));
+    assert_eq!(value("SessionsLimit"), Some(Variant::UInt64(5)));
 }

@@ -3,20 +3,24 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use takt_app::Endpoint;
+use takt_app::client::{Client, ClientOptions};
 use takt_rt::process::{self, Memory, State};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
+use takt_ua::{NodeId, Variant};
 
 use crate::arguments::PsArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-const HEADINGS: [&str; 7] = [
+const HEADINGS: [&str; 8] = [
     "ENDPOINT",
     "GROUP",
     "PROCESS",
     "CLIENTS",
     "REQUESTS/S",
     "MEMORY",
+    "BUDGET",
     "STATE",
 ];
 
@@ -30,8 +34,46 @@ struct Row {
     /// Requests per second.
     rate: Option<f64>,
     memory: Option<Memory>,
+    /// What the application says of its memory budget.
+    budget: Option<Budget>,
     /// For programs, and for people.
     state: (&'static str, &'static str),
+}
+
+/// The memory that a server holds for its clients, in bytes.
+#[derive(Clone, Copy)]
+struct Budget {
+    used: u64,
+    peak: u64,
+    limit: u64,
+}
+
+impl Budget {
+    /// How long an application is asked for its budget.
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    /// Asks an application; `None` if it does not say.
+    fn ask(endpoint: &str, group: Option<&str>) -> Option<Self> {
+        let endpoint: Endpoint = endpoint.parse().ok()?;
+        let options = ClientOptions {
+            timeout: Self::PATIENCE,
+            group: group.map(str::to_owned),
+            ..ClientOptions::named("takt ps")
+        };
+        let mut client = Client::connect(&endpoint, options).ok()?;
+        let mut read = |name: &str| {
+            let node = NodeId::string(1, format!("Budgets.Memory{name}").as_str());
+            match client.read(&node).ok()?.value? {
+                Variant::UInt64(bytes) => Some(bytes),
+                _ => None,
+            }
+        };
+        Some(Self {
+            used: read("Used")?,
+            peak: read("Peak")?,
+            limit: read("Limit")?,
+        })
+    }
 }
 
 pub fn run(arguments: &PsArguments) -> miette::Result<()> {
@@ -50,9 +92,16 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
     let rows: Vec<Row> = applications
         .iter()
         .zip(before.into_iter().zip(after))
-        .map(|((group, presence), (before, after))| Row {
-            group: group.clone(),
-            ..row(presence, before, after)
+        .map(|((group, presence), (before, after))| {
+            let row = row(presence, before, after);
+            // One that does not answer is not asked again.
+            let answers = row.counts.is_some() && row.state.0 != "stopped";
+            let budget = answers.then(|| Budget::ask(&row.endpoint, group.as_deref()));
+            Row {
+                group: group.clone(),
+                budget: budget.flatten(),
+                ..row
+            }
         })
         .collect();
     if arguments.json {
@@ -115,6 +164,7 @@ fn row(
         counts: after.map(|(_, counts)| counts),
         rate,
         memory: presence.process.and_then(process::memory),
+        budget: None,
         state,
     }
 }
@@ -133,6 +183,11 @@ fn as_json(row: &Row) -> Value {
         "requestsPerSecond": row.rate,
         "memory": row.memory.map(Memory::bytes),
         "memoryKind": kind,
+        "memoryBudget": row.budget.map(|budget| json!({
+            "used": budget.used,
+            "peak": budget.peak,
+            "limit": budget.limit,
+        })),
         "state": row.state.0,
     })
 }
@@ -147,17 +202,31 @@ fn table(rows: &[Row]) {
             or_dash(row.counts.map(|counts| counts.connections)),
             or_dash(row.rate.map(|rate| format!("{rate:.0}"))),
             or_dash(row.memory.map(|memory| mebibytes(memory.bytes()))),
+            or_dash(row.budget.map(|budget| {
+                let limit = budget.limit as f64 / MEBIBYTE;
+                format!("{:.1} of {limit:.0} MiB", budget.used as f64 / MEBIBYTE)
+            })),
             row.state.1.to_owned(),
         ]
     }));
-    let widths: [usize; 7] = std::array::from_fn(|column| {
+    let widths: [usize; 8] = std::array::from_fn(|column| {
         let lengths = lines.iter().map(|line| line[column].chars().count());
         lengths.max().unwrap_or_default()
     });
-    for [endpoint, group, process, clients, rate, memory, state] in lines {
-        let [a, b, c, d, e, f, _] = widths;
+    for [
+        endpoint,
+        group,
+        process,
+        clients,
+        rate,
+        memory,
+        budget,
+        state,
+    ] in lines
+    {
+        let [a, b, c, d, e, f, g, _] = widths;
         output::line(format_args!(
-            "{endpoint:a$}  {group:b$}  {process:>c$}  {clients:>d$}  {rate:>e$}  {memory:>f$}  {state}"
+            "{endpoint:a$}  {group:b$}  {process:>c$}  {clients:>d$}  {rate:>e$}  {memory:>f$}  {budget:>g$}  {state}"
         ));
     }
 }
@@ -166,6 +235,8 @@ fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
+const MEBIBYTE: f64 = 1_048_576.0;
+
 fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+    format!("{:.1} MiB", bytes as f64 / MEBIBYTE)
 }

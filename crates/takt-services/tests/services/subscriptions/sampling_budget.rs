@@ -144,6 +144,9 @@ fn one_tick_samples_a_bounded_number_of_items() {
     );
     let slices = subscriber.catch_up();
     assert!(slices >= 4, "{slices} slices");
+    let longest = server.longest_slice();
+    let limit = u64::from(server.limits().work_per_slice);
+    assert!(longest > limit / 4 && longest <= limit, "{longest} units");
     assert_eq!(count.load(Ordering::Relaxed), 5000, "each item once");
 }
 

@@ -1,0 +1,126 @@
+//! Memory of nodes, references and namespaces that clients have added.
+//!
+//! The application's own nodes are not counted: how many there are is its own decision. A node that a [`Change`] adds counts
+//! from then on until it is deleted, whoever made the change.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use takt_rt::memory_budget::{BudgetExhausted, Charge};
+use takt_ua::NodeId;
+use takt_ua::binary::Encode;
+
+use super::edit::Edit;
+use super::node::Node;
+use crate::node_management::Change;
+
+/// Bytes of a node without its strings and its value, about: its places in maps, and references with their other ends.
+const NODE: usize = 400;
+
+/// Bytes of a reference with its other end, about.
+const REFERENCE: usize = 96;
+
+/// What a node counts in the budget.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    bytes: usize,
+    /// References that were added to it later.
+    references: AtomicUsize,
+}
+
+impl Counted {
+    fn new(bytes: usize) -> Box<Self> {
+        Box::new(Self {
+            bytes,
+            references: AtomicUsize::new(0),
+        })
+    }
+
+    fn total(&self) -> usize {
+        self.bytes + self.references.load(Ordering::Relaxed) * REFERENCE
+    }
+}
+
+/// Bytes that a change takes.
+pub(crate) fn of_change(change: &Change) -> usize {
+    match change {
+        // Namespaces are never given back.
+        Change::AddNamespace { uri, .. } => 64 + uri.len(),
+        // About as much as its encoded form.
+        Change::AddNode(item) => NODE + item.encode_to_vec().len(),
+        Change::AddReference(_) => REFERENCE,
+        Change::DeleteNode(_) | Change::DeleteReference(_) => 0,
+    }
+}
+
+impl Edit<'_> {
+    /// Whether there is memory for these changes: it is held until the result is dropped.
+    pub(crate) fn reserve_memory(&self, changes: &[Change]) -> Result<Charge, BudgetExhausted> {
+        let bytes = changes.iter().map(of_change).sum();
+        self.space.memory.charge(bytes)
+    }
+
+    /// Counts bytes of something that is there already.
+    pub(super) fn count(&mut self, bytes: usize) {
+        let memory = &self.space.memory;
+        let charge = self
+            .counters
+            .memory
+            .get_or_insert_with(|| memory.empty_charge());
+        charge.force(charge.bytes() + bytes);
+    }
+
+    fn give_back(&mut self, bytes: usize) {
+        if let Some(charge) = &mut self.counters.memory {
+            charge.force(charge.bytes().saturating_sub(bytes));
+        }
+    }
+
+    /// A node that a change adds.
+    pub(super) fn count_node(&mut self, node: &mut Node, bytes: usize) {
+        node.counted = Some(Counted::new(bytes));
+        self.count(bytes);
+    }
+
+    /// A node is deleted.
+    pub(super) fn forget_node(&mut self, node: &Node) {
+        if let Some(counted) = &node.counted {
+            self.give_back(counted.total());
+        }
+    }
+
+    /// A change has added a reference: it counts with the one of its nodes that was added by a change.
+    pub(super) fn count_reference(&mut self, source: &NodeId, target: &NodeId) {
+        self.with_counted(source, target, |counted| {
+            counted.references.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        self.count(REFERENCE);
+    }
+
+    /// A change has deleted a reference. What came with its node goes with its node.
+    pub(super) fn forget_reference(&mut self, source: &NodeId, target: &NodeId) {
+        let less = |count: usize| count.checked_sub(1);
+        let given_back = self.with_counted(source, target, |counted| {
+            let references = &counted.references;
+            references
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+                .is_ok()
+        });
+        if given_back {
+            self.give_back(REFERENCE);
+        }
+    }
+
+    fn with_counted(
+        &self,
+        source: &NodeId,
+        target: &NodeId,
+        change: impl FnOnce(&Counted) -> bool,
+    ) -> bool {
+        let nodes = self.space.nodes.pin();
+        let counted = |node_id| nodes.get(node_id).and_then(|node| node.counted.as_deref());
+        counted(source)
+            .or_else(|| counted(target))
+            .is_some_and(change)
+    }
+}

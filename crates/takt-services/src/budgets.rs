@@ -1,0 +1,121 @@
+//! Variables below Server/VendorServerInfo (OPC 10000-5, 6.3.7) that show the budgets of the server: what is used of each, and
+//! its limit.
+//!
+//! Their NodeIds are Strings in namespace 1, that of the server itself: `ns=1;s=Budgets.MemoryUsed`.
+
+use std::sync::Arc;
+
+use takt_rt::memory_budget::MemoryBudget;
+use takt_ua::{DataValue, NodeId, QualifiedName, ids};
+
+use crate::address_space::{
+    AddressSpaceError, ClassAttributes, Edit, NewReference, NodeDefinition, VariableDefinition,
+    value_rank,
+};
+use crate::server::Server;
+use crate::value::Value;
+
+/// What the identifiers of the NodeIds begin with.
+const PREFIX: &str = "Budgets.";
+
+const SESSIONS_LIMIT: &str = "SessionsLimit";
+const CONNECTIONS_LIMIT: &str = "ConnectionsLimit";
+
+/// There may be fewer Sessions than the limits say.
+pub(crate) fn set_sessions_limit(server: &Server, sessions: u32) -> Result<(), AddressSpaceError> {
+    let value = Value::stored(u64::from(sessions));
+    server.space.set_value(&node_id(SESSIONS_LIMIT), value)
+}
+
+/// The transports say how many connections they allow in all.
+pub(crate) fn set_connections_limit(
+    server: &Server,
+    connections: usize,
+) -> Result<(), AddressSpaceError> {
+    let value = Value::stored(count(connections));
+    server.space.set_value(&node_id(CONNECTIONS_LIMIT), value)
+}
+
+fn node_id(name: &str) -> NodeId {
+    NodeId::string(1, format!("{PREFIX}{name}").as_str())
+}
+
+/// Adds the Variables.
+pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
+    let mut edit = server.space.edit();
+    let limits = &server.limits;
+    let budgets = [
+        ("Memory", server.memory()),
+        ("MemoryWithoutSession", server.memory_without_session()),
+        ("MemoryOfSessions", server.memory_of_sessions()),
+        ("MemoryOfNodes", server.memory_of_nodes()),
+    ];
+    for (name, budget) in budgets {
+        bind_memory(&mut edit, name, budget)?;
+    }
+    let subscriptions = Arc::clone(&server.subscriptions);
+    live(&mut edit, "SamplingLoad", move || {
+        subscriptions.sampling_load()
+    })?;
+    let limit = u64::from(limits.subscriptions.max_sampling_load);
+    fixed(&mut edit, "SamplingLoadLimit", limit)?;
+    let tasks = Arc::clone(&server.tasks);
+    live(&mut edit, "LongestSlice", move || tasks.longest_slice())?;
+    fixed(
+        &mut edit,
+        "LongestSliceLimit",
+        u64::from(limits.work_per_slice),
+    )?;
+    let sessions = Arc::clone(&server.sessions);
+    live(&mut edit, "Sessions", move || count(sessions.len()))?;
+    fixed(&mut edit, SESSIONS_LIMIT, u64::from(limits.max_sessions))?;
+    let connections = Arc::clone(&server.connections);
+    live(&mut edit, "Connections", move || count(connections.get()))?;
+    // Not known before the transports are there.
+    add(&mut edit, CONNECTIONS_LIMIT, Value::not_set())
+}
+
+fn bind_memory(
+    edit: &mut Edit<'_>,
+    name: &str,
+    budget: &MemoryBudget,
+) -> Result<(), AddressSpaceError> {
+    let (used, peak) = (budget.clone(), budget.clone());
+    live(edit, &format!("{name}Used"), move || count(used.used()))?;
+    live(edit, &format!("{name}Peak"), move || count(peak.peak()))?;
+    fixed(edit, &format!("{name}Limit"), count(budget.limit()))
+}
+
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn live(
+    edit: &mut Edit<'_>,
+    name: &str,
+    read: impl Fn() -> u64 + Send + Sync + 'static,
+) -> Result<(), AddressSpaceError> {
+    add(edit, name, Value::callback(move || DataValue::good(read())))
+}
+
+fn fixed(edit: &mut Edit<'_>, name: &str, value: u64) -> Result<(), AddressSpaceError> {
+    add(edit, name, Value::stored(value))
+}
+
+fn add(edit: &mut Edit<'_>, name: &str, value: Value) -> Result<(), AddressSpaceError> {
+    let attributes = ClassAttributes::Variable(VariableDefinition {
+        data_type: NodeId::from(ids::UINT64),
+        value_rank: value_rank::SCALAR,
+        ..VariableDefinition::default()
+    });
+    let node_id = node_id(name);
+    edit.add_node(
+        NodeDefinition::new(node_id.clone(), QualifiedName::new(1, name), attributes),
+        &[
+            NewReference::inverse(ids::HAS_COMPONENT, ids::SERVER_VENDOR_SERVER_INFO),
+            NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::BASE_DATA_VARIABLE_TYPE),
+        ],
+    )?;
+    edit.exempt_from_limit();
+    edit.set_value(&node_id, value)
+}
