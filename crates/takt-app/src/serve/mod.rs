@@ -2,6 +2,7 @@
 
 mod capacity;
 mod handler;
+mod peak;
 mod traffic;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use capacity::Descriptors;
 use handler::Services;
+use peak::Peak;
 use traffic::Counters;
 
 pub use traffic::Traffic;
@@ -216,6 +218,7 @@ struct Transports {
     shared_memory: Vec<ShmServer<Services>>,
     /// Goes off when the server has something to do: a Session may have timed out, or a Subscription samples or publishes.
     alarm: Alarm,
+    peak: Peak,
     endpoints: Vec<Endpoint>,
 }
 
@@ -236,6 +239,7 @@ impl Transports {
         readiness.add(alarm.as_fd(), tagged_key(DEADLINE, 0), Interest::READ)?;
         let mut transports = Self {
             alarm,
+            peak: Peak::default(),
             services,
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
@@ -346,7 +350,9 @@ impl Transports {
                 }
                 answered = true;
             }
-            if let Some(at) = self.services.server.next_deadline() {
+            let give_back = self.peak.note(self.services.server.memory().used());
+            let deadline = self.services.server.next_deadline();
+            for at in deadline.into_iter().chain(give_back) {
                 self.alarm.at(at);
             }
             if answered && spins {
@@ -370,6 +376,9 @@ impl Transports {
             DEADLINE => {
                 self.alarm.acknowledge();
                 self.services.server.tick(now);
+                if self.peak.is_due(self.services.server.memory().used(), now) {
+                    takt_rt::heap::give_back();
+                }
             }
             TCP => {
                 if let Some(tcp) = self.tcp.get_mut(number) {

@@ -1,0 +1,58 @@
+//! When freed memory is given back to the system: some time after a peak.
+
+use std::time::{Duration, Instant};
+
+/// Bytes by which memory must fall for that.
+const FALL: usize = 8 << 20;
+
+/// How long after the fall: another peak may follow at once, and giving back costs time.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The memory in use at its peak since memory was last given back.
+#[derive(Debug, Default)]
+pub(super) struct Peak {
+    highest: usize,
+    give_back_at: Option<Instant>,
+}
+
+impl Peak {
+    /// `used` bytes are in use. Returns when to [look](Self::is_due), if a fall was seen.
+    #[inline]
+    pub(super) fn note(&mut self, used: usize) -> Option<Instant> {
+        if used > self.highest {
+            self.highest = used;
+        } else if self.highest - used >= FALL && self.give_back_at.is_none() {
+            self.give_back_at = Some(Instant::now() + PAUSE);
+        }
+        self.give_back_at
+    }
+
+    /// Whether memory is to be given back now, while `used` bytes are in use. Once for each fall.
+    pub(super) fn is_due(&mut self, used: usize, now: Instant) -> bool {
+        let is_due = self.give_back_at.is_some_and(|at| at <= now);
+        if is_due {
+            self.give_back_at = None;
+            self.highest = used;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_after_each_fall() {
+        let mut peak = Peak::default();
+        assert_eq!(peak.note(FALL - 1), None);
+        assert_eq!(peak.note(0), None, "not high enough");
+        assert_eq!(peak.note(3 * FALL), None);
+        let at = peak.note(FALL).unwrap();
+        assert_eq!(peak.note(0), Some(at), "it is known already");
+        assert!(!peak.is_due(0, at - Duration::from_millis(1)));
+        assert!(peak.is_due(FALL, at));
+        assert!(!peak.is_due(FALL, at + PAUSE));
+        assert!(peak.note(0).is_some());
+    }
+}
