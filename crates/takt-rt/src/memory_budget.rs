@@ -149,6 +149,12 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// Where they are taken from.
+    #[must_use]
+    pub fn budget(&self) -> &MemoryBudget {
+        &self.budget
+    }
+
     /// Bytes that are taken.
     #[must_use]
     pub fn bytes(&self) -> usize {

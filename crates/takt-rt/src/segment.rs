@@ -2,8 +2,8 @@
 //!
 //! * Nothing has a name in the file system: the memory is gone with the last process that has it, however that ends, and can be
 //!   reached only through a descriptor that somebody passed on (`SCM_RIGHTS`), across containers too.
-//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`), so that touching it can never raise SIGBUS. Pages take memory once they
-//!   are written.
+//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`) and it is in no file system but the kernel's tmpfs, so that touching it can
+//!   never raise SIGBUS. Pages take memory once they are written, or read: [`allocated_length`] says how many have it already.
 //! * One process writes: a [`Segment`] is mapped writable by its maker alone (`F_SEAL_FUTURE_WRITE`), others read it as a
 //!   [`SegmentView`]. Only what [`Segment::create_for_all`] makes can be written by everybody who has the descriptor.
 
@@ -129,7 +129,8 @@ impl Segment {
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] if its size can change or is above `max_length`; others if the system refuses.
     pub fn open_for_all(fd: OwnedFd, max_length: usize) -> io::Result<Self> {
-        let mapping = Mapping::new(fd.as_fd(), checked_length(&fd, max_length)?, true)?;
+        let length = checked_length(&fd, max_length, SIZE_SEALS)?;
+        let mapping = Mapping::new(fd.as_fd(), length, true)?;
         Ok(Self { fd, mapping })
     }
 
@@ -196,10 +197,26 @@ impl SegmentView {
     /// Maps the memory behind a descriptor that a peer passed on.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] if its size can change or is above `max_length`; others if the system refuses.
+    /// [`io::ErrorKind::InvalidData`] if its size or its pages can change or it is larger than `max_length`; others if the system refuses.
     pub fn open(fd: &OwnedFd, max_length: usize) -> io::Result<Self> {
-        let mapping = Mapping::new(fd.as_fd(), checked_length(fd, max_length)?, false)?;
+        // With this seal nobody can take pages out of it (FALLOC_FL_PUNCH_HOLE) either.
+        let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE;
+        let length = checked_length(fd, max_length, seals)?;
+        let mapping = Mapping::new(fd.as_fd(), length, false)?;
         Ok(Self { mapping })
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.mapping.length
+    }
+
+    /// Never: what is empty is not mapped.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mapping.length == 0
     }
 
     /// All bytes of it.
@@ -260,12 +277,40 @@ fn lower_half(word: &AtomicU64) -> &AtomicU32 {
 
 const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
+/// How many bytes of a segment, from its beginning on, have memory. Reading others would take memory, and the system would charge it
+/// to the control group of the process that reads.
+///
+/// Of what a [`SegmentView`] can be made of, it never becomes less.
+///
+/// # Errors
+/// The descriptor is of something else.
+pub fn allocated_length(fd: &OwnedFd) -> io::Result<usize> {
+    #[cfg(not(miri))]
+    let length = fs::seek(fd, fs::SeekFrom::Hole(0))?;
+    #[cfg(miri)]
+    let length = fs::fstat(fd)?.st_size;
+    usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Whether a file is in a tmpfs, as all of `memfd_create` are that do not ask for huge pages. Those can be missing when they are
+/// touched, which ends the process with SIGBUS.
+fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
+    const TMPFS_MAGIC: u64 = 0x0102_1994;
+    #[cfg(not(miri))]
+    return Ok(fs::fstatfs(fd)?.f_type as u64 == TMPFS_MAGIC);
+    #[cfg(miri)]
+    return Ok(fs::fstat(fd).is_ok() && TMPFS_MAGIC > 0);
+}
+
 /// The size of a segment, if it can be relied on: a file that its owner can shorten would end us with SIGBUS.
-fn checked_length(fd: &OwnedFd, max_length: usize) -> io::Result<usize> {
+fn checked_length(fd: &OwnedFd, max_length: usize, sealed: SealFlags) -> io::Result<usize> {
     let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    if !is_in_tmpfs(fd)? {
+        return invalid("the peer's memory is a file of another kind");
+    }
     // Files that are no memfd have no seals, and answer with an error.
     match fs::fcntl_get_seals(fd) {
-        Ok(seals) if seals.contains(SIZE_SEALS) => {}
+        Ok(seals) if seals.contains(sealed) => {}
         _ => return invalid("the peer's memory is not sealed"),
     }
     match usize::try_from(fs::fstat(fd)?.st_size) {
@@ -350,6 +395,44 @@ mod tests {
         assert_eq!(open(&copy_of(&large)).map(drop), refused);
         let error = rustix::fs::ftruncate(large.fd(), 0).unwrap_err();
         assert_eq!(error, rustix::io::Errno::PERM);
+    }
+
+    /// Pages of huge memory can be taken away, or never be there, whatever its seals are: touching them ends the process.
+    #[test]
+    #[cfg(not(miri))]
+    fn huge_pages_and_memory_whose_pages_can_be_taken_away_are_refused() {
+        let flags = MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
+        // Nothing is reserved before it is mapped: so it can be made where there are no huge pages, too.
+        let huge = rustix::fs::memfd_create("takt-test", flags).unwrap();
+        rustix::fs::ftruncate(&huge, 2 << 20).unwrap();
+        let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE;
+        rustix::fs::fcntl_add_seals(&huge, seals).unwrap();
+        let error = SegmentView::open(&huge, 2 << 20).unwrap_err();
+        assert!(error.to_string().contains("another kind"), "{error}");
+        let error = Segment::open_for_all(huge, 2 << 20).unwrap_err();
+        assert!(error.to_string().contains("another kind"), "{error}");
+
+        let for_all = Segment::create_for_all("takt-test", 8192).unwrap();
+        assert!(SegmentView::open(&copy_of(&for_all), 8192).is_err());
+        let ours = Segment::create("takt-test", 8192).unwrap();
+        let punch = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+        let error = rustix::fs::fallocate(ours.fd(), punch, 0, 4096).unwrap_err();
+        assert_eq!(error, rustix::io::Errno::PERM);
+    }
+
+    #[test]
+    #[cfg(not(miri))]
+    fn memory_that_was_not_written_is_not_counted() {
+        let page = page_size();
+        let segment = Segment::create("takt-test", 8 * page).unwrap();
+        let fd = copy_of(&segment);
+        assert_eq!(allocated_length(&fd).unwrap(), 0);
+        for at in [0, page, 3 * page] {
+            segment.words()[at / 8].store(1, Ordering::Relaxed);
+        }
+        assert_eq!(allocated_length(&fd).unwrap(), 2 * page);
+        segment.words()[2 * page / 8].store(1, Ordering::Relaxed);
+        assert_eq!(allocated_length(&fd).unwrap(), 4 * page);
     }
 
     #[test]

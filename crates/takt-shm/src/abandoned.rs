@@ -7,9 +7,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use iceoryx2::config::Config;
-use iceoryx2::prelude::{MessagingPattern, NodeState, Service, ServiceName};
+use iceoryx2::prelude::{MessagingPattern, Service, ServiceName};
 use iceoryx2::service::service_hash::ServiceHash;
-use iceoryx2::service::{__internal_details, ServiceDetails, ServiceDetailsError};
+use iceoryx2::service::{__internal_details, ServiceDetailsError};
 
 use crate::error::ShmError;
 use crate::leftovers;
@@ -53,11 +53,8 @@ fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
         return false;
     }
     match __internal_details::<Ipc>(config, hash) {
-        Ok(Some(service)) if is_in_use(&service) => return false,
-        Ok(Some(service)) => {
-            // If it fails the file is left, and making the service says why it cannot be made.
-            unsafe_code::remove_service(&service.static_details, config);
-        }
+        // If it fails the file is left, and making the service says why it cannot be made.
+        Ok(Some(service)) => unsafe_code::remove_unused_service(&service, config),
         // Not even its description is complete.
         Ok(None) | Err(ServiceDetailsError::FailedToDeserializeStaticServiceInfo) => {
             let _ = fs::remove_file(&file);
@@ -66,13 +63,6 @@ fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
         Err(_) => return false,
     }
     !file.exists()
-}
-
-fn is_in_use(service: &ServiceDetails<Ipc>) -> bool {
-    let nodes = service.dynamic_details.iter().flat_map(|it| &it.nodes);
-    nodes
-        .into_iter()
-        .any(|node| matches!(node, NodeState::Alive(_) | NodeState::Inaccessible(_)))
 }
 
 fn file(config: &Config, hash: &ServiceHash) -> PathBuf {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
+use takt_rt::memory_budget::BudgetExhausted;
 use takt_ua::StatusCode;
 use takt_ua::binary::EncodeError;
 use thiserror::Error;
@@ -84,11 +85,24 @@ pub enum ShmError {
     #[error("the other side answered {0}")]
     Refused(StatusCode),
     /// There is not enough room below /dev/shm; writing on would end the process with SIGBUS.
-    #[error("/dev/shm has no room for {needed} bytes more")]
+    #[error("/dev/shm has no room for {needed} bytes more: {free} are free")]
     SharedMemoryFull {
         /// How many bytes were wanted.
         needed: u64,
+        /// How many there are.
+        free: u64,
     },
+    /// Another user has made a file that iceoryx2 needs.
+    #[error("the file {path} belongs to user {user}, who or root has to remove it", path = path.display())]
+    ForeignFile {
+        /// Which file.
+        path: PathBuf,
+        /// Whose it is.
+        user: u32,
+    },
+    /// The application may hold no more memory on behalf of others.
+    #[error(transparent)]
+    MemorySpent(#[from] BudgetExhausted),
     /// iceoryx2 refused something.
     #[error("iceoryx2: cannot {operation}: {cause}")]
     Iceoryx {
@@ -141,11 +155,12 @@ impl ShmError {
             Self::Encoding(error) => error.status_code(),
             Self::Header(_) | Self::Protocol(_) => StatusCode::BadCommunicationError,
             Self::Refused(status) => *status,
-            Self::SharedMemoryFull { .. } => StatusCode::BadOutOfMemory,
+            Self::SharedMemoryFull { .. } | Self::MemorySpent(_) => StatusCode::BadOutOfMemory,
             Self::AccessDenied(_) => StatusCode::BadUserAccessDenied,
             Self::RuntimeDirectory { .. }
             | Self::GroupDirectory { .. }
             | Self::NoSuchGroup(_)
+            | Self::ForeignFile { .. }
             | Self::NameInUse { .. }
             | Self::Iceoryx { .. }
             | Self::Io { .. } => StatusCode::BadResourceUnavailable,
@@ -165,6 +180,7 @@ impl ShmError {
                 | Self::Encoding(_)
                 | Self::Refused(_)
                 | Self::SharedMemoryFull { .. }
+                | Self::MemorySpent(_)
         )
     }
 }

@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use takt_rt::memory_budget::MemoryBudget;
 use takt_rt::readiness::{Events, Readiness, Waker};
 use takt_rt::segment::Segment;
 use takt_rt::shared_bytes;
@@ -237,6 +238,7 @@ pub fn broken_client(input: &[u8]) {
     let config = ServerConfig {
         group: None,
         max_connections: 4,
+        memory: MemoryBudget::new(1 << 24),
         max_request: LIMIT,
         max_response: LIMIT,
         public_services: false,

@@ -7,8 +7,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use takt_rt::segment::SegmentView;
+use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_rt::segment::{self, SegmentView};
 use takt_rt::shared_bytes::SharedBytes;
+use takt_ua::StatusCode;
 
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
@@ -23,10 +25,25 @@ pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
 #[derive(Debug)]
 pub(crate) struct Inbox {
     view: SegmentView,
-    large: Option<(u32, SegmentView)>,
+    large: Option<Large>,
+    /// For what of the other side's memory is mapped.
+    charge: Charge,
     receiver: Receiver,
     small_in_a_row: u32,
     limit: u32,
+}
+
+/// Memory for large messages.
+#[derive(Debug)]
+struct Large {
+    generation: u32,
+    fd: OwnedFd,
+    /// It can be given back, and mapped again when it is needed.
+    view: Option<SegmentView>,
+    /// Only what the last message needs of it is charged: there was no more.
+    is_scarce: bool,
+    /// So many of its bytes have memory. With the others it would be us who take it.
+    allocated: usize,
 }
 
 /// A message that was received and is still where the other side wrote it.
@@ -38,8 +55,9 @@ pub(crate) struct Message {
 }
 
 impl Inbox {
-    /// The outbox behind `fd`, for bodies of up to `limit` bytes.
-    pub(crate) fn new(fd: &OwnedFd, limit: u32) -> Result<Self, ShmError> {
+    /// The outbox behind `fd`, for bodies of up to `limit` bytes. What is mapped is charged to `memory`.
+    pub(crate) fn new(fd: &OwnedFd, limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
+        let charge = memory.charge(OUTBOX)?;
         let view = SegmentView::open(fd, OUTBOX.next_multiple_of(takt_rt::segment::page_size()))
             .map_err(|e| ShmError::io("map the other side's memory", e))?;
         if view.bytes().len() < OUTBOX {
@@ -48,6 +66,7 @@ impl Inbox {
         Ok(Self {
             view,
             large: None,
+            charge,
             receiver: Receiver::default(),
             small_in_a_row: 0,
             limit,
@@ -108,22 +127,41 @@ impl Inbox {
             return Ok(None);
         };
         if let Place::Large(generation) = place {
-            self.fetch_large(generation, fetch)?;
+            if let Err(invalid) = self.fetch_large(generation, fetch)? {
+                return Ok(Some(Err(invalid)));
+            }
         } else if self.large.is_some() {
             self.settle();
         }
         let memory = self.memory(place);
         let bytes: [u8; HEADER_LENGTH] = memory.array(0).unwrap_or_default();
+        let request_id = MessageHeader::request_id_of(&bytes);
         match MessageHeader::parse_bytes(bytes, memory.len(), self.limit) {
+            Ok((_, body)) if !self.has_memory(place, body.end) => Ok(Some(Err(Invalid {
+                request_id,
+                status: StatusCode::BadDecodingError,
+                error: ShmError::Protocol("a message has less memory than its length"),
+            }))),
             Ok((header, body)) => Ok(Some(Ok(Message {
                 header,
                 place,
                 start: body.start,
             }))),
             Err(error) => Ok(Some(Err(Invalid {
-                request_id: MessageHeader::request_id_of(&bytes),
-                error,
+                request_id,
+                status: error.status_code(),
+                error: ShmError::Header(error),
             }))),
+        }
+    }
+
+    /// Whether the first `length` bytes of a message have memory, so that copying them takes none.
+    #[inline]
+    fn has_memory(&mut self, place: Place, length: usize) -> bool {
+        match (place, &mut self.large) {
+            (Place::Large(_), Some(large)) => large.has_memory(length),
+            // The outbox is charged as a whole.
+            _ => true,
         }
     }
 
@@ -140,31 +178,92 @@ impl Inbox {
     fn memory(&self, place: Place) -> SharedBytes<'_> {
         match (place, &self.large) {
             (Place::Slot(number), _) => self.view.bytes().get(layout::slot(number)),
-            (Place::Large(generation), Some((ours, view))) if *ours == generation => {
-                Some(view.bytes())
+            (Place::Large(generation), Some(large)) if large.generation == generation => {
+                large.view.as_ref().map(SegmentView::bytes)
             }
             (Place::Large(_), _) => None,
         }
         .unwrap_or(SharedBytes::EMPTY)
     }
 
-    #[cold]
-    fn fetch_large(&mut self, generation: u32, fetch: Fetch<'_>) -> Result<(), ShmError> {
+    /// Maps the large segment of a generation. If there is no memory for it, the message in it is refused.
+    fn fetch_large(
+        &mut self,
+        generation: u32,
+        fetch: Fetch<'_>,
+    ) -> Result<Result<(), Invalid>, ShmError> {
         self.small_in_a_row = 0;
-        if self
-            .large
-            .as_ref()
-            .is_some_and(|(ours, _)| *ours == generation)
-        {
-            return Ok(());
+        match &self.large {
+            Some(large)
+                if large.generation == generation && large.view.is_some() && !large.is_scarce =>
+            {
+                Ok(Ok(()))
+            }
+            _ => self.map_large(generation, fetch),
         }
-        let fd = fetch(generation)?;
+    }
+
+    #[cold]
+    fn map_large(
+        &mut self,
+        generation: u32,
+        fetch: Fetch<'_>,
+    ) -> Result<Result<(), Invalid>, ShmError> {
+        let kept = self.large.take_if(|large| large.generation == generation);
+        self.give_large_back();
+        let large = match kept {
+            Some(large) => large,
+            None => Large {
+                generation,
+                fd: fetch(generation)?,
+                view: None,
+                is_scarce: false,
+                allocated: 0,
+            },
+        };
+        let large = self.large.insert(large);
+        let failed = |e| ShmError::io("map memory for a large message", e);
         let largest =
             (HEADER_LENGTH + self.limit as usize).next_multiple_of(takt_rt::segment::page_size());
-        let view = SegmentView::open(&fd, largest)
-            .map_err(|e| ShmError::io("map memory for a large message", e))?;
-        self.large = Some((generation, view));
-        Ok(())
+        let view = SegmentView::open(&large.fd, largest).map_err(failed)?;
+        large.is_scarce = self.charge.resize(OUTBOX + view.len()).is_err();
+        if large.is_scarce {
+            let mut bytes = [0; HEADER_LENGTH];
+            // Not by way of the mapping: reading the file takes no memory.
+            let _ = rustix::io::pread(&large.fd, &mut bytes, 0);
+            let needed = match MessageHeader::parse_bytes(bytes, view.len(), self.limit) {
+                Ok((_, body)) => body.end,
+                Err(_) => HEADER_LENGTH,
+            };
+            if let Err(exhausted) = self.charge.resize(OUTBOX + needed) {
+                return Ok(Err(Invalid {
+                    request_id: MessageHeader::request_id_of(&bytes),
+                    status: StatusCode::BadOutOfMemory,
+                    error: exhausted.into(),
+                }));
+            }
+        }
+        large.view = Some(view);
+        Ok(Ok(()))
+    }
+
+    /// Whether memory for large messages is mapped.
+    #[inline]
+    pub(crate) fn has_large(&self) -> bool {
+        matches!(&self.large, Some(Large { view: Some(_), .. }))
+    }
+
+    /// Does without the memory for large messages until the next one comes.
+    pub(crate) fn trim(&mut self) {
+        if let Some(large) = &mut self.large {
+            large.view = None;
+        }
+        self.charge.force(OUTBOX);
+    }
+
+    fn give_large_back(&mut self) {
+        self.large = None;
+        self.charge.force(OUTBOX);
     }
 
     /// Gives a large segment back when the sender does.
@@ -173,14 +272,26 @@ impl Inbox {
         self.small_in_a_row += 1;
         // A little later than the sender, who may use it again for the very next message.
         if self.small_in_a_row > 2 * SMALL_IN_A_ROW {
-            self.large = None;
+            self.give_large_back();
         }
     }
 }
 
-/// A message that is none.
+impl Large {
+    fn has_memory(&mut self, length: usize) -> bool {
+        if length > self.allocated {
+            // It never becomes less: the seals forbid that.
+            self.allocated = segment::allocated_length(&self.fd).unwrap_or_default();
+        }
+        length <= self.allocated
+    }
+}
+
+/// A message that is none, or that there is no memory for.
 #[derive(Debug)]
 pub(crate) struct Invalid {
     pub(crate) request_id: u32,
-    pub(crate) error: crate::header::HeaderError,
+    /// What its sender is told.
+    pub(crate) status: StatusCode,
+    pub(crate) error: ShmError,
 }

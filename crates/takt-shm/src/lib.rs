@@ -141,6 +141,7 @@ mod layout;
 mod leftovers;
 mod liveness;
 mod mail;
+mod management;
 mod name_lock;
 pub mod names;
 mod outbox;
@@ -150,6 +151,7 @@ mod protocol;
 #[cfg(test)]
 mod protocol_loom;
 mod public;
+mod room;
 mod runtime;
 mod server;
 mod shared_words;

@@ -7,13 +7,12 @@
 //! In the file are the process id of its holder and, after a blank, the number of the PID namespace in which it has that id: for
 //! people, and for nothing that is decided.
 
-use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::ApplicationName;
@@ -23,6 +22,9 @@ use crate::runtime::Runtime;
 
 const LOCK_SUFFIX: &str = "lock";
 const SOCKET_SUFFIX: &str = "sock";
+
+/// The text of a lock is shorter: two numbers.
+const LONGEST: u64 = 64;
 
 /// Others may be cleaning up the same name; nobody does that so often.
 const ATTEMPTS: u32 = 1000;
@@ -46,17 +48,46 @@ fn lock_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
     runtime.path().join(format!("{name}.{LOCK_SUFFIX}"))
 }
 
-/// Whether a file in the runtime directory is a lock or a socket of an application.
-pub(crate) fn is_ours(file_name: &OsStr) -> bool {
-    application_of(file_name).is_some()
-}
-
-fn application_of(file_name: &OsStr) -> Option<ApplicationName> {
-    let (name, suffix) = file_name.to_str()?.rsplit_once('.')?;
-    if suffix != LOCK_SUFFIX && suffix != SOCKET_SUFFIX {
+/// The application whose lock a file is; `None` for other files, and for those of other programs that are named like a lock.
+fn application_of(path: &Path) -> Option<ApplicationName> {
+    if path.extension()? != LOCK_SUFFIX {
         return None;
     }
-    ApplicationName::new(name).ok()
+    let name = ApplicationName::new(path.file_stem()?.to_str()?).ok()?;
+    is_lock(path).then_some(name)
+}
+
+/// Whether there is in a file what holders of locks write, or nothing yet.
+fn is_lock(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
+        // Somebody else's, who lets nobody look.
+        return fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() < LONGEST);
+    };
+    rustix::fs::fstat(&file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+        && is_text_of_lock(&file)
+}
+
+fn is_text_of_lock(file: &OwnedFd) -> bool {
+    let mut text = [0; LONGEST as usize];
+    let Ok(length) = rustix::io::pread(file, &mut text, 0) else {
+        return false;
+    };
+    let text = text.get(..length).unwrap_or_default();
+    text.len() < LONGEST as usize
+        && text
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b' ')
+}
+
+/// Removes the locks and sockets of all applications in a directory where nobody is.
+pub(crate) fn remove_all(directory: &Path) {
+    for name in names_in(directory) {
+        let file = |suffix: &str| directory.join(format!("{name}.{suffix}"));
+        let _ = remove_socket(&file(SOCKET_SUFFIX));
+        let _ = remove(&file(LOCK_SUFFIX));
+    }
 }
 
 impl NameLock {
@@ -95,15 +126,20 @@ impl NameLock {
                 // Its holder removed it between our two steps; the name may be free or taken anew.
                 continue;
             }
+            if !is_text_of_lock(&file) {
+                return Err(failed(Errno::EXIST));
+            }
             rustix::fs::ftruncate(&file, 0).map_err(failed)?;
             rustix::io::write(&file, ourselves().as_bytes()).map_err(failed)?;
-            remove(&socket).map_err(|e| ShmError::io("remove a socket that was left", e))?;
-            return Ok(Self {
+            let name = Self {
                 lock,
                 socket,
                 had_died,
                 _file: file,
-            });
+            };
+            remove_socket(&name.socket)
+                .map_err(|e| ShmError::io("remove a socket that was left", e))?;
+            return Ok(name);
         }
         Err(failed(Errno::AGAIN))
     }
@@ -124,22 +160,26 @@ impl NameLock {
 impl Drop for NameLock {
     fn drop(&mut self) {
         // While the lock is held: nobody else can have made these meanwhile.
-        let _ = remove(&self.socket);
+        let _ = remove_socket(&self.socket);
         let _ = remove(&self.lock);
     }
 }
 
 /// The names that running and dead applications have.
 pub(crate) fn names(runtime: &Runtime) -> Vec<ApplicationName> {
-    let Ok(entries) = fs::read_dir(runtime.path()) else {
+    names_in(runtime.path())
+}
+
+/// Whoever has a socket has a lock, which comes before it and goes after it.
+fn names_in(directory: &Path) -> Vec<ApplicationName> {
+    let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
     let mut names: Vec<ApplicationName> = entries
         .flatten()
-        .filter_map(|entry| application_of(&entry.file_name()))
+        .filter_map(|entry| application_of(&entry.path()))
         .collect();
     names.sort();
-    names.dedup();
     names
 }
 
@@ -182,6 +222,16 @@ pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder
             process: process_of(&file),
         }),
         _ => None,
+    }
+}
+
+/// Removes a socket, and leaves what is none.
+fn remove_socket(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+        _ => remove(path),
     }
 }
 
@@ -242,6 +292,34 @@ fn pid_namespace() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_other_programs_are_left() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let foreign = ["Cargo.lock", "yarn.lock", "other.sock", "Dead.txt"];
+        for name in foreign {
+            fs::write(path(name), "precious").unwrap();
+        }
+        let listener = std::os::unix::net::UnixListener::bind(path("agent.sock")).unwrap();
+        let left = std::os::unix::net::UnixListener::bind(path("Dead.sock")).unwrap();
+        drop(left);
+        fs::write(path("Dead.lock"), "4711 4026531836").unwrap();
+        let report = crate::clean_dead(Some(directory.path())).unwrap();
+        assert_eq!(report.applications, ["Dead".parse().unwrap()]);
+        for name in foreign {
+            assert_eq!(fs::read(path(name)).unwrap(), b"precious", "{name}");
+        }
+        assert!(path("agent.sock").exists() && !path("Dead.sock").exists());
+        drop(listener);
+        // Nobody takes their names either.
+        let runtime = Runtime::open(Some(directory.path())).unwrap();
+        for name in ["Cargo", "other"] {
+            NameLock::acquire(&runtime, &name.parse().unwrap()).unwrap_err();
+            assert!(!path("other.lock").exists());
+        }
+        assert_eq!(fs::read(path("Cargo.lock")).unwrap(), b"precious");
+    }
 
     #[test]
     fn a_process_id_counts_in_its_own_namespace_only() {

@@ -8,6 +8,7 @@
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_rt::segment::Segment;
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -18,6 +19,9 @@ use crate::protocol::{self, Sender, Sleep};
 
 /// After so many messages that fit a slot, a large segment is given back.
 pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
+
+/// So much of what did not fit is kept for the next time.
+const KEPT_SPILL: usize = 64 << 10;
 
 /// Every slot is free.
 const ALL_FREE: u8 = (1 << QUEUE) - 1;
@@ -51,6 +55,8 @@ pub(crate) struct Outbox {
     small_in_a_row: u32,
     limit: u32,
     spill: Vec<u8>,
+    /// For the segments, and for what has spilled.
+    charge: Charge,
 }
 
 #[derive(Debug)]
@@ -61,8 +67,9 @@ struct Large {
 }
 
 impl Outbox {
-    /// An outbox for bodies of up to `limit` bytes.
-    pub(crate) fn new(limit: u32) -> Result<Self, ShmError> {
+    /// An outbox for bodies of up to `limit` bytes. What it takes is charged to `memory`.
+    pub(crate) fn new(limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
+        let charge = memory.charge(OUTBOX)?;
         let segment = Segment::create("takt-channel", OUTBOX)
             .map_err(|e| ShmError::io("make the memory of a channel", e))?;
         layout::describe(segment.words());
@@ -75,6 +82,7 @@ impl Outbox {
             small_in_a_row: 0,
             limit,
             spill: Vec::new(),
+            charge,
         })
     }
 
@@ -181,7 +189,7 @@ impl Outbox {
     ) -> Result<Once, ShmError> {
         let mut spill = std::mem::take(&mut self.spill);
         spill.clear();
-        let limit = self.limit as usize;
+        let limit = (self.limit as usize).min(self.charge.budget().available());
         let large = self.begin_large && self.large_is_free();
         if let Some((place, mut memory)) = self.place(large) {
             let mut encoder = Encoder::spilling(memory.body(self.limit), &mut spill, limit);
@@ -201,7 +209,10 @@ impl Outbox {
         }
         match self.send_bytes(header, pass_on, &spill)? {
             Ok(()) => {
-                self.spill = spill;
+                // A longer one is encoded straight into its segment the next time.
+                if spill.capacity() <= KEPT_SPILL {
+                    self.spill = spill;
+                }
                 Ok(Once::Sent)
             }
             Err(Full) => Ok(Once::Kept(spill)),
@@ -287,8 +298,24 @@ impl Outbox {
         } else {
             self.small_in_a_row + 1
         };
-        if self.small_in_a_row >= SMALL_IN_A_ROW && self.large_is_free() {
+        if self.small_in_a_row >= SMALL_IN_A_ROW {
+            self.trim();
+        }
+    }
+
+    /// Whether there is memory for large messages.
+    #[inline]
+    pub(crate) fn has_large(&self) -> bool {
+        self.large.is_some()
+    }
+
+    /// Does without the memory for large messages until the next one, if the other side has taken the last.
+    #[cold]
+    pub(crate) fn trim(&mut self) {
+        if self.large_is_free() {
             self.large = None;
+            self.begin_large = false;
+            self.charge.force(OUTBOX);
         }
     }
 
@@ -309,6 +336,8 @@ impl Outbox {
             .checked_next_power_of_two()
             .unwrap_or(usize::MAX)
             .min(HEADER_LENGTH + limit);
+        self.trim();
+        self.charge.resize(OUTBOX + length)?;
         let segment = Segment::create("takt-large", length)
             .map_err(|e| ShmError::io("make memory for a large message", e))?;
         self.generation = self.generation.wrapping_add(1);

@@ -2,7 +2,7 @@
 //!
 //! A user's is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that whoever sees the one
 //! sees the other (private /tmp directories, shared IPC namespaces), and emptied by a restart of the machine as that is. It
-//! belongs to the user, and nobody else can write there. In it are, for each application, `<ApplicationName>.sock` and
+//! belongs to the user, and nobody else can write there. If another user has made it first, it is `/run/user/UID/takt`. In it are, for each application, `<ApplicationName>.sock` and
 //! `<ApplicationName>.lock`, and the files of iceoryx2.
 //!
 //! Every process that uses a user's directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
@@ -15,6 +15,7 @@
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,8 @@ use crate::clean;
 use crate::error::ShmError;
 use crate::group::Group;
 use crate::group_directory::{self, GroupDirectory};
+use crate::leftovers;
+use crate::management;
 use crate::name_lock;
 use crate::public::Ipc;
 use crate::system;
@@ -43,6 +46,9 @@ pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
 
 /// The subdirectories that iceoryx2 makes in its root path.
 const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
+
+/// What is wrong with the default directory if another user has made it.
+const TAKEN: &str = "belongs to another user, who or root has to remove it";
 
 /// An opened runtime directory. Dropping the last one of the last process removes what is in a user's.
 #[derive(Debug)]
@@ -85,9 +91,24 @@ impl Location {
         let is_default = named.is_none();
         let path = named.unwrap_or_else(|| {
             let user = rustix::process::geteuid().as_raw();
-            PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{user}"))
+            let usual = PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{user}"));
+            not_foreign(usual, PathBuf::from(format!("/run/user/{user}/takt")), user)
         });
         Self { path, is_default }
+    }
+}
+
+/// The usual directory, unless another user has made it: then the one below the user's own directory, where nobody else can make
+/// anything. All processes of the user see the same.
+fn not_foreign(usual: PathBuf, other: PathBuf, user: u32) -> PathBuf {
+    let owner = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.uid());
+    let is_foreign = owner(&usual).is_ok_and(|owner| owner != user);
+    let has_other = other
+        .parent()
+        .is_some_and(|parent| owner(parent).is_ok_and(|owner| owner == user));
+    match is_foreign && has_other {
+        true => other,
+        false => usual,
     }
 }
 
@@ -158,6 +179,9 @@ impl Runtime {
             let directory = match open_directory(&path) {
                 Ok(directory) => directory,
                 Err(rustix::io::Errno::NOENT) => continue,
+                Err(rustix::io::Errno::ACCESS) if is_default => {
+                    return Err(refused(TAKEN.to_owned()));
+                }
                 Err(rustix::io::Errno::ACCESS) => {
                     return Err(ShmError::AccessDenied(format!(
                         "the runtime directory {} belongs to another user",
@@ -209,12 +233,25 @@ impl Runtime {
     pub(crate) fn node(&self, name: &str) -> Result<Node<Ipc>, ShmError> {
         let operation = "create a node";
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
-        NodeBuilder::new()
-            .name(&name)
-            .config(&self.config)
-            .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<Ipc>()
-            .map_err(|e| ShmError::iceoryx(operation, e))
+        let make = || {
+            NodeBuilder::new()
+                .name(&name)
+                .config(&self.config)
+                .signal_handling_mode(SignalHandlingMode::Disabled)
+                .create::<Ipc>()
+                .map_err(|e| ShmError::iceoryx(operation, e))
+        };
+        let shared = Path::new(SHARED_MEMORY_DIRECTORY);
+        let prefix = self.config.global.prefix.to_string();
+        if management::is_empty(shared, &prefix) {
+            leftovers::remove_unborn(&prefix);
+        }
+        let node = match make() {
+            Err(_) if management::remove_damaged(shared, &prefix)? => make(),
+            made => made,
+        };
+        management::protect(shared, &prefix);
+        node
     }
 
     /// The group that shares here; `None` in a user's directory.
@@ -277,9 +314,8 @@ fn sweep(path: &Path, config: &Config) {
     remove_files(Path::new(SHARED_MEMORY_DIRECTORY), |name| {
         name.as_bytes().starts_with(&prefix)
     });
-    remove_files(path, |name| {
-        name.as_bytes().starts_with(&prefix) || name_lock::is_ours(name)
-    });
+    remove_files(path, |name| name.as_bytes().starts_with(&prefix));
+    name_lock::remove_all(path);
     for directory in ICEORYX2_DIRECTORIES {
         let _ = fs::remove_dir_all(path.join(directory));
     }
@@ -375,4 +411,28 @@ fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {
     defaults.request_response.client_expired_connection_buffer = 4;
     defaults.request_response.server_expired_connection_buffer = 4;
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_directory_that_another_user_has_made_is_left_to_him() {
+        let directory = tempfile::tempdir().unwrap();
+        let us = rustix::process::geteuid().as_raw();
+        let usual = directory.path().join("usual");
+        let other = directory.path().join("takt");
+        let chosen = |usual: &Path, user| not_foreign(usual.to_path_buf(), other.clone(), user);
+        assert_eq!(chosen(&usual, us), usual);
+        fs::create_dir(&usual).unwrap();
+        assert_eq!(chosen(&usual, us), usual);
+        // There is no directory of that user's own.
+        assert_eq!(chosen(&usual, us + 1), usual);
+        if std::os::unix::fs::chown(&usual, Some(us + 1), None).is_err() {
+            println!("skipped: only root can make a directory of another user");
+            return;
+        }
+        assert_eq!(chosen(&usual, us), other);
+    }
 }

@@ -101,7 +101,7 @@ fn a_name_is_taken_while_its_application_lives_and_free_afterwards() {
         drop(server);
         // What a killed application leaves.
         std::fs::write(directory.path.join("Echo.lock"), "4000000000").unwrap();
-        std::fs::write(directory.path.join("Echo.sock"), "").unwrap();
+        drop(std::os::unix::net::UnixListener::bind(directory.path.join("Echo.sock")).unwrap());
         std::fs::write(directory.path.join("Other.lock"), "").unwrap();
         let _server = directory.server("Echo").unwrap();
         directory.connect("Echo").unwrap();

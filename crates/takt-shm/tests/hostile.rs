@@ -18,18 +18,23 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 use rustix::process::{Resource, getrlimit, setrlimit};
+use takt_rt::memory_budget::MemoryBudget;
 use takt_rt::readiness::Readiness;
-use takt_rt::segment::Segment;
+use takt_rt::segment::{Segment, SegmentView};
 use takt_shm::header::MessageHeader;
 use takt_shm::{ServerConfig, ShmServer, WaitPolicy};
+use takt_ua::StatusCode;
 
 // Places in an outbox, as docs/shared-memory.md has them.
 const OUTBOX: usize = 4096 + 4 * 16384;
 const SENT: usize = 64 / 8;
 const ASLEEP: usize = 112 / 8;
+const PLACE_0: usize = 72 / 8;
+const LARGE: u64 = 1 << 32;
 const SLOT_0: usize = 4096 / 8;
 
 const OPEN: u16 = 2;
+const LARGE_MEMORY: u16 = 5;
 
 /// A socket at which the application listens, and nothing said yet.
 fn connect_socket(directory: &Path) -> OwnedFd {
@@ -70,13 +75,14 @@ fn send(socket: &OwnedFd, hello: &[u8], kind: u16, numbers: [u32; 2], memory: &S
     rustix::net::sendmsg(socket, &slices, &mut control, SendFlags::NOSIGNAL).unwrap();
 }
 
+fn is_eventfd(fd: &OwnedFd) -> bool {
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap();
+    link.to_string_lossy().contains("eventfd")
+}
+
 /// Has everybody wait who writes to one of these.
 fn block_eventfds(descriptors: &[OwnedFd]) -> usize {
-    let is_eventfd = |fd: &&OwnedFd| {
-        let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap();
-        link.to_string_lossy().contains("eventfd")
-    };
-    let eventfds = descriptors.iter().filter(is_eventfd);
+    let eventfds = descriptors.iter().filter(|fd| is_eventfd(fd));
     eventfds
         .map(|fd| {
             let full = (u64::MAX - 1).to_ne_bytes();
@@ -157,6 +163,78 @@ fn who_says_nothing_gives_way_to_those_who_do() {
     assert_eq!(request(&mut first, b"first").unwrap(), b"first");
     // The oldest of them.
     assert!(receive(&silent[0]).0.is_empty());
+}
+
+/// Reading what was never written takes memory, of whoever reads it.
+#[test]
+fn a_large_message_without_memory_is_refused_and_takes_none() {
+    const LENGTH: usize = 16 << 20;
+    let directory = RuntimeDirectory::new();
+    let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
+    let socket = connect_socket(directory.path());
+    let (hello, bells) = receive(&socket);
+    let outbox = Segment::create("takt-test", OUTBOX).unwrap();
+    send(&socket, &hello, OPEN, [1000, 0], &outbox);
+    let (_, mut descriptors) = receive(&socket);
+    let inbox = SegmentView::open(&descriptors.remove(0), 1 << 20).unwrap();
+    let large = Segment::create("takt-test", LENGTH).unwrap();
+    send(&socket, &hello, LARGE_MEMORY, [7, 0], &large);
+    let header = MessageHeader {
+        request_id: 1,
+        body_length: (LENGTH - 32) as u32,
+        ..MessageHeader::default()
+    };
+    for (word, chunk) in header.to_bytes().chunks_exact(8).enumerate() {
+        let number = u64::from_le_bytes(*chunk.first_chunk().unwrap());
+        store(&large, word, number);
+    }
+    store(&outbox, PLACE_0, LARGE | 7);
+    store(&outbox, SENT, 1);
+    for bell in bells.iter().filter(|fd| is_eventfd(fd)) {
+        rustix::io::write(bell, &1_u64.to_ne_bytes()).unwrap();
+    }
+    eventually("it is answered", || inbox.load(8 * SENT) == Some(1));
+    let slot = inbox.load(8 * PLACE_0).unwrap() as usize;
+    let status = inbox.load(4096 + slot * 16384 + 16).unwrap() >> 32;
+    assert_eq!(status as u32, StatusCode::BadDecodingError.0);
+    let taken = 512 * rustix::fs::fstat(large.fd()).unwrap().st_blocks;
+    assert!(taken <= 64 << 10, "{taken} bytes of it have memory now");
+}
+
+#[test]
+fn what_a_server_holds_for_its_clients_is_bounded_and_given_back() {
+    let directory = RuntimeDirectory::new();
+    let memory = MemoryBudget::new(8 << 20);
+    let config = ServerConfig {
+        memory: memory.clone(),
+        ..server_config(directory.path())
+    };
+    let _server = ServerThread::start("Echo", config).unwrap();
+    let mut clients: Vec<_> = (0..4)
+        .map(|_| connect(directory.path(), "Echo").unwrap())
+        .collect();
+    let idle = memory.used();
+    // For each of them both outboxes.
+    assert_eq!(idle, 2 * clients.len() * OUTBOX);
+    let (large, too_large) = (vec![7; 1_000_000], vec![7; 7_900_000]);
+    let error = request(&mut clients[0], &too_large).unwrap_err();
+    assert_eq!(error.status_code(), StatusCode::BadOutOfMemory, "{error}");
+    assert!(request(&mut clients[1], &large).unwrap() == large);
+    assert!(memory.peak() > 2 * large.len());
+    assert!(memory.peak() <= memory.limit());
+    // Who was refused goes on.
+    for client in &mut clients {
+        // The second one says that the response to the first, in the memory of the large one, is taken.
+        for _ in 0..2 {
+            assert_eq!(request(client, b"small").unwrap(), b"small");
+        }
+    }
+    eventually("what was taken is given back", || {
+        memory.used() < idle + 1024
+    });
+    assert!(request(&mut clients[3], &large).unwrap() == large);
+    drop(clients);
+    eventually("all is given back", || memory.used() < 1024);
 }
 
 /// The part of a server that gets no more descriptors than it has, and a few.

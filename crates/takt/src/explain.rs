@@ -45,6 +45,11 @@ fn serve(error: &ServeError) -> Report {
     {
         return with_help(error, GROUPS);
     }
+    if let ServeError::SharedMemory(error) = error
+        && concerns_files(error)
+    {
+        return with_help(error, FILES);
+    }
     with_help(
         error,
         "A port in use: give another with --endpoint, port 0 for any. A name in use: an application of that name runs \
@@ -57,9 +62,23 @@ pub fn shared_memory(error: &ShmError) -> Report {
     if concerns_groups(error) {
         return with_help(error, GROUPS);
     }
+    if concerns_files(error) {
+        return with_help(error, FILES);
+    }
     with_help(
         error,
         "Applications of one user meet in /dev/shm/takt-UID, or in the directory that TAKT_RUNTIME_DIR names.",
+    )
+}
+
+/// What is in the way below /dev/shm.
+const FILES: &str = "`df /dev/shm` shows its size; `takt clean` removes what killed applications left there, and \
+                     `mount -o remount,size=1G /dev/shm` makes it larger. Files of other users are removed by them or by root.";
+
+fn concerns_files(error: &ShmError) -> bool {
+    matches!(
+        error,
+        ShmError::SharedMemoryFull { .. } | ShmError::ForeignFile { .. }
     )
 }
 

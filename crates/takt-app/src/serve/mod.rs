@@ -296,6 +296,7 @@ impl Transports {
         let defaults = ServerConfig::default();
         let config = ServerConfig {
             max_connections: options.max_connections.unwrap_or(defaults.max_connections),
+            memory: self.services.server.memory().clone(),
             runtime_directory: options.runtime_directory.clone(),
             group: options.group.clone(),
             ..defaults

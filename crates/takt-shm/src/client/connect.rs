@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use takt_rt::memory_budget::MemoryBudget;
 use takt_rt::readiness::{Events, Interest, Readiness};
 use takt_ua::StatusCode;
 
@@ -70,7 +71,9 @@ impl ShmClient {
             state,
         } = hello(socket, &runtime, deadline)?;
 
-        let mut outbox = Outbox::new(u32::MAX)?;
+        // What a client holds is its own affair.
+        let memory = MemoryBudget::unlimited();
+        let mut outbox = Outbox::new(u32::MAX, &memory)?;
         let open = Mail::Open {
             max_response: config.max_response,
         };
@@ -89,7 +92,8 @@ impl ShmClient {
         let theirs = descriptors
             .pop()
             .ok_or(ShmError::Protocol("the server has no outbox"))?;
-        let inbox = Inbox::new(&theirs, max_response.min(config.max_response))?;
+        let limit = max_response.min(config.max_response);
+        let inbox = Inbox::new(&theirs, limit, &memory)?;
         outbox.set_limit(max_request);
 
         let failed = |e| ShmError::io("wait for a descriptor", e);

@@ -20,6 +20,7 @@ use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
 use crate::names::{PublicService, wake_name};
 use crate::public::{self, Ipc};
+use crate::room;
 use crate::runtime::Runtime;
 
 type Port = Client<Ipc, [u8], (), [u8], ()>;
@@ -91,6 +92,7 @@ pub(super) struct Exchange<'a> {
 impl Exchange<'_> {
     /// Sends the request and waits for the response for as long as `alive` says that the server is there.
     pub(super) fn call(&self, body: &[u8], alive: impl Fn() -> bool) -> Result<Vec<u8>, ShmError> {
+        room::check_message(body.len())?;
         let notifier = self.notifier()?;
         let client = self.client(body.len())?;
         let header = MessageHeader {

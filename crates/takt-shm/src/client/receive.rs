@@ -172,7 +172,7 @@ impl ShmClient {
             .receive(&mut |generation| post.fetch(generation))?;
         match received {
             None => Ok(None),
-            Some(Err(invalid)) => Err(ShmError::Header(invalid.error)),
+            Some(Err(invalid)) => Err(invalid.error),
             Some(Ok(message)) if id.is_some_and(|id| message.header.request_id != id) => Ok(None),
             Some(Ok(message)) if message.header.status != 0 => {
                 self.refused = message.header.request_id;

@@ -133,15 +133,16 @@ impl<H: Handler> ShmServer<H> {
         Some(())
     }
 
-    /// Nobody has to look at the clock while all connections have their channels.
+    /// Nobody has to look at the clock while all connections have their channels and no large messages.
     pub(super) fn set_alarm(&mut self) {
         let late = self.connections.next_late();
-        if let Some(at) = late.into_iter().chain(self.accept_again).min() {
+        let others = self.accept_again.into_iter().chain(self.trim_at);
+        if let Some(at) = late.into_iter().chain(others).min() {
             self.alarm.at(at);
         }
     }
 
-    /// Drops those who are late with opening a channel, and accepts again after a pause.
+    /// Drops those who are late with opening a channel, accepts again after a pause, and gives memory for large messages back.
     pub(super) fn alarm_has_gone_off(&mut self) {
         self.alarm.acknowledge();
         let now = Instant::now();
@@ -154,6 +155,9 @@ impl<H: Handler> ShmServer<H> {
         if self.accept_again.is_some_and(|at| at <= now) {
             self.accept_again = None;
             self.listen(Interest::READ);
+        }
+        if self.trim_at.is_some_and(|at| at <= now) {
+            self.trim();
         }
         self.set_alarm();
     }

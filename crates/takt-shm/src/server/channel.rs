@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
 
 use crate::error::ShmError;
@@ -12,6 +13,7 @@ use crate::inbox::Inbox;
 use crate::outbox::{Full, Once, Outbox};
 use crate::post::PostBox;
 use crate::protocol::Sleep;
+use crate::server::scratch::Scratch;
 
 /// Responses that a client does not take: more than these, and it is too slow or broken.
 const MAX_BACKLOG: usize = 256;
@@ -20,6 +22,7 @@ const MAX_BACKLOG: usize = 256;
 pub(super) struct Channel<C> {
     inbox: Inbox,
     outbox: Outbox,
+    memory: MemoryBudget,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
     /// The segments with current values that the client has.
@@ -35,6 +38,8 @@ struct Response {
     /// Not Good: the reason why there is no body.
     status: StatusCode,
     body: Vec<u8>,
+    /// While it is kept.
+    charge: Option<Charge>,
 }
 
 /// What a channel needs of its connection.
@@ -43,21 +48,36 @@ pub(super) struct Line<'a> {
 }
 
 impl<C> Channel<C> {
-    /// A channel to the client that has the outbox behind `fd`.
+    /// A channel to the client that has the outbox behind `fd`. What it takes is charged to `memory`.
     pub(super) fn new(
         fd: &OwnedFd,
+        memory: MemoryBudget,
         max_request: u32,
         max_response: u32,
         connect: impl FnOnce() -> C,
     ) -> Result<Self, ShmError> {
         Ok(Self {
-            inbox: Inbox::new(fd, max_request)?,
-            outbox: Outbox::new(max_response)?,
+            inbox: Inbox::new(fd, max_request, &memory)?,
+            outbox: Outbox::new(max_response, &memory)?,
+            memory,
             backlog: VecDeque::new(),
             passed: Vec::new(),
             idle: 0,
             connection: connect(),
         })
+    }
+
+    /// Whether it has memory for large messages.
+    #[inline]
+    pub(super) fn has_large(&self) -> bool {
+        self.inbox.has_large() || self.outbox.has_large()
+    }
+
+    /// Gives back what it has for large messages, as far as it is not in use.
+    pub(super) fn trim(&mut self) {
+        self.inbox.trim();
+        self.outbox.free_taken(self.inbox.taken());
+        self.outbox.trim();
     }
 
     /// Our outbox, to be passed to the client.
@@ -70,7 +90,7 @@ impl<C> Channel<C> {
     pub(super) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
         line: Line<'_>,
     ) -> Result<bool, ShmError> {
         if !self.inbox.is_ready() && self.backlog.is_empty() {
@@ -82,7 +102,7 @@ impl<C> Channel<C> {
     fn answer<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
         mut line: Line<'_>,
     ) -> Result<bool, ShmError> {
         if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
@@ -95,18 +115,24 @@ impl<C> Channel<C> {
             None => return Ok(false),
             Some(Ok(message)) => {
                 // The client can still write to this memory: what is checked must be what is used.
-                self.inbox.body(&message).copy_into(scratch);
-                (message.header.request_id, message.header.flags)
+                let copied = scratch.copy(self.inbox.body(&message));
+                let header = message.header;
+                if let Err(exhausted) = copied {
+                    self.outbox.acknowledge_with_next(self.inbox.received());
+                    self.settle(header.request_id, exhausted.into(), &mut line)?;
+                    return Ok(true);
+                }
+                (header.request_id, header.flags)
             }
             Some(Err(invalid)) => {
                 self.outbox.acknowledge_with_next(self.inbox.received());
-                self.refuse(invalid.request_id, invalid.error.status_code(), &mut line)?;
+                self.refuse(invalid.request_id, invalid.status, &mut line)?;
                 return Ok(true);
             }
         };
         self.outbox.acknowledge_with_next(self.inbox.received());
         if flags & FLAG_LOCATE != 0 {
-            self.locate(id, handler, scratch, &mut line)?;
+            self.locate(id, handler, scratch.bytes(), &mut line)?;
             return Ok(true);
         }
         self.outbox.free_taken(self.inbox.taken());
@@ -117,7 +143,7 @@ impl<C> Channel<C> {
             header(id),
             &mut |generation, fd| post.pass_on(generation, fd),
             |encoder| {
-                outcome = handler.handle(connection, id, scratch, encoder);
+                outcome = handler.handle(connection, id, scratch.bytes(), encoder);
                 outcome == Outcome::Complete && encoder.position() > 0
             },
         );
@@ -200,9 +226,13 @@ impl<C> Channel<C> {
 
     /// Keeps a response until the client has taken others.
     #[cold]
-    fn keep(&mut self, response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
+    fn keep(&mut self, mut response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
         if self.backlog.len() >= MAX_BACKLOG {
             return Err(ShmError::Busy("responses that the client does not take"));
+        }
+        match self.memory.charge(response.body.capacity()) {
+            Ok(charge) => response.charge = Some(charge),
+            Err(_) => response = Response::refusal(response.request_id, StatusCode::BadOutOfMemory),
         }
         self.backlog.push_back(response);
         self.outbox.acknowledge_now();
@@ -240,6 +270,10 @@ impl<C> Channel<C> {
             ShmError::RequestTooLarge { .. } => {
                 self.refuse(id, StatusCode::BadResponseTooLarge, line)
             }
+            // No memory, or no descriptor, for this one.
+            ShmError::MemorySpent(_) | ShmError::Io { .. } => {
+                self.refuse(id, error.status_code(), line)
+            }
             error => Err(error),
         }
     }
@@ -252,12 +286,7 @@ impl<C> Channel<C> {
         status: StatusCode,
         line: &mut Line<'_>,
     ) -> Result<(), ShmError> {
-        let response = Response {
-            request_id,
-            status,
-            body: Vec::new(),
-        };
-        self.respond(response, line)
+        self.respond(Response::refusal(request_id, status), line)
     }
 }
 
@@ -267,6 +296,14 @@ impl Response {
             request_id,
             status: StatusCode::Good,
             body,
+            charge: None,
+        }
+    }
+
+    fn refusal(request_id: u32, status: StatusCode) -> Self {
+        Self {
+            status,
+            ..Self::good(request_id, Vec::new())
         }
     }
 }

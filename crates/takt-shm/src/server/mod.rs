@@ -7,6 +7,7 @@ mod config;
 mod connections;
 mod opening;
 mod public;
+mod scratch;
 mod serving;
 #[cfg(test)]
 mod tests;
@@ -25,12 +26,14 @@ use crate::handler::Handler;
 use crate::mail::{Mail, Received};
 use crate::name_lock::NameLock;
 use crate::public::Ipc;
+use crate::room;
 use crate::runtime::Runtime;
 use crate::server::accepting::affordable_connections;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::opening::Opening;
 use crate::server::public::Public;
+use crate::server::scratch::Scratch;
 use crate::server::serving::BATCH;
 use crate::socket::Post;
 
@@ -67,10 +70,12 @@ pub struct ShmServer<H: Handler> {
     alarm: Alarm,
     /// When to accept connections again, if that was given up for a while.
     accept_again: Option<Instant>,
+    /// When to give back what was taken for large messages.
+    trim_at: Option<Instant>,
     /// Channels that had more requests than they could have answered in their turn.
     unfinished: Vec<Slot>,
     /// A request, copied away from its client.
-    scratch: Vec<u8>,
+    scratch: Scratch,
     // Holds the directory until everything else is gone.
     _runtime: Arc<Runtime>,
 }
@@ -117,6 +122,7 @@ impl<H: Handler> ShmServer<H> {
             let wanted = config.max_connections;
             tracing::warn!(application = %name, max_connections, wanted, "fewer connections, for want of file descriptors");
         }
+        let scratch = Scratch::new(&config.memory);
         let attention = Attention::new(max_connections)?;
         // Last: who finds the socket finds everything else.
         let connections =
@@ -136,8 +142,9 @@ impl<H: Handler> ShmServer<H> {
             completed,
             alarm,
             accept_again: None,
+            trim_at: None,
             unfinished: Vec::new(),
-            scratch: Vec::new(),
+            scratch,
             _runtime: runtime,
         })
     }
@@ -149,6 +156,7 @@ impl<H: Handler> ShmServer<H> {
         completed: &Completed,
         config: &ServerConfig,
     ) -> Result<PublicNode<H::Connection>, ShmError> {
+        room::check(room::PUBLIC_SERVICES)?;
         let node = runtime.node(name.as_str())?;
         let connection = handler.connect(None, name, completed.for_handler());
         let public = Public::new(

@@ -2,8 +2,6 @@
 
 use std::os::fd::OwnedFd;
 
-use takt_ua::StatusCode;
-
 use crate::address::ApplicationName;
 use crate::error::ShmError;
 use crate::handler::Handler;
@@ -38,13 +36,16 @@ impl Opening<'_> {
         let peer = connection.peer;
         let max_request = self.config.max_request;
         let max_response = max_response.min(self.config.max_response);
-        let channel = Channel::new(outbox, max_request, max_response, || {
+        let memory = self
+            .config
+            .memory_of_a_connection(max_request, max_response);
+        let channel = Channel::new(outbox, memory, max_request, max_response, || {
             handler.connect(Some(peer), self.name, self.completed.for_handler())
         });
         let channel = match channel {
             Ok(channel) => channel,
             Err(error) => {
-                let status = StatusCode::BadResourceUnavailable;
+                let status = error.status_code();
                 // If it cannot be told, it sees the connection closed.
                 let _ = socket::send(connection.post.socket(), Mail::Refused { status }, &[]);
                 return Err(error);

@@ -20,6 +20,8 @@ use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::names::{PUBLIC_SERVICES, PublicService, wake_name};
 use crate::public::{self, Ipc, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
+use crate::room;
+use crate::server::scratch::Scratch;
 use crate::unsafe_code;
 
 type Port = Server<Ipc, [u8], (), [u8], ()>;
@@ -132,7 +134,7 @@ impl<C> Public<C> {
     pub(super) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> usize {
         // Before looking for requests: a wake-up that comes meanwhile is kept for the next time.
         let _ = self.listener.try_wait(|_| {});
@@ -161,13 +163,13 @@ impl<C> Public<C> {
         handler: &H,
         service: &PublicService,
         request: Request,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) {
         let header = match parse(&request, self.max_request, scratch) {
             Ok(header) => header,
             Err((id, status)) => return refuse(&request, id, status),
         };
-        if !is_request_of(service, scratch) {
+        if !is_request_of(service, scratch.bytes()) {
             let wrong = StatusCode::BadRequestTypeInvalid;
             return refuse(&request, header.request_id, wrong);
         }
@@ -176,7 +178,7 @@ impl<C> Public<C> {
         self.next_id = self.next_id.wrapping_add(1);
         begin(&mut self.response);
         let mut encoder = Encoder::growing(&mut self.response, self.max_response as usize);
-        match handler.handle(&mut self.connection, id, scratch, &mut encoder) {
+        match handler.handle(&mut self.connection, id, scratch.bytes(), &mut encoder) {
             Outcome::Complete if self.response.len() > HEADER_LENGTH => {
                 respond(&request, header.request_id, &mut self.response);
             }
@@ -248,14 +250,16 @@ fn begin(message: &mut Vec<u8>) {
 fn parse(
     request: &Request,
     limit: u32,
-    scratch: &mut Vec<u8>,
+    scratch: &mut Scratch,
 ) -> Result<MessageHeader, (u32, StatusCode)> {
     let payload = request.payload();
     match MessageHeader::parse(payload, limit) {
         Ok((header, body)) => {
-            scratch.clear();
-            scratch.extend_from_slice(payload.get(body).unwrap_or_default());
-            Ok(header)
+            let body = payload.get(body).unwrap_or_default();
+            match scratch.copy_slice(body) {
+                Ok(()) => Ok(header),
+                Err(_) => Err((header.request_id, StatusCode::BadOutOfMemory)),
+            }
         }
         Err(error) => Err((MessageHeader::request_id_of(payload), error.status_code())),
     }
@@ -300,6 +304,9 @@ fn refuse(request: &Request, request_id: u32, status: StatusCode) {
 
 /// A client that is not there any more, or takes no answer, gets none.
 fn send(request: &Request, message: &[u8]) -> Result<(), LoanError> {
+    if room::check_message(message.len()).is_err() {
+        return Err(LoanError::OutOfMemory);
+    }
     let response = request.loan_slice_uninit(message.len())?;
     let _ = response.write_from_slice(message).send();
     Ok(())

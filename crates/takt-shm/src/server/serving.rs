@@ -1,6 +1,7 @@
 //! Answering requests: which channels are looked at, how often, and how many of their requests are answered at a time.
 
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
 use crate::server::ShmServer;
@@ -12,6 +13,9 @@ pub(super) const BATCH: usize = 8;
 
 /// After so many looks without a request, a channel is not looked at any more until its client asks for it.
 const IDLE_LOOKS: u32 = 20_000;
+
+/// Memory for large messages is given back so long after the first of them. If there are more, it is mapped anew.
+const TRIM_AFTER: Duration = Duration::from_secs(2);
 
 impl<H: Handler> ShmServer<H> {
     /// Looks at the channels that have had requests lately, once, without a system call, and says how many requests were
@@ -115,12 +119,34 @@ impl<H: Handler> ShmServer<H> {
             Ok(answered) => {
                 if answered {
                     self.attention.count_request();
+                    if channel.has_large() && self.trim_at.is_none() {
+                        self.trim_later();
+                    }
                 }
                 Some(answered)
             }
             Err(error) => {
                 self.fail(slot, &error);
                 None
+            }
+        }
+    }
+
+    #[cold]
+    fn trim_later(&mut self) {
+        self.trim_at = Some(Instant::now() + TRIM_AFTER);
+        self.set_alarm();
+    }
+
+    /// Gives back what was taken for large messages, as far as it is not in use.
+    pub(super) fn trim(&mut self) {
+        self.trim_at = None;
+        self.scratch.trim();
+        let mut index = 0;
+        while let Some(slot) = self.connections.channel_slot(index) {
+            index += 1;
+            if let Some(channel) = self.channel(slot) {
+                channel.trim();
             }
         }
     }
@@ -161,9 +187,13 @@ impl<H: Handler> ShmServer<H> {
     }
 
     pub(super) fn serve_public(&mut self) -> usize {
-        match &mut self.public {
-            Some((_, public)) => public.poll(&self.handler, &mut self.scratch),
-            None => 0,
+        let Some((_, public)) = &mut self.public else {
+            return 0;
+        };
+        let answered = public.poll(&self.handler, &mut self.scratch);
+        if self.scratch.is_large() && self.trim_at.is_none() {
+            self.trim_later();
         }
+        answered
     }
 }

@@ -1,0 +1,33 @@
+//! Room in /dev/shm for what iceoryx2 makes there. Its files have no memory until they are touched; if there is none by then, the
+//! kernel ends the process with SIGBUS.
+
+use crate::error::ShmError;
+use crate::runtime::SHARED_MEMORY_DIRECTORY;
+
+/// What all public services of an application take when they are offered, and a reserve for their first responses.
+pub(crate) const PUBLIC_SERVICES: u64 = 4 << 20;
+/// Of a message, besides its bytes: pages that are touched for the first time.
+const AROUND_A_MESSAGE: u64 = 64 << 10;
+
+/// # Errors
+/// [`ShmError::SharedMemoryFull`] if /dev/shm has no room for so many bytes more.
+pub(crate) fn check(needed: u64) -> Result<(), ShmError> {
+    // What cannot be asked cannot be checked.
+    let Ok(status) = rustix::fs::statvfs(SHARED_MEMORY_DIRECTORY) else {
+        return Ok(());
+    };
+    // A tmpfs without a limit says 0.
+    if status.f_blocks == 0 {
+        return Ok(());
+    }
+    let free = status.f_bavail.saturating_mul(status.f_frsize);
+    match free < needed {
+        true => Err(ShmError::SharedMemoryFull { needed, free }),
+        false => Ok(()),
+    }
+}
+
+/// The same for a message of that length.
+pub(crate) fn check_message(length: usize) -> Result<(), ShmError> {
+    check(AROUND_A_MESSAGE + length as u64)
+}

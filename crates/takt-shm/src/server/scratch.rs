@@ -1,0 +1,99 @@
+//! Where the server copies each request, away from what its client can still write.
+
+use takt_rt::memory_budget::{BudgetExhausted, Charge, MemoryBudget};
+use takt_rt::shared_bytes::SharedBytes;
+
+/// Kept for the next request even if nobody asks for a while.
+const KEPT: usize = 256 << 10;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Scratch {
+    bytes: Vec<u8>,
+    charge: Charge,
+}
+
+impl Scratch {
+    pub(super) fn new(memory: &MemoryBudget) -> Self {
+        Self {
+            bytes: Vec::new(),
+            charge: memory.empty_charge(),
+        }
+    }
+
+    /// What was copied last.
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    #[inline]
+    pub(super) fn copy(&mut self, body: SharedBytes<'_>) -> Result<(), BudgetExhausted> {
+        self.make_room(body.len())?;
+        body.copy_into(&mut self.bytes);
+        Ok(())
+    }
+
+    /// The same for bytes that nobody can write any more.
+    pub(super) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
+        self.make_room(body.len())?;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(body);
+        Ok(())
+    }
+
+    /// Whether a large request took more than what is kept.
+    pub(super) fn is_large(&self) -> bool {
+        self.bytes.capacity() > KEPT
+    }
+
+    /// Gives back what a large request took.
+    pub(super) fn trim(&mut self) {
+        if self.is_large() {
+            self.bytes = Vec::new();
+            self.charge.force(0);
+        }
+    }
+
+    #[inline]
+    fn make_room(&mut self, length: usize) -> Result<(), BudgetExhausted> {
+        match length > self.bytes.capacity() {
+            true => self.grow(length),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, length: usize) -> Result<(), BudgetExhausted> {
+        self.bytes = Vec::new();
+        self.charge.force(0);
+        // Small ones grow in steps; of large ones no more than what is needed is taken.
+        let capacity = match length {
+            0..=KEPT => length.next_power_of_two(),
+            _ => length,
+        };
+        self.charge.resize(capacity)?;
+        self.bytes.reserve_exact(capacity);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_charged_and_large_ones_given_back() {
+        let memory = MemoryBudget::new(1 << 20);
+        let mut scratch = Scratch::new(&memory);
+        scratch.copy_slice(b"short").unwrap();
+        assert_eq!((scratch.bytes(), memory.used()), (&b"short"[..], 8));
+        scratch.copy_slice(&vec![1; 900_000]).unwrap();
+        assert_eq!(memory.used(), 900_000);
+        assert!(scratch.copy_slice(&vec![1; 1_100_000]).is_err());
+        assert_eq!((scratch.bytes().len(), memory.used()), (0, 0));
+        scratch.copy_slice(&vec![1; 900_000]).unwrap();
+        scratch.trim();
+        assert_eq!(memory.used(), 0);
+    }
+}
