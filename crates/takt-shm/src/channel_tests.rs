@@ -24,10 +24,11 @@ struct End {
 
 /// Two ends that are connected.
 fn ends() -> [End; 2] {
-    let outboxes = [Outbox::new(LIMIT).unwrap(), Outbox::new(LIMIT).unwrap()];
+    let memory = takt_rt::memory_budget::MemoryBudget::unlimited();
+    let outboxes = [(); 2].map(|()| Outbox::new(LIMIT, &memory).unwrap());
     let inboxes = outboxes.each_ref().map(|outbox| {
         let fd = outbox.fd().try_clone_to_owned().unwrap();
-        Inbox::new(&fd, LIMIT).unwrap()
+        Inbox::new(&fd, LIMIT, &memory).unwrap()
     });
     let passed = Passed::default();
     let [first, second] = outboxes;
