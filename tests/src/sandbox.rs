@@ -61,6 +61,18 @@ impl Sandbox {
     #[must_use]
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "T{}n{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
+        Self {
+            directory: Self::new_directory(),
+            name,
+        }
+    }
+
+    fn new_directory() -> TempDir {
         let directory = tempfile::Builder::new()
             .prefix("takt-")
             .tempdir()
@@ -68,12 +80,7 @@ impl Sandbox {
         for part in ["run", "data", "tmp"] {
             fs::create_dir(directory.path().join(part)).expect("a directory can be made");
         }
-        let name = format!(
-            "T{}n{}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed)
-        );
-        Self { directory, name }
+        directory
     }
 
     /// The runtime directory: sockets, locks and iceoryx2's files.
@@ -86,6 +93,18 @@ impl Sandbox {
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// The surroundings of another host, for the same test: its applications share no memory with those here.
+    ///
+    /// # Panics
+    /// If the temporary directory cannot be written.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            directory: Self::new_directory(),
+        }
     }
 
     /// An ApplicationName that no other test uses.

@@ -14,6 +14,7 @@ mod mirror;
 pub mod model;
 mod provider;
 pub mod serve;
+mod state_directory;
 mod subscription;
 
 pub use client::{
@@ -25,4 +26,5 @@ pub use error::ClientError;
 pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
+pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

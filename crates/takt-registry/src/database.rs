@@ -4,59 +4,79 @@
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
 //! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
 //! disk before its client hears of it: one transaction, which begins with the first change and is committed when it is settled.
+//!
+//! All use of `redb` goes through [`file`], where a damaged file becomes an error.
 
+mod file;
+mod owners;
+mod records;
 mod tables;
+#[cfg(test)]
+mod tests;
 
-use std::fs::{OpenOptions, Permissions};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use redb::WriteTransaction;
+use takt_app::StateDirectoryError;
 use takt_services::Change;
 use takt_ua::DateTime;
 use takt_ua::structures::SecurityGroupDataType;
 use zeroize::Zeroizing;
 
+use crate::names::Owner;
+pub(crate) use records::decode_any;
 use tables::FORMAT;
 
 /// The database could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// The directory could not be made.
-    #[error("cannot make the directory of the database {path}: {source}")]
-    Directory {
-        /// The database's path.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    /// The folder of the database is not safe to use, or cannot be made.
+    #[error(transparent)]
+    Directory(StateDirectoryError),
     /// Another registry has it open.
-    #[error("the database {path} is in use by another registry")]
+    #[error("the database {} is in use by another registry", path.display())]
     InUse {
         /// The database's path.
         path: PathBuf,
     },
+    /// The file is there and has no content: it was truncated, or its content was lost.
+    #[error("the database {} is empty (0 bytes): what was registered is lost", path.display())]
+    Empty {
+        /// The database's path.
+        path: PathBuf,
+    },
+    /// The file is no database, or parts of it are not what was written.
+    #[error("the database {} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The database's path.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The file was written by a version with another layout.
-    #[error("the database {path} has format {found}, this version reads format {FORMAT}")]
+    #[error("the database {} has format {found}, this version reads format {FORMAT}", path.display())]
     Format {
         /// The database's path.
         path: PathBuf,
         /// The format in the file.
         found: u64,
     },
-    /// A record cannot be understood.
-    #[error("the database holds a record that cannot be decoded: {0}")]
-    Corrupt(takt_ua::binary::DecodeError),
+    /// A record cannot be decoded, or contradicts the others.
+    #[error(
+        "the database is damaged: the record of {record} in the table `{table}` cannot be read: {reason}"
+    )]
+    Record {
+        /// The table.
+        table: &'static str,
+        /// What the record is about: a NodeId, or a name.
+        record: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The storage failed: a full disk, for example.
     #[error("the database failed: {0}")]
     Storage(Box<redb::Error>),
-}
-
-impl DatabaseError {
-    fn corrupt(error: takt_ua::binary::DecodeError) -> Self {
-        Self::Corrupt(error)
-    }
 }
 
 impl<E: Into<redb::Error>> From<E> for DatabaseError {
@@ -74,6 +94,17 @@ pub(crate) struct ProviderRecord {
     pub(crate) user: Option<u32>,
     /// SHA-256 of the secret that was issued to it over `opc.tcp`; empty without.
     pub(crate) secret_digest: Vec<u8>,
+}
+
+/// A Provider that is recorded for the first time.
+pub(crate) struct NewProvider<'a> {
+    pub(crate) record: &'a ProviderRecord,
+    /// The index of its namespace.
+    pub(crate) namespace: u16,
+    /// The URI of its namespace.
+    pub(crate) uri: &'a str,
+    /// Who is charged with the namespace.
+    pub(crate) charged: &'a Owner,
 }
 
 /// A SecurityGroup with its keys.
@@ -98,6 +129,8 @@ pub(crate) struct SecurityGroupRecord {
 pub(crate) struct Contents {
     /// Index and URI of each namespace.
     pub(crate) namespaces: Vec<(u16, String)>,
+    /// Whose each namespace of a Provider is.
+    pub(crate) owners: Vec<(u16, Owner)>,
     /// The Providers.
     pub(crate) providers: Vec<ProviderRecord>,
     /// Owner and change, in the order in which they were made.
@@ -133,24 +166,12 @@ impl Open {
 }
 
 impl Database {
-    /// Opens the database at `path`, or makes an empty one.
+    /// Opens the database at `path` and checks all of it, or makes an empty one where no file is.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         if let Some(directory) = path.parent() {
-            std::fs::create_dir_all(directory).map_err(|source| DatabaseError::Directory {
-                path: path.to_owned(),
-                source,
-            })?;
+            takt_app::prepare_state_directory(directory).map_err(DatabaseError::Directory)?;
         }
-        let redb = open_file(path)?;
-        let transaction = redb.begin_write()?;
-        let found = tables::make(&transaction)?;
-        if found != FORMAT {
-            return Err(DatabaseError::Format {
-                path: path.to_owned(),
-                found,
-            });
-        }
-        transaction.commit()?;
+        let redb = file::open_or_make(path)?;
         Ok(Self {
             path: path.to_owned(),
             open: Mutex::new(Some(Open {
@@ -170,12 +191,26 @@ impl Database {
             Some(open) => open,
             None => Open {
                 unsettled: None,
-                redb: open_file(&self.path)?,
+                redb: file::open_again(&self.path)?,
             },
         };
-        let result = use_it(&mut open)?;
-        *place = Some(open);
-        Ok(result)
+        match file::guarded(&self.path, || use_it(&mut open)) {
+            Ok(result) => {
+                *place = Some(open);
+                Ok(result)
+            }
+            Err(error) => {
+                // Closing it may meet the same damage.
+                let closed = file::guarded(&self.path, || {
+                    drop(open);
+                    Ok(())
+                });
+                if let Err(error) = closed {
+                    tracing::error!(%error, "the database could not be closed");
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Waits until everything that was recorded is on the disk.
@@ -196,10 +231,24 @@ impl Database {
     pub(crate) fn record(
         &self,
         owner: &str,
-        newcomer: Option<&ProviderRecord>,
+        newcomer: Option<&NewProvider<'_>>,
         changes: &[Change],
     ) -> Result<(), DatabaseError> {
         self.with(|open| tables::record(open.transaction()?, owner, newcomer, changes))
+    }
+
+    /// Records whose a namespace is; `None` frees it.
+    pub(crate) fn set_owner(
+        &self,
+        namespace: u16,
+        owner: Option<&Owner>,
+    ) -> Result<(), DatabaseError> {
+        self.with(|open| owners::set(open.transaction()?, namespace, owner))
+    }
+
+    /// Takes the URIs away from these namespaces, so that their indices can stand for others.
+    pub(crate) fn free_namespaces(&self, namespaces: &[u16]) -> Result<(), DatabaseError> {
+        self.with(|open| tables::free_namespaces(open.transaction()?, namespaces))
     }
 
     /// Removes a Provider's record. Its nodes are deleted as nodes are; its namespace stays.
@@ -220,22 +269,4 @@ impl Database {
     pub(crate) fn remove_security_group(&self, name: &str) -> Result<(), DatabaseError> {
         self.with(|open| tables::remove_security_group(open.transaction()?, name))
     }
-}
-
-/// The file is for this user alone: keys are in it.
-fn open_file(path: &Path) -> Result<redb::Database, DatabaseError> {
-    let made = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path);
-    made.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)))
-        .map_err(redb::Error::Io)?;
-    redb::Database::create(path).map_err(|error| match error {
-        redb::DatabaseError::DatabaseAlreadyOpen => DatabaseError::InUse {
-            path: path.to_owned(),
-        },
-        error => error.into(),
-    })
 }

@@ -9,6 +9,7 @@
 
 mod database;
 mod gateway;
+mod names;
 mod namespaces;
 mod providers;
 mod registry;
@@ -16,5 +17,15 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
+pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};
+
+/// What fuzz targets call.
+#[doc(hidden)]
+pub mod fuzzing {
+    /// Decodes bytes as each kind of record of the database. Says whether any accepted them.
+    pub fn record(bytes: &[u8]) -> bool {
+        crate::database::decode_any(bytes)
+    }
+}

@@ -1,17 +1,180 @@
-//! The NamespaceArray in the database: it only grows, so that a NodeId stays what it is.
+//! The NamespaceArray in the database.
+//!
+//! An index keeps its URI, also after `registry forget`, so that a Provider that comes back has its NodeIds again. Only when more than
+//! half of the NamespaceArray is used, namespaces that were forgotten make room, when the registry starts: no client has a Session
+//! then, and a NamespaceIndex may change for future Sessions (OPC 10000-3, 5.2.2). Those that any record uses stay.
 
+use std::collections::HashSet;
+
+use takt_app::model;
 use takt_services::{AddressSpace, Change};
+use takt_ua::structures::{AddNodesItem, VariableAttributes, VariableTypeAttributes};
 
 use crate::database::Contents;
+use crate::registry::RegistryError;
 
 /// The namespaces that the server has and the database has not, as changes to be recorded.
 pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> {
+    let namespaces = space.namespaces();
     (0_u16..)
-        .zip(space.namespaces().all())
+        .zip(namespaces.all())
+        .filter(|(index, _)| !namespaces.is_free(*index))
         .filter(|(index, _)| !contents.namespaces.iter().any(|(known, _)| known == index))
         .map(|(index, uri)| Change::AddNamespace {
             index,
             uri: uri.as_ref().to_owned(),
         })
         .collect()
+}
+
+/// The namespaces that were forgotten, if a NamespaceArray with room for `capacity` needs their places: they are taken out of
+/// `contents`.
+pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u16> {
+    if contents.namespaces.len() <= capacity / 2 {
+        return Vec::new();
+    }
+    let mut used: HashSet<u16> = contents.owners.iter().map(|(index, _)| *index).collect();
+    for (_, change) in &contents.changes {
+        used.extend(namespaces_of(change));
+    }
+    let providers = contents.providers.iter();
+    let registered: HashSet<String> = providers
+        .map(|provider| model::provider_uri(&provider.name))
+        .collect();
+    let of_providers = model::provider_uri("");
+    let (forgotten, kept) = std::mem::take(&mut contents.namespaces)
+        .into_iter()
+        .partition(|(index, uri)| {
+            uri.starts_with(&of_providers) && !registered.contains(uri) && !used.contains(index)
+        });
+    contents.namespaces = kept;
+    forgotten.into_iter().map(|(index, _)| index).collect()
+}
+
+/// The namespaces of what a change names: nodes, names and DataTypes. Values are the Providers' business.
+fn namespaces_of(change: &Change) -> Vec<u16> {
+    match change {
+        Change::AddNamespace { index, .. } => vec![*index],
+        Change::AddNode(item) => {
+            let nodes = [
+                &item.parent_node_id.node_id,
+                &item.reference_type_id,
+                &item.requested_new_node_id.node_id,
+                &item.type_definition.node_id,
+            ];
+            let nodes = nodes.map(|node| node.namespace);
+            let others = [item.browse_name.namespace, data_type(item)];
+            nodes.into_iter().chain(others).collect()
+        }
+        Change::AddReference(item) => vec![
+            item.source_node_id.namespace,
+            item.reference_type_id.namespace,
+            item.target_node_id.node_id.namespace,
+        ],
+        Change::DeleteReference(item) => vec![
+            item.source_node_id.namespace,
+            item.reference_type_id.namespace,
+            item.target_node_id.node_id.namespace,
+        ],
+        Change::DeleteNode(item) => vec![item.node_id.namespace],
+    }
+}
+
+fn data_type(item: &AddNodesItem) -> u16 {
+    let attributes = &item.node_attributes;
+    let variable = attributes.decode_as::<VariableAttributes>();
+    let variable = variable.map(|variable| variable.data_type.namespace);
+    let of_type = || {
+        let attributes = attributes.decode_as::<VariableTypeAttributes>();
+        attributes.map_or(0, |variable| variable.data_type.namespace)
+    };
+    variable.unwrap_or_else(|_| of_type())
+}
+
+/// Gives every namespace of the database its index again. Indices without a URI are free.
+pub(crate) fn restore(space: &AddressSpace, contents: &mut Contents) -> Result<(), RegistryError> {
+    let namespaces = space.namespaces();
+    contents.namespaces.sort_unstable();
+    let mut free = Vec::new();
+    for (index, uri) in &contents.namespaces {
+        while let Ok(next) = u16::try_from(namespaces.all().len())
+            && next < *index
+        {
+            // In its place until all others have theirs.
+            free.push(namespaces.register(&format!("urn:takt:free:{next}"))?);
+        }
+        let found = namespaces.register(uri)?;
+        if found != *index {
+            let expected = namespaces.uri(*index);
+            return Err(RegistryError::Namespace {
+                index: *index,
+                found: uri.clone(),
+                expected: expected.map_or_else(String::new, |uri| uri.as_ref().to_owned()),
+            });
+        }
+    }
+    for index in free {
+        namespaces.release(index);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_services::Server;
+    use takt_ua::NodeId;
+    use takt_ua::structures::AddReferencesItem;
+
+    use super::*;
+    use crate::database::ProviderRecord;
+    use crate::names::Owner;
+
+    fn contents() -> Contents {
+        let provider = |index: u16| (index, model::provider_uri(&format!("P{index}")));
+        let refers = AddReferencesItem {
+            source_node_id: NodeId::numeric(2, 1),
+            target_node_id: NodeId::numeric(5, 1).into(),
+            ..AddReferencesItem::default()
+        };
+        Contents {
+            namespaces: [2, 3, 4, 5, 6].map(provider).into(),
+            owners: vec![(3, Owner::User(0))],
+            providers: vec![ProviderRecord {
+                name: "P2".to_owned(),
+                user: Some(0),
+                secret_digest: Vec::new(),
+            }],
+            changes: vec![("P2".to_owned(), Change::AddReference(refers))],
+            ..Contents::default()
+        }
+    }
+
+    #[test]
+    fn only_what_nothing_uses_is_forgotten_and_only_where_room_is_needed() {
+        let mut kept = contents();
+        assert!(take_forgotten(&mut kept, 10).is_empty());
+        assert_eq!(kept.namespaces.len(), 5);
+        // 2 has a Provider, 3 an owner, and 5 is the target of a reference.
+        assert_eq!(take_forgotten(&mut kept, 8), vec![4_u16, 6]);
+        let left = kept.namespaces.iter().map(|(index, _)| *index);
+        assert_eq!(left.collect::<Vec<u16>>(), vec![2_u16, 3, 5]);
+    }
+
+    #[test]
+    fn a_place_of_the_forgotten_is_given_to_the_next() {
+        let mut contents = contents();
+        let _ = take_forgotten(&mut contents, 8);
+        let server = Server::builder("Names", "urn:names").build().unwrap();
+        let space = server.address_space();
+        restore(space, &mut contents).unwrap();
+        let namespaces = space.namespaces();
+        assert_eq!(namespaces.index_of(&model::provider_uri("P5")), Some(5));
+        assert_eq!(namespaces.index_of(&model::provider_uri("P4")), None);
+        assert!(namespaces.is_free(4));
+        let recorded = |change: &Change| matches!(change, Change::AddNamespace { index: 4, .. });
+        assert!(!unknown(space, &contents).iter().any(recorded));
+        assert_eq!(namespaces.register("urn:new"), Ok(4));
+        assert_eq!(namespaces.register("urn:newer"), Ok(6));
+        assert!(unknown(space, &contents).iter().any(recorded));
+    }
 }

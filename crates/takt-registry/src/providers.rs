@@ -34,6 +34,8 @@ pub(crate) struct Providers {
     states: Mutex<HashMap<String, ProviderState>>,
     /// How they are connected to.
     options: ClientOptions,
+    /// Whether anybody speaks for a Provider over `opc.tcp`.
+    allow_tcp: bool,
 }
 
 impl ProviderState {
@@ -121,16 +123,27 @@ impl Newcomer {
 
 impl Providers {
     /// None yet; they will be connected to with these options.
-    pub(crate) fn new(options: ClientOptions) -> Self {
+    pub(crate) fn new(options: ClientOptions, allow_tcp: bool) -> Self {
         Self {
             states: Mutex::default(),
             options,
+            allow_tcp,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ProviderState>> {
         // Every change below is whole when the lock is given back.
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `caller` may register at all: over `opc.tcp` only where that is allowed.
+    pub(crate) fn admit(&self, caller: &Caller) -> bool {
+        self.allow_tcp || caller.peer.transport == Transport::SharedMemory
+    }
+
+    /// The namespaces of all Providers.
+    pub(crate) fn namespaces(&self) -> Vec<u16> {
+        self.lock().values().map(|state| state.namespace).collect()
     }
 
     /// Runs `look` with the Provider of this name.
@@ -178,7 +191,7 @@ impl Providers {
 
     /// The name and the namespace of the Provider that `caller` may speak for.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
-        let name = claimed_name(caller)?;
+        let name = claimed_name(caller).filter(|_| self.admit(caller))?;
         let providers = self.lock();
         let state = providers.get(name)?;
         state
@@ -188,7 +201,7 @@ impl Providers {
 
     /// A session was activated: a Provider that is known is here again.
     pub(crate) fn session_activated(&self, caller: &Caller) {
-        let Some(name) = claimed_name(caller) else {
+        let Some(name) = claimed_name(caller).filter(|_| self.admit(caller)) else {
             return;
         };
         if let Some(state) = self.lock().get_mut(name)

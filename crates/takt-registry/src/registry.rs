@@ -8,9 +8,13 @@ use takt_app::{ClientOptions, Endpoint, model};
 use takt_services::{
     AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
 };
+use takt_shm::Runtime;
 use takt_ua::{NodeId, StatusCode, Variant};
 
-use crate::database::{Contents, Database, DatabaseError};
+use crate::database::{Database, DatabaseError};
+use crate::names::{NameLimits, Names};
+use crate::namespaces;
+use crate::providers::Providers;
 use crate::rules::Rules;
 use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
 
@@ -31,6 +35,10 @@ pub struct RegistryOptions {
     pub nodesets: Vec<PathBuf>,
     /// SecurityGroups that there shall be, and who may have their keys besides those who added them.
     pub security_groups: Vec<SecurityGroupOptions>,
+    /// Whether Providers may register over `opc.tcp`, where nobody vouches for them.
+    pub allow_tcp_registration: bool,
+    /// How many names each client may have.
+    pub name_limits: NameLimits,
     /// How the serving thread waits, and what it bounds.
     pub serve: ServeOptions,
 }
@@ -44,6 +52,8 @@ impl Default for RegistryOptions {
             database: PathBuf::from("registry.redb"),
             nodesets: Vec::new(),
             security_groups: Vec::new(),
+            allow_tcp_registration: false,
+            name_limits: NameLimits::default(),
             serve: ServeOptions::default(),
         }
     }
@@ -123,7 +133,14 @@ impl Registry {
             group: options.serve.group.clone(),
             ..ClientOptions::named(&options.application_name)
         };
-        let rules = Arc::new(Rules::new(database, providers));
+        let group = options.serve.group.as_deref();
+        let runtime = Runtime::find(group, options.serve.runtime_directory.as_deref());
+        let runtime = runtime.map_err(ServeError::SharedMemory)?;
+        let rules = Arc::new(Rules::new(
+            database,
+            Providers::new(providers, options.allow_tcp_registration),
+            Names::new(options.name_limits, runtime),
+        ));
         let server = Server::builder(
             &options.application_name,
             format!("urn:takt:registry:{}", options.application_name),
@@ -134,17 +151,20 @@ impl Registry {
         .build()?;
         let space = server.address_space();
         // Every index that was ever given out stands for the same URI again, before anything new gets one.
-        restore_namespaces(space, &mut contents)?;
+        let capacity = server.limits().max_namespaces;
+        let forgotten = namespaces::take_forgotten(&mut contents, capacity);
+        rules.database.free_namespaces(&forgotten)?;
+        namespaces::restore(space, &mut contents)?;
         space.import_nodeset(MODEL_NAME, MODEL)?;
         import(space, &options.nodesets)?;
         rules
             .database
-            .record("", None, &crate::namespaces::unknown(space, &contents))?;
+            .record("", None, &namespaces::unknown(space, &contents))?;
         rules.database.settle()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(space, model);
-        let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups);
-        rules.restore(space, contents);
+        let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups)?;
+        rules.restore(space, contents)?;
         bind_methods(space, &rules, model)?;
         groups.start(&options.security_groups)?;
         security_groups::bind_methods(space, &groups)?;
@@ -191,25 +211,6 @@ fn import(space: &AddressSpace, paths: &[PathBuf]) -> Result<(), RegistryError> 
         })
         .collect::<Result<Vec<_>, _>>()?;
     space.import_nodesets(&documents)?;
-    Ok(())
-}
-
-/// Gives every namespace of the database its index again.
-fn restore_namespaces(space: &AddressSpace, contents: &mut Contents) -> Result<(), RegistryError> {
-    contents.namespaces.sort_unstable();
-    for (index, uri) in &contents.namespaces {
-        let found = space.namespaces().register(uri)?;
-        if found != *index {
-            return Err(RegistryError::Namespace {
-                index: *index,
-                found: uri.clone(),
-                expected: space
-                    .namespaces()
-                    .uri(*index)
-                    .map_or_else(String::new, |uri| uri.as_ref().to_owned()),
-            });
-        }
-    }
     Ok(())
 }
 

@@ -7,8 +7,8 @@ mod following;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_app::{ClientOptions, Endpoint};
 use takt_services::{
     AddressSpace, Authenticator, Caller, Change, NodeManagement, Peer, SessionObserver,
     UserIdentity,
@@ -16,13 +16,15 @@ use takt_services::{
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
-use crate::database::{Database, DatabaseError};
+use crate::database::{Database, DatabaseError, NewProvider};
+use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, Providers, claimed_name};
 
 /// The registry's rules and what it keeps.
 pub(crate) struct Rules {
     pub(crate) database: Database,
     pub(crate) providers: Providers,
+    names: Names,
     /// Set once the server is built, which needs the rules first.
     bound: OnceLock<Bound>,
     /// What the request under way has changed, to be taken back if it cannot be made durable.
@@ -44,11 +46,12 @@ struct Bound {
 }
 
 impl Rules {
-    /// The rules of a registry that connects to Providers with `options`.
-    pub(crate) fn new(database: Database, options: ClientOptions) -> Self {
+    /// The rules of a registry.
+    pub(crate) fn new(database: Database, providers: Providers, names: Names) -> Self {
         Self {
             database,
-            providers: Providers::new(options),
+            providers,
+            names,
             bound: OnceLock::new(),
             unsettled: Mutex::default(),
         }
@@ -71,36 +74,69 @@ impl Rules {
         NodeId::numeric(namespace, identifier)
     }
 
-    /// Puts back what the database holds; what cannot be put back is reported and left out.
-    pub(crate) fn restore(&self, space: &AddressSpace, contents: crate::database::Contents) {
+    /// Puts back what the database holds. What other records have made impossible is reported and left out: a node whose type
+    /// came from a Provider that was forgotten, for example.
+    pub(crate) fn restore(
+        &self,
+        space: &AddressSpace,
+        contents: crate::database::Contents,
+    ) -> Result<(), DatabaseError> {
+        for (namespace, owner) in contents.owners {
+            self.names.set(namespace, owner);
+        }
         for record in contents.providers {
             let uri = model::provider_uri(&record.name);
-            match space.namespaces().index_of(&uri) {
-                Some(namespace) => self.providers.restore(record, namespace),
-                None => tracing::warn!(provider = %record.name, "has no namespace and is left out"),
+            let namespace = space.namespaces().index_of(&uri);
+            let namespace = namespace.ok_or_else(|| DatabaseError::Record {
+                table: "providers",
+                record: format!("Provider {}", record.name),
+                reason: "its namespace is missing in the table `namespaces`".to_owned(),
+            })?;
+            // Registered before there were owners.
+            if let Some(user) = record.user
+                && !self.names.is_taken(namespace)
+            {
+                self.names.set(namespace, Owner::User(user));
             }
+            self.providers.restore(record, namespace);
         }
         for (owner, change) in contents.changes {
             match space.apply(&change) {
                 Ok(()) => self.follow(space, &change),
-                Err(error) => tracing::warn!(%owner, %error, "a registration cannot be restored"),
+                Err(error) => {
+                    let node = node_of(&change);
+                    tracing::error!(%owner, %node, %error, "a registration cannot be restored");
+                }
             }
         }
+        Ok(())
     }
 
-    /// Removes a Provider and all its nodes; only while it is not connected.
+    /// Removes a Provider and all its nodes, and frees its namespace; only while it is not connected.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
-        let (namespace, connected) = self
-            .providers
-            .with(name, |state| (state.namespace, state.is_connected()))
-            .ok_or(StatusCode::BadNotFound)?;
-        if connected {
-            return Err(StatusCode::BadInvalidState);
-        }
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        let known = self
+            .providers
+            .with(name, |state| (state.namespace, state.is_connected()));
+        let namespace = match known {
+            Some((_, true)) => return Err(StatusCode::BadInvalidState),
+            Some((namespace, false)) => namespace,
+            // It has unregistered, and its namespace is still counted.
+            None => space
+                .namespaces()
+                .index_of(&model::provider_uri(name))
+                .filter(|namespace| {
+                    self.names.is_taken(*namespace)
+                        || !space.nodes_of_namespace(*namespace).is_empty()
+                })
+                .ok_or(StatusCode::BadNotFound)?,
+        };
         self.remove(&space, name, namespace)
+            .and_then(|()| self.database.set_owner(namespace, None))
             .and_then(|()| self.database.settle())
-            .map_err(|error| refuse(&error))
+            .map_err(|error| refuse(&error))?;
+        self.names.free(namespace);
+        Ok(())
     }
 
     fn unsettled(&self) -> std::sync::MutexGuard<'_, Unsettled> {
@@ -115,7 +151,7 @@ impl Rules {
             .then(|| item.browse_name.name.as_str().to_owned())
     }
 
-    /// Whether the caller may register as `name`, whether anybody did before or not.
+    /// Whether the caller may register as `name`, as far as the name says. Whether there is room is asked in [`commit`](Self::commit).
     fn may_register(&self, caller: &Caller, name: &str) -> Result<(), StatusCode> {
         if claimed_name(caller) != Some(name) {
             return Err(StatusCode::BadUserAccessDenied);
@@ -130,12 +166,24 @@ impl Rules {
         }
     }
 
-    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may.
-    fn may_add_below(&self, caller: &Caller, parent: &NodeId) -> Result<(), StatusCode> {
+    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may, but not what could be
+    /// taken for a Provider.
+    fn may_add_below(&self, caller: &Caller, item: &AddNodesItem) -> Result<(), StatusCode> {
+        let parent = &item.parent_node_id.node_id;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
-        let uri = space.namespaces().uri(parent.namespace);
-        match uri.is_some_and(|uri| uri.starts_with(&model::provider_uri(""))) {
-            true => self.owns(caller, parent),
+        let namespaces = space.namespaces();
+        match namespaces.uri(parent.namespace) {
+            Some(uri) if uri.starts_with(&model::provider_uri("")) => {
+                return self.owns(caller, parent);
+            }
+            Some(_) if !namespaces.is_free(parent.namespace) => {}
+            // No URI yet: the parent comes with the same operation.
+            _ => return Ok(()),
+        }
+        let name = &item.browse_name;
+        let is_providers = self.providers.with(name.name.as_str(), |_| ()).is_some();
+        match name.namespace == self.model(0).namespace || is_providers {
+            true => Err(StatusCode::BadBrowseNameDuplicated),
             false => Ok(()),
         }
     }
@@ -145,10 +193,39 @@ impl Rules {
         let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
         match space.namespaces().uri(node.namespace) {
-            Some(uri) if *uri != *model::provider_uri(name) => Err(StatusCode::BadUserAccessDenied),
+            Some(uri)
+                if *uri != *model::provider_uri(name)
+                    && !space.namespaces().is_free(node.namespace) =>
+            {
+                Err(StatusCode::BadUserAccessDenied)
+            }
             // No URI yet: it comes with the same operation, and has been authorized as a change of its own.
             _ => self.may_register(caller, name),
         }
+    }
+
+    /// The Provider that these changes register, with its namespace; `None` if it is known, or they register none.
+    fn newcomer(&self, changes: &[Change]) -> Option<(String, u16)> {
+        let registered = changes.iter().find_map(|change| match change {
+            Change::AddNode(item) => self
+                .provider_of(item)
+                .map(|name| (name, item.requested_new_node_id.node_id.namespace)),
+            _ => None,
+        });
+        registered.filter(|(name, _)| self.providers.with(name, |_| ()).is_none())
+    }
+
+    /// Records changes, and the Provider where it is new.
+    fn keep(
+        &self,
+        owner: &str,
+        new: Option<&NewProvider<'_>>,
+        changes: &[Change],
+    ) -> Result<(), StatusCode> {
+        self.database.record(owner, new, changes).map_err(|error| {
+            self.unsettled().lost = true;
+            refuse(&error)
+        })
     }
 }
 
@@ -170,6 +247,9 @@ impl NodeManagement for Rules {
     }
 
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
+        if !self.providers.admit(caller) {
+            return Err(self.names.refuse_tcp(caller));
+        }
         match change {
             Change::AddNamespace { uri, .. } => {
                 let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
@@ -189,7 +269,7 @@ impl NodeManagement for Rules {
                 }
                 None => {
                     self.owns(caller, &item.requested_new_node_id.node_id)?;
-                    self.may_add_below(caller, &item.parent_node_id.node_id)
+                    self.may_add_below(caller, item)
                 }
             },
             Change::AddReference(item) => self.owns(caller, &item.source_node_id),
@@ -200,28 +280,30 @@ impl NodeManagement for Rules {
 
     fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
         let owner = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
-        let newcomer = changes.iter().find_map(|change| match change {
-            Change::AddNode(item) => self
-                .provider_of(item)
-                .map(|name| (name, item.requested_new_node_id.node_id.namespace)),
-            _ => None,
-        });
-        let newcomer = match newcomer {
-            Some((name, namespace)) if self.providers.with(&name, |_| ()).is_none() => {
-                Some((Newcomer::new(&name, caller)?, namespace))
-            }
-            _ => None,
+        let Some((name, namespace)) = self.newcomer(changes) else {
+            // Nodes belong to a Provider, which comes before them.
+            self.providers
+                .speaker(caller)
+                .ok_or(StatusCode::BadUserAccessDenied)?;
+            return self.keep(owner, None, changes);
         };
-        let record = newcomer.as_ref().map(|(newcomer, _)| &newcomer.record);
-        self.database
-            .record(owner, record, changes)
-            .map_err(|error| {
-                self.unsettled().lost = true;
-                refuse(&error)
-            })?;
-        if let Some((newcomer, namespace)) = newcomer {
-            self.providers.welcome(newcomer, namespace);
-        }
+        let application = Application {
+            name: &name,
+            namespace,
+        };
+        let charged = self
+            .names
+            .admit(caller, application, &self.providers.namespaces())?;
+        let newcomer = Newcomer::new(&name, caller)?;
+        let new = NewProvider {
+            record: &newcomer.record,
+            namespace,
+            uri: &model::provider_uri(&name),
+            charged: &charged,
+        };
+        self.keep(owner, Some(&new), changes)?;
+        self.names.set(namespace, charged);
+        self.providers.welcome(newcomer, namespace);
         Ok(())
     }
 
@@ -280,4 +362,16 @@ impl Authenticator for Rules {
 fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a registration could not be kept");
     StatusCode::BadResourceUnavailable
+}
+
+/// The node that a change is about, for people.
+fn node_of(change: &Change) -> String {
+    let node = match change {
+        Change::AddNode(item) => &item.requested_new_node_id.node_id,
+        Change::AddReference(item) => &item.source_node_id,
+        Change::DeleteReference(item) => &item.source_node_id,
+        Change::DeleteNode(item) => &item.node_id,
+        Change::AddNamespace { uri, .. } => return uri.clone(),
+    };
+    node.to_string()
 }

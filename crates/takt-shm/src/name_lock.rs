@@ -209,6 +209,8 @@ pub(crate) fn remove_dead(runtime: &Runtime) -> Vec<ApplicationName> {
 pub(crate) struct Holder {
     /// Its process id, if it is in our PID namespace.
     pub(crate) process: Option<u32>,
+    /// The Unix user that made the lock.
+    pub(crate) user: u32,
 }
 
 /// Who has a name; `None` if nobody has it, or if we may not know. Nothing is changed by asking.
@@ -220,6 +222,7 @@ pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
         Err(Errno::WOULDBLOCK) => Some(Holder {
             process: process_of(&file),
+            user: rustix::fs::fstat(&file).ok()?.st_uid,
         }),
         _ => None,
     }

@@ -80,6 +80,19 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// The Unix user that runs the application of that name, as the kernel says; `None` if none runs. The application is not waited
+    /// for.
+    #[must_use]
+    pub fn user_of(&self, name: &ApplicationName) -> Option<u32> {
+        match reach(self, name) {
+            Ok(Some(socket)) => socket::peer(&socket).ok().map(|peer| peer.user),
+            // It does not listen yet, or so many wait already that the kernel takes no more.
+            Ok(None) | Err(_) => name_lock::holder(self, name).map(|holder| holder.user),
+        }
+    }
+}
+
 fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
     let (is_alive, process, state) = match reach(runtime, &name) {
         Ok(Some(socket)) => {

@@ -117,7 +117,7 @@ impl Runtime {
     ///
     /// # Errors
     /// As for [`open`](Self::open) and [`open_for_group`](Self::open_for_group).
-    pub(crate) fn find(group: Option<&str>, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
+    pub fn find(group: Option<&str>, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
         match group {
             Some(group) => Self::open_for_group(group, path),
             None => Self::open(path),

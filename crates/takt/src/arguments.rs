@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
-use takt_registry::SecurityGroupOptions;
+use takt_registry::{NameLimits, SecurityGroupOptions};
 
 pub use bounds::BoundsArguments;
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
@@ -54,6 +54,7 @@ pub enum Command {
         takt registry\n  \
         takt registry --endpoint opc.tcp://127.0.0.1:4841 --nodeset Opc.Ua.Di.NodeSet2.xml\n  \
         takt registry --group plant\n  \
+        takt registry --allow-tcp-registration --max-providers 100\n  \
         takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
@@ -190,6 +191,17 @@ pub struct RegistryServeArguments {
     /// A NodeSet2 file to load; may be given more than once, in any order.
     #[arg(long, value_name = "FILE")]
     pub nodeset: Vec<PathBuf>,
+    /// Let Providers register over opc.tcp as well. Nobody vouches for them there: whoever reaches the port can register, and have a
+    /// name first.
+    #[arg(long)]
+    pub allow_tcp_registration: bool,
+    /// Providers that each Unix user, or each address over opc.tcp, may register.
+    #[arg(long, value_name = "COUNT", default_value_t = NameLimits::default().providers)]
+    pub max_providers: usize,
+    /// Namespaces that each may have: of Providers that are registered, and of those that unregistered and are not forgotten
+    /// [default: twice --max-providers].
+    #[arg(long, value_name = "COUNT")]
+    pub max_namespaces: Option<usize>,
     /// A SecurityGroup for PubSub that there shall be, and numbers of Unix users who may have its keys besides this one; may be given
     /// more than once.
     #[arg(long, value_name = "NAME[=POLICY][:USER,...]")]
@@ -200,7 +212,7 @@ pub struct RegistryServeArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum RegistryCommand {
-    /// Remove a Provider that is not available, and every node that it created.
+    /// Remove a Provider that is not available, and every node that it created; its name and namespace no longer count for anybody.
     Forget {
         /// Its ApplicationName.
         name: String,

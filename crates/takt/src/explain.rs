@@ -2,9 +2,9 @@
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::serve::ServeError;
-use takt_app::{ClientError, ProviderError};
+use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_pubsub::configuration::TomlError;
-use takt_registry::RegistryError;
+use takt_registry::{DatabaseError, RegistryError};
 use takt_scenario::ScenarioError;
 use takt_shm::ShmError;
 use takt_ua::StatusCode;
@@ -22,6 +22,7 @@ pub fn client(error: &ClientError) -> Report {
 pub fn provider(error: &ProviderError) -> Report {
     match error {
         ProviderError::Serve(error) => serve(error),
+        ProviderError::StateDirectory(error) => state_directory(error),
         error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
 }
@@ -30,12 +31,49 @@ pub fn provider(error: &ProviderError) -> Report {
 pub fn registry(error: &RegistryError) -> Report {
     match error {
         RegistryError::Serve(error) => serve(error),
-        RegistryError::Database(error) => with_help(
+        RegistryError::Database(error) => database(error),
+        error => Report::new(MietteDiagnostic::new(error.to_string())),
+    }
+}
+
+/// A database that cannot be used.
+fn database(error: &DatabaseError) -> Report {
+    match error {
+        DatabaseError::Directory(error) => state_directory(error),
+        DatabaseError::Empty { .. }
+        | DatabaseError::Damaged { .. }
+        | DatabaseError::Record { .. } => with_help(
+            error,
+            "Restore a copy of the file; or move it away (`mv registry.redb registry.redb.damaged`) and start with an empty one: \
+             Providers register again by themselves, with the same NodeIds but perhaps other NamespaceIndexes, those over opc.tcp \
+             need a new secret (remove NAME.secret in their state folder), and SecurityGroups get new keys.",
+        ),
+        error => with_help(
             error,
             "Another directory can be given with --data. Is there room on the disk, and is no other registry running?",
         ),
-        error => Report::new(MietteDiagnostic::new(error.to_string())),
     }
+}
+
+/// A state folder that cannot be used.
+pub fn state_directory(error: &StateDirectoryError) -> Report {
+    let help = match error {
+        StateDirectoryError::Unknown | StateDirectoryError::Relative { .. } => {
+            "Set HOME or XDG_STATE_HOME to an absolute path of a folder of this user, or give the registry one with --data."
+        }
+        StateDirectoryError::Owner { .. } => {
+            "Secrets and keys are kept there: it must belong to the user that runs this. Give it to that user (`chown`), or name \
+             another folder with XDG_STATE_HOME, or --data of the registry."
+        }
+        StateDirectoryError::Mode { .. } => {
+            "Secrets and keys are kept there: only its owner may write it (`chmod go-w FOLDER`), or name another folder with \
+             XDG_STATE_HOME, or --data of the registry."
+        }
+        StateDirectoryError::Io { .. } => {
+            "Another folder can be named with XDG_STATE_HOME, or --data of the registry. Is there room on the disk?"
+        }
+    };
+    with_help(error, help)
 }
 
 /// Endpoints that could not be opened.

@@ -18,6 +18,7 @@ mod pubsub_config;
 mod scenario;
 mod simulate;
 mod simulated_by_hand;
+mod state;
 
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use takt_tests::{Process, Sandbox};
 use crate::{Plant, plain};
 
 /// Runs a command that must fail, and whose message must have all these parts.
-fn fails(sandbox: &Sandbox, arguments: &[&str], parts: &[&str]) {
+pub(crate) fn fails(sandbox: &Sandbox, arguments: &[&str], parts: &[&str]) {
     let finished = sandbox.run(arguments);
     let said = plain(&format!("{} {}", finished.stdout, finished.stderr));
     let _ = finished.expect_failure();

@@ -9,6 +9,7 @@
 mod forwarding;
 mod life;
 mod model;
+mod names;
 mod ownership;
 mod security_groups;
 mod watching;

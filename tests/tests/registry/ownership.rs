@@ -14,12 +14,22 @@ use crate::{
 };
 
 fn add(client: &mut Client, parent: NodeId, node: ExpandedNodeId) -> StatusCode {
+    add_named(client, parent, node, QualifiedName::new(0, "Intruder"))
+}
+
+/// Adds an Object.
+pub(crate) fn add_named(
+    client: &mut Client,
+    parent: NodeId,
+    node: ExpandedNodeId,
+    browse_name: QualifiedName,
+) -> StatusCode {
     let response = client.call(AddNodesRequest {
         nodes_to_add: vec![AddNodesItem {
             parent_node_id: parent.into(),
             reference_type_id: NodeId::from(ids::HAS_COMPONENT),
             requested_new_node_id: node,
-            browse_name: QualifiedName::new(0, "Intruder"),
+            browse_name,
             node_class: NodeClass::Object,
             node_attributes: ExtensionObject::from_structure(&ObjectAttributes::default()),
             type_definition: NodeId::from(ids::BASE_OBJECT_TYPE).into(),
@@ -29,7 +39,8 @@ fn add(client: &mut Client, parent: NodeId, node: ExpandedNodeId) -> StatusCode 
     response.unwrap().results[0].status_code
 }
 
-fn add_provider(client: &mut Client, name: &str) -> StatusCode {
+/// Adds the Object of a Provider.
+pub(crate) fn add_provider(client: &mut Client, name: &str) -> StatusCode {
     let index = client
         .namespace_index(model::NAMESPACE_URI)
         .unwrap()
@@ -123,13 +134,14 @@ fn cannot_touch(client: &mut Client, name: &str) {
 #[test]
 fn nobody_speaks_for_somebody_else() {
     let sandbox = Sandbox::new();
-    let registry = Registry::start(&sandbox, &[]);
+    let registry = Registry::start(&sandbox, &["--allow-tcp-registration"]);
     let mut consumer = consumer(&sandbox, &registry);
     // One registered over shared memory, one over opc.tcp.
     let local = sandbox.application("Local");
     let remote = sandbox.application("Remote");
     let _local = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
-    let _remote = tank(&sandbox, &remote, &registry.endpoint).unwrap();
+    let distant = sandbox.elsewhere();
+    let _remote = tank(&distant, &remote, &registry.endpoint).unwrap();
     for name in [&local, &remote] {
         wait_until_available(&mut consumer, name);
     }
@@ -199,14 +211,16 @@ fn rejected(result: Result<takt_ua::Variant, ClientError>) -> bool {
 #[test]
 fn a_secret_makes_a_provider_known_over_tcp() {
     let sandbox = Sandbox::new();
-    let mut registry = Registry::start(&sandbox, &[]);
+    let allowed = ["--allow-tcp-registration"];
+    let mut registry = Registry::start(&sandbox, &allowed);
+    let distant = sandbox.elsewhere();
     let mut consumer = consumer(&sandbox, &registry);
     let name = sandbox.application("Remote");
-    let secret_file = sandbox
+    let secret_file = distant
         .data_directory()
         .join(format!("state/{name}.secret"));
     {
-        let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
+        let tank = tank(&distant, &name, &registry.endpoint).unwrap();
         eventually("registered", PATIENCE, || tank.is_registered());
     }
     let secret = std::fs::read_to_string(&secret_file).unwrap();
@@ -215,7 +229,7 @@ fn a_secret_makes_a_provider_known_over_tcp() {
 
     // It works again, after a restart of the registry too.
     for _ in 0..2 {
-        let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
+        let tank = tank(&distant, &name, &registry.endpoint).unwrap();
         eventually("registered again", PATIENCE, || tank.is_registered());
         assert_eq!(available(&mut consumer, &name), Some(true));
         drop(tank);
@@ -223,7 +237,7 @@ fn a_secret_makes_a_provider_known_over_tcp() {
             available(&mut consumer, &name) == Some(false)
         });
         registry.process.kill();
-        registry = Registry::start_at(&sandbox, &registry.endpoint, &[]);
+        registry = Registry::start_at(&sandbox, &registry.endpoint, &allowed);
     }
     assert_eq!(node_ids(&mut consumer, &name), nodes);
 
@@ -245,14 +259,14 @@ fn a_secret_makes_a_provider_known_over_tcp() {
             Some(wrong) => std::fs::write(&secret_file, wrong).unwrap(),
             None => std::fs::remove_file(&secret_file).unwrap(),
         }
-        let impostor = tank(&sandbox, &name, &registry.endpoint).unwrap();
+        let impostor = tank(&distant, &name, &registry.endpoint).unwrap();
         std::thread::sleep(Duration::from_secs(1));
         assert!(!impostor.is_registered());
         assert_eq!(available(&mut consumer, &name), Some(false));
     }
     assert_eq!(node_ids(&mut consumer, &name), nodes);
     std::fs::write(&secret_file, &secret).unwrap();
-    let tank = tank(&sandbox, &name, &registry.endpoint).unwrap();
+    let tank = tank(&distant, &name, &registry.endpoint).unwrap();
     eventually("registered as ever", PATIENCE, || tank.is_registered());
 }
 

@@ -26,6 +26,7 @@ pub use variable::{Unit, Variable};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{ServeError, ServeOptions, Serving, Traffic};
+use crate::state_directory::StateDirectoryError;
 use plan::Offer;
 use registration::{Registration, Stop};
 use secret::SecretFile;
@@ -55,6 +56,9 @@ pub enum ProviderError {
     /// An endpoint could not be opened.
     #[error(transparent)]
     Serve(#[from] ServeError),
+    /// The folder for the secret of a registration over `opc.tcp` is not safe to use.
+    #[error(transparent)]
+    StateDirectory(#[from] StateDirectoryError),
     /// A thread could not be started.
     #[error("no thread could be started: {0}")]
     Thread(io::Error),
@@ -125,7 +129,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's state directory.
+    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's [state folder](crate::state_directory).
     #[must_use]
     pub fn state_directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.state_directory = Some(directory.as_ref().to_owned());
@@ -135,7 +139,15 @@ impl ProviderBuilder {
     /// Opens the endpoints, serves, and begins to register.
     pub fn start(self) -> Result<Provider, ProviderError> {
         check_paths(&self.variables, &self.methods)?;
-        let registry = self.registry.as_deref().map(str::parse).transpose()?;
+        let registry: Option<Endpoint> = self.registry.as_deref().map(str::parse).transpose()?;
+        // Over shared memory the Unix user vouches for the Provider: there is no secret to keep.
+        let secret = match &registry {
+            Some(registry) if !registry.is_shared_memory() => Some(SecretFile::new(
+                self.state_directory.as_deref(),
+                &self.application_name,
+            )?),
+            _ => None,
+        };
         let mut endpoints: Vec<Endpoint> =
             vec![format!("opc.iox2://{}", self.application_name).parse()?];
         for endpoint in &self.endpoints {
@@ -160,8 +172,6 @@ impl ProviderBuilder {
             serving: Some(serving),
         };
         if let Some(registry) = registry {
-            let secret =
-                SecretFile::new(self.state_directory.as_deref(), &provider.application_name);
             provider.register(Registration {
                 offer: Offer {
                     application_name: provider.application_name.clone(),

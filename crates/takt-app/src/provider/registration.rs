@@ -78,7 +78,8 @@ impl Drop for Stop {
 pub(super) struct Registration {
     pub(super) offer: Offer,
     pub(super) registry: Endpoint,
-    pub(super) secret: SecretFile,
+    /// `None` over shared memory.
+    pub(super) secret: Option<SecretFile>,
     pub(super) registered: Arc<AtomicBool>,
     pub(super) runtime_directory: Option<PathBuf>,
     pub(super) group: Option<String>,
@@ -157,10 +158,7 @@ impl Registration {
 
     /// Over shared memory the Unix user vouches for the Provider; over TCP the secret of its first registration does.
     fn identity(&self) -> Identity {
-        if self.registry.is_shared_memory() {
-            return Identity::Anonymous;
-        }
-        match self.secret.load() {
+        match self.secret.as_ref().and_then(SecretFile::load) {
             Some(password) => Identity::UserName {
                 name: self.offer.application_name.clone(),
                 password,
@@ -182,8 +180,8 @@ impl Registration {
             add_references(client, &plan.references)?;
             add_nodes(client, &[plan.revision_node])?;
         }
-        if first && !self.registry.is_shared_memory() {
-            self.keep_secret(client, model)?;
+        if first && let Some(secret) = &self.secret {
+            self.keep_secret(client, model, secret)?;
         }
         (self.on_registered)(own);
         Ok(())
@@ -198,11 +196,29 @@ impl Registration {
         client.expect_count("AddNodesResponse", 1, response.results.len())?;
         match response.results.swap_remove(0).status_code {
             StatusCode::BadNodeIdExists => Ok(false),
-            status if status.is_bad() => {
-                Err(ClientError::operation(&self.offer.application_name, status))
-            }
+            status if status.is_bad() => Err(self.refused(status)),
             _ => Ok(true),
         }
+    }
+
+    /// Why the registry does not take the Provider, as far as its StatusCode says.
+    fn refused(&self, status: StatusCode) -> ClientError {
+        let name = &self.offer.application_name;
+        let subject = match status {
+            StatusCode::BadUserAccessDenied if self.registry.is_shared_memory() => {
+                format!("the name {name} belongs to somebody else")
+            }
+            StatusCode::BadUserAccessDenied => format!(
+                "{name} may not register over opc.tcp: the registry must be started with --allow-tcp-registration, and the name \
+                 must not belong to somebody else"
+            ),
+            StatusCode::BadResourceUnavailable => format!(
+                "the registry has no room for {name}: `takt registry forget NAME` makes some, --max-providers of `takt registry` \
+                 allows more"
+            ),
+            _ => name.clone(),
+        };
+        ClientError::operation(subject, status)
     }
 
     /// Removes the Provider from the registry: with its Object goes everything that it created.
@@ -218,7 +234,12 @@ impl Registration {
             .ok_or_else(|| client.protocol(format!("the NamespaceArray lacks {uri}")))
     }
 
-    fn keep_secret(&self, client: &mut Client, model: u16) -> Result<(), ClientError> {
+    fn keep_secret(
+        &self,
+        client: &mut Client,
+        model: u16,
+        file: &SecretFile,
+    ) -> Result<(), ClientError> {
         let outputs = client.call_method(
             &NodeId::numeric(model, model::REGISTRY),
             &NodeId::numeric(model, model::REGISTRY_ISSUE_SECRET),
@@ -226,8 +247,7 @@ impl Registration {
         )?;
         match outputs.first() {
             Some(Variant::String(secret)) => {
-                self.secret
-                    .store(secret.as_str())
+                file.store(secret.as_str())
                     .map_err(|error| ClientError::Invalid(error.to_string()))?;
                 // From now on the session speaks in the Provider's name.
                 client.set_identity(self.identity());

@@ -2,8 +2,10 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 
 /// Where one Provider's secret is kept.
 #[derive(Debug, Clone)]
@@ -18,10 +20,14 @@ pub(super) struct SecretError {
 }
 
 impl SecretFile {
-    /// `<ApplicationName>.secret` in `directory`, or in the user's state directory.
-    pub(super) fn new(directory: Option<&Path>, application_name: &str) -> Self {
-        let directory = directory.map_or_else(default_directory, Path::to_owned);
-        Self(directory.join(format!("{application_name}.secret")))
+    /// `<ApplicationName>.secret` in `directory`, or in the user's state folder, which must be safe to use.
+    pub(super) fn new(
+        directory: Option<&Path>,
+        application_name: &str,
+    ) -> Result<Self, StateDirectoryError> {
+        let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;
+        prepare_state_directory(&directory)?;
+        Ok(Self(directory.join(format!("{application_name}.secret"))))
     }
 
     pub(super) fn load(&self) -> Option<String> {
@@ -38,12 +44,6 @@ impl SecretFile {
     }
 
     fn write(&self, secret: &str) -> io::Result<()> {
-        if let Some(directory) = self.0.parent() {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(directory)?;
-        }
         // Written beside and moved into place: a Provider that dies meanwhile keeps the old secret or has the new one.
         let fresh = self.0.with_extension("secret.new");
         let mut file = OpenOptions::new()
@@ -58,16 +58,6 @@ impl SecretFile {
     }
 }
 
-/// `$XDG_STATE_HOME/takt`, by default `~/.local/state/takt` (XDG Base Directory Specification).
-fn default_directory() -> PathBuf {
-    let from = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
-    from("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| from("HOME").map(|home| PathBuf::from(home).join(".local/state")))
-        .unwrap_or_else(std::env::temp_dir)
-        .join("takt")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +66,7 @@ mod tests {
     #[test]
     fn a_secret_is_kept_for_its_user_only() {
         let directory = tempfile::tempdir().unwrap();
-        let file = SecretFile::new(Some(&directory.path().join("state")), "Machine");
+        let file = SecretFile::new(Some(&directory.path().join("state")), "Machine").unwrap();
         assert_eq!(file.load(), None);
         file.store("s3cret").unwrap();
         assert_eq!(file.load().as_deref(), Some("s3cret"));

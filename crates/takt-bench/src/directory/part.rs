@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_app::serve::{Serving, Traffic};
 use takt_app::{Endpoint, Provider, Variable, loopback};
-use takt_registry::{Registry, RegistryOptions};
+use takt_registry::{NameLimits, Registry, RegistryOptions};
 
 use super::classical;
 use super::consumer::{self, Connected, Discovery};
@@ -21,6 +21,8 @@ use crate::error::BenchError;
 pub(super) const VARIABLES: usize = 10;
 /// What the names of the Providers begin with.
 pub(super) const NAME: &str = "BenchProvider";
+/// Providers that one registry takes from this user: the most that `--providers` allows.
+const MOST_PROVIDERS: usize = 500;
 
 /// A part to play, until the standard input ends. Every line of it is answered with a [`Report`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,6 +144,8 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
             Registry::start(RegistryOptions {
                 endpoint: Endpoint::Tcp(loopback(0)),
                 database: directory.join("registry.redb"),
+                // All of them are this user's.
+                name_limits: NameLimits::for_providers(MOST_PROVIDERS),
                 ..RegistryOptions::default()
             })
             .map_err(BenchError::round_trip("the registry"))?,

@@ -1,16 +1,16 @@
 //! The tables of the file, and how changes are kept in them.
 
 use redb::{
-    MultimapTableDefinition, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction,
+    MultimapTableDefinition, ReadTransaction, ReadableDatabase, ReadableMultimapTable,
+    ReadableTable, TableDefinition, WriteTransaction,
 };
 use takt_services::Change;
-use takt_ua::binary::{Decode, Decoder, Encode};
-use takt_ua::structures::{
-    AddNodesItem, AddReferencesItem, DeleteReferencesItem, SecurityGroupDataType,
-};
+use takt_ua::binary::Encode;
+use takt_ua::structures::AddNodesItem;
 use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 
-use super::{Contents, DatabaseError, ProviderRecord, SecurityGroupRecord};
+use super::records::{ADDED, DELETED, RecordError, decode, decode_reference};
+use super::{Contents, DatabaseError, NewProvider, ProviderRecord, SecurityGroupRecord, owners};
 
 /// The layout of the tables below; another number in the file is refused.
 pub(super) const FORMAT: u64 = 1;
@@ -36,10 +36,8 @@ type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
 /// In `META`: the highest token of any SecurityGroup so far, also of those that are gone.
 const LAST_TOKEN: &str = "last token";
 
-const ADDED: u8 = 0;
-const DELETED: u8 = 1;
-/// A Provider that no Unix user vouches for.
-const NOBODY: u32 = u32::MAX;
+/// In the place of a Unix user: none vouches for it.
+pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Makes the tables that are missing, and says which format the file has.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError> {
@@ -56,6 +54,7 @@ pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError>
     transaction.open_table(REFERENCES)?;
     transaction.open_multimap_table(REFERENCES_OF)?;
     transaction.open_table(SECURITY_GROUPS)?;
+    owners::make(transaction)?;
     Ok(found.unwrap_or(FORMAT))
 }
 
@@ -69,6 +68,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
             .namespaces
             .push((index.value(), uri.value().to_owned()));
     }
+    contents.owners = owners::load(&transaction)?;
     for row in transaction.open_table(PROVIDERS)?.iter()? {
         let (name, record) = row?;
         let (user, secret_digest) = record.value();
@@ -79,44 +79,95 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
         });
     }
     for row in transaction.open_table(SECURITY_GROUPS)?.iter()? {
-        let (_, record) = row?;
-        contents
-            .security_groups
-            .push(security_group(record.value())?);
+        let (name, record) = row?;
+        let record = security_group(name.value(), record.value())?;
+        contents.security_groups.push(record);
     }
     let last_token = transaction.open_table(META)?.get(LAST_TOKEN)?;
     contents.last_token = last_token.map_or(0, |token| token.value() as u32);
-    let mut numbered = Vec::new();
-    for row in transaction.open_table(NODES)?.iter()? {
-        let (number, node) = row?;
-        let (owner, item) = node.value();
-        let item = AddNodesItem::decode(&mut Decoder::new(item)).map_err(DatabaseError::corrupt)?;
-        numbered.push((
-            number.value(),
-            owner.to_owned(),
-            Change::AddNode(Box::new(item)),
-        ));
-    }
-    for row in transaction.open_table(REFERENCES)?.iter()? {
-        let (number, reference) = row?;
-        let (owner, kind, item) = reference.value();
-        let mut decoder = Decoder::new(item);
-        let change = match kind {
-            ADDED => Change::AddReference(
-                AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?,
-            ),
-            _ => Change::DeleteReference(
-                DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?,
-            ),
-        };
-        numbered.push((number.value(), owner.to_owned(), change));
-    }
+    let mut numbered = nodes(&transaction)?;
+    numbered.extend(references(&transaction)?);
     numbered.sort_by_key(|(number, ..)| *number);
     contents.changes = numbered
         .into_iter()
         .map(|(_, owner, change)| (owner, change))
         .collect();
     Ok(contents)
+}
+
+/// Number, owner and change.
+type Numbered = (u64, String, Change);
+
+fn nodes(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseError> {
+    let mut nodes = Vec::new();
+    for row in transaction.open_table(NODES)?.iter()? {
+        let (number, node) = row?;
+        let number = number.value();
+        let (owner, item) = node.value();
+        match decode::<AddNodesItem>(item) {
+            Ok(item) => nodes.push((number, owner.to_owned(), Change::AddNode(Box::new(item)))),
+            Err(error) => {
+                let of_number = |row: (_, u64)| (row.1 == number).then_some(row.0);
+                let rows = transaction.open_table(NUMBER_OF_NODE)?;
+                let mut rows = rows
+                    .iter()?
+                    .map(|row| row.map(|(node, number)| (node_id(node.value()), number.value())));
+                let node = rows.find_map(|row| row.map(of_number).transpose());
+                let node = node.transpose()?.unwrap_or(format!("node {number}"));
+                return Err(error.of("nodes", format!("{node}, of {owner},")));
+            }
+        }
+    }
+    Ok(nodes)
+}
+
+fn references(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseError> {
+    let mut references = Vec::new();
+    for row in transaction.open_table(REFERENCES)?.iter()? {
+        let (number, reference) = row?;
+        let number = number.value();
+        let (owner, kind, item) = reference.value();
+        match decode_reference(kind, item) {
+            Ok(change) => references.push((number, owner.to_owned(), change)),
+            Err(error) => {
+                let ends = ends_of(transaction, number)?;
+                return Err(error.of("references", format!("a reference of {ends}, of {owner},")));
+            }
+        }
+    }
+    Ok(references)
+}
+
+/// The nodes that a reference belongs to, as far as the database knows without its record.
+fn ends_of(transaction: &ReadTransaction, wanted: u64) -> Result<String, DatabaseError> {
+    let mut ends = Vec::new();
+    for row in transaction.open_multimap_table(REFERENCES_OF)?.iter()? {
+        let (node, numbers) = row?;
+        for number in numbers {
+            if number?.value() == wanted {
+                ends.push(node_id(node.value()));
+            }
+        }
+    }
+    Ok(ends.join(" and "))
+}
+
+/// A key of `NUMBER_OF_NODE` and `REFERENCES_OF`, for people.
+fn node_id(key: &[u8]) -> String {
+    let node = decode::<NodeId>(key);
+    node.map_or_else(|_| format!("{key:02x?}"), |node| node.to_string())
+}
+
+/// Takes the URIs away from these namespaces, so that their indices can stand for others.
+pub(super) fn free_namespaces(
+    transaction: &WriteTransaction,
+    namespaces: &[u16],
+) -> Result<(), DatabaseError> {
+    let mut table = transaction.open_table(NAMESPACES)?;
+    for namespace in namespaces {
+        table.remove(namespace)?;
+    }
+    Ok(())
 }
 
 /// Removes a Provider's record.
@@ -128,12 +179,14 @@ pub(super) fn remove_provider(
     Ok(())
 }
 
-fn security_group(row: SecurityGroupRow<'_>) -> Result<SecurityGroupRecord, DatabaseError> {
+fn security_group(
+    name: &str,
+    row: SecurityGroupRow<'_>,
+) -> Result<SecurityGroupRecord, DatabaseError> {
     let (configuration, user, first_token_id, current_token_id, next_key_at, key_data) = row;
-    let mut decoder = Decoder::new(configuration);
     Ok(SecurityGroupRecord {
-        configuration: SecurityGroupDataType::decode(&mut decoder)
-            .map_err(DatabaseError::corrupt)?,
+        configuration: decode(configuration)
+            .map_err(|error| error.of("security groups", format!("SecurityGroup {name}")))?,
         user,
         first_token_id,
         current_token_id,
@@ -178,10 +231,21 @@ pub(super) fn remove_security_group(
 pub(super) fn record(
     transaction: &WriteTransaction,
     owner: &str,
-    newcomer: Option<&ProviderRecord>,
+    newcomer: Option<&NewProvider<'_>>,
     changes: &[Change],
 ) -> Result<(), DatabaseError> {
-    if let Some(record) = newcomer {
+    if let Some(newcomer) = newcomer {
+        let NewProvider {
+            record,
+            namespace,
+            uri,
+            charged,
+        } = newcomer;
+        // Its URI may be known to the server and not to the file: from a registration that could not be made durable.
+        transaction
+            .open_table(NAMESPACES)?
+            .insert(namespace, *uri)?;
+        owners::set(transaction, *namespace, Some(charged))?;
         transaction.open_table(PROVIDERS)?.insert(
             record.name.as_str(),
             (
@@ -283,7 +347,8 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
         else {
             continue;
         };
-        let (source, target) = ends(kind, &item)?;
+        let (source, target) = ends(kind, &item)
+            .map_err(|error| error.of("references", format!("a reference of {node}")))?;
         for end in [source, target] {
             references_of.remove(self::key(&end).as_slice(), number)?;
         }
@@ -292,18 +357,11 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
 }
 
 /// The nodes at the ends of a reference that `REFERENCES` holds.
-fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), DatabaseError> {
-    let mut decoder = Decoder::new(item);
-    Ok(match kind {
-        ADDED => {
-            let item = AddReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
-            (item.source_node_id, item.target_node_id.node_id)
-        }
-        _ => {
-            let item =
-                DeleteReferencesItem::decode(&mut decoder).map_err(DatabaseError::corrupt)?;
-            (item.source_node_id, item.target_node_id.node_id)
-        }
+fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), RecordError> {
+    Ok(match decode_reference(kind, item)? {
+        Change::AddReference(item) => (item.source_node_id, item.target_node_id.node_id),
+        Change::DeleteReference(item) => (item.source_node_id, item.target_node_id.node_id),
+        _ => (NodeId::NULL, NodeId::NULL),
     })
 }
 
@@ -313,4 +371,26 @@ fn key(node: &NodeId) -> Vec<u8> {
 
 fn local(node: &ExpandedNodeId) -> &NodeId {
     &node.node_id
+}
+
+/// Makes the record of `ns=7;i=1` one that cannot be decoded.
+#[cfg(test)]
+pub(super) fn damage_node(transaction: &WriteTransaction) {
+    let numbers = transaction.open_table(NUMBER_OF_NODE).unwrap();
+    let number = numbers.get(key(&NodeId::numeric(7, 1)).as_slice()).unwrap();
+    let number = number.unwrap().value();
+    let mut nodes = transaction.open_table(NODES).unwrap();
+    nodes.insert(number, ("P", [0xFF].as_slice())).unwrap();
+}
+
+/// Makes the record of a reference of `ns=7;i=1` one that cannot be decoded.
+#[cfg(test)]
+pub(super) fn damage_reference(transaction: &WriteTransaction) {
+    let of_node = transaction.open_multimap_table(REFERENCES_OF).unwrap();
+    let mut numbers = of_node.get(key(&NodeId::numeric(7, 1)).as_slice()).unwrap();
+    let number = numbers.next().unwrap().unwrap().value();
+    let mut references = transaction.open_table(REFERENCES).unwrap();
+    references
+        .insert(number, ("P", ADDED, [0xFF].as_slice()))
+        .unwrap();
 }

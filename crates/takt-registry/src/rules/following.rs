@@ -29,9 +29,14 @@ impl Rules {
 
     fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
         let node = &item.requested_new_node_id.node_id;
-        let parts =
-            |state: &ProviderState| (Arc::clone(&state.available), Arc::clone(&state.gateway));
-        let Some((available, gateway)) = self.providers.with_namespace(node.namespace, parts)
+        let parts = |state: &ProviderState| {
+            // `opc.iox2` names an application of the Provider's host: only over shared memory that is known to be this one.
+            let is_local = state.record.user.is_some();
+            let (available, gateway) = (Arc::clone(&state.available), Arc::clone(&state.gateway));
+            (available, gateway, is_local)
+        };
+        let Some((available, gateway, is_local)) =
+            self.providers.with_namespace(node.namespace, parts)
         else {
             return;
         };
@@ -43,7 +48,11 @@ impl Rules {
         }
         if let Some(endpoint) = server_endpoint(item) {
             // The registry forwards over shared memory where it can.
-            if endpoint.is_shared_memory() || !gateway.has_shared_memory() {
+            let is_better = match endpoint.is_shared_memory() {
+                true => is_local,
+                false => !gateway.has_shared_memory(),
+            };
+            if is_better {
                 gateway.set_endpoint(endpoint);
             }
         }
@@ -145,9 +154,11 @@ impl Rules {
                     );
                     warn_on_error(&item.source_node_id, taken);
                 }
-                Change::AddNamespace { .. }
-                | Change::DeleteNode(_)
-                | Change::DeleteReference(_) => {}
+                // It keeps its index, and counts for nobody.
+                Change::AddNamespace { index, .. } => {
+                    self.names.free(*index);
+                }
+                Change::DeleteNode(_) | Change::DeleteReference(_) => {}
             }
         }
     }

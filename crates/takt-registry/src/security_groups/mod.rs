@@ -58,17 +58,20 @@ impl SecurityGroups {
         space: &Arc<AddressSpace>,
         contents: &mut Contents,
         options: &[SecurityGroupOptions],
-    ) -> Arc<Self> {
+    ) -> Result<Arc<Self>, DatabaseError> {
         let mut groups = HashMap::new();
         for record in contents.security_groups.drain(..) {
             let name = record.configuration.name.as_str().to_owned();
-            match SecurityGroup::restore(record) {
-                Some(group) => drop(groups.insert(name, group)),
-                None => tracing::warn!(security_group = %name, "cannot be restored"),
-            }
+            let group = SecurityGroup::restore(record).ok_or_else(|| DatabaseError::Record {
+                table: "security groups",
+                record: format!("SecurityGroup {name}"),
+                reason: "there is no such SecurityGroup: its configuration contradicts itself"
+                    .to_owned(),
+            })?;
+            groups.insert(name, group);
         }
         let users = options.iter();
-        Arc::new_cyclic(|this| Self {
+        Ok(Arc::new_cyclic(|this| Self {
             this: this.clone(),
             rules: Arc::clone(rules),
             space: Arc::downgrade(space),
@@ -80,7 +83,7 @@ impl SecurityGroups {
                 .map(|group| (group.name.clone(), group.users.clone()))
                 .collect(),
             own_user: rustix::process::geteuid().as_raw(),
-        })
+        }))
     }
 
     /// Shows all groups in the address space, and adds those that there shall be.

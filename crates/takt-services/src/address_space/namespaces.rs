@@ -1,6 +1,6 @@
 //! The NamespaceArray (OPC 10000-5, 6.3.1): append-only, read without a lock.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
@@ -9,11 +9,16 @@ use super::AddressSpaceError;
 /// URI of namespace 0.
 pub const STANDARD_NAMESPACE: &str = "http://opcfoundation.org/UA/";
 
-/// The NamespaceArray: an index never changes its URI, and no URI is ever taken away.
+/// What stands in the NamespaceArray at a free index, before the index itself.
+const FREE: &str = "urn:takt:free:";
+
+/// The NamespaceArray: an index never changes its URI, and no URI is ever taken away. Only an index that was [released](Self::release), and
+/// stands for nothing, is given to a new URI.
 #[derive(Debug)]
 pub struct Namespaces {
     uris: ArcSwap<Vec<Arc<str>>>,
-    append: Mutex<()>,
+    /// Held while a URI is added: the indices that are free.
+    free: Mutex<Vec<u16>>,
     capacity: usize,
     aliases: ArcSwap<Vec<(u16, u16)>>,
 }
@@ -24,13 +29,13 @@ impl Namespaces {
         let uris = vec![Arc::from(STANDARD_NAMESPACE), Arc::from(application_uri)];
         Self {
             uris: ArcSwap::from_pointee(uris),
-            append: Mutex::new(()),
+            free: Mutex::default(),
             aliases: ArcSwap::default(),
             capacity: capacity.clamp(2, usize::from(u16::MAX) + 1),
         }
     }
 
-    /// The index of `uri`, appended if it is new.
+    /// The index of `uri`: if it is new, that of a free place, or else behind all others.
     ///
     /// # Errors
     /// An empty URI, or no room for another one.
@@ -41,15 +46,42 @@ impl Namespaces {
         if uri.is_empty() {
             return Err(AddressSpaceError::NamespaceUriEmpty);
         }
-        let _appending = self.append.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free();
         if let Some(index) = self.index_of(uri) {
             return Ok(index);
         }
         let mut uris = Vec::clone(&self.uris.load());
-        let index = self.next_index(&uris)?;
-        uris.push(Arc::from(uri));
+        let index = self.next_index(&free, &uris)?;
+        match uris.get_mut(usize::from(index)) {
+            Some(place) => *place = Arc::from(uri),
+            None => uris.push(Arc::from(uri)),
+        }
+        free.retain(|other| *other != index);
         self.uris.store(Arc::new(uris));
         Ok(index)
+    }
+
+    /// Makes the place at `index` free: from now on it stands for no namespace, until a new URI gets it. For when no client has
+    /// a NodeId with this index, as before the server serves.
+    pub fn release(&self, index: u16) {
+        let mut free = self.free();
+        let mut uris = Vec::clone(&self.uris.load());
+        if let Some(place) = uris.get_mut(usize::from(index))
+            && !free.contains(&index)
+        {
+            *place = format!("{FREE}{index}").into();
+            free.push(index);
+            self.uris.store(Arc::new(uris));
+        }
+    }
+
+    /// Whether `index` is a free place.
+    pub fn is_free(&self, index: u16) -> bool {
+        self.free().contains(&index)
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<u16>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The index that `uri` has, or would get from [`register`](Self::register).
@@ -57,19 +89,21 @@ impl Namespaces {
         match self.index_of(uri) {
             Some(index) => Ok(index),
             None if uri.is_empty() => Err(AddressSpaceError::NamespaceUriEmpty),
-            None => self.next_index(&self.uris.load()),
+            None => self.next_index(&self.free(), &self.uris.load()),
         }
     }
 
-    fn next_index(&self, uris: &[Arc<str>]) -> Result<u16, AddressSpaceError> {
-        if uris.len() >= self.capacity {
-            return Err(AddressSpaceError::TooManyNamespaces {
-                limit: self.capacity,
-            });
+    fn next_index(&self, free: &[u16], uris: &[Arc<str>]) -> Result<u16, AddressSpaceError> {
+        if let Some(index) = free.first() {
+            return Ok(*index);
         }
-        u16::try_from(uris.len()).map_err(|_| AddressSpaceError::TooManyNamespaces {
+        let full = AddressSpaceError::TooManyNamespaces {
             limit: self.capacity,
-        })
+        };
+        match u16::try_from(uris.len()) {
+            Ok(index) if uris.len() < self.capacity => Ok(index),
+            _ => Err(full),
+        }
     }
 
     /// The index of `uri`, if it is registered.
@@ -94,7 +128,7 @@ impl Namespaces {
     /// A client that knows a node from another server's address space, whose NamespaceArray is in another order, finds
     /// it here under the NodeId that it has there.
     pub fn set_alias(&self, alias: u16, index: u16) {
-        let _changing = self.append.lock().unwrap_or_else(PoisonError::into_inner);
+        let _changing = self.free();
         let mut aliases = Vec::clone(&self.aliases.load());
         aliases.retain(|(known, _)| *known != alias);
         if alias != index {
@@ -142,5 +176,22 @@ mod tests {
         );
         assert_eq!(namespaces.uri(2).as_deref(), Some("urn:a"));
         assert!(!namespaces.contains(4));
+    }
+
+    #[test]
+    fn a_free_place_is_given_to_the_next_uri() {
+        let namespaces = Namespaces::new("urn:host:application", 5);
+        assert_eq!(namespaces.register("urn:a"), Ok(2));
+        assert_eq!(namespaces.register("urn:b"), Ok(3));
+        assert_eq!(namespaces.register("urn:x"), Ok(4));
+        namespaces.release(4);
+        namespaces.release(9);
+        assert!(namespaces.is_free(4) && !namespaces.is_free(3) && !namespaces.is_free(9));
+        assert_eq!(namespaces.index_of("urn:x"), None);
+        assert!(namespaces.uri(4).is_some());
+        assert_eq!(namespaces.index_or_next("urn:c"), Ok(4));
+        assert_eq!(namespaces.register("urn:c"), Ok(4));
+        assert_eq!(namespaces.uri(4).as_deref(), Some("urn:c"));
+        assert!(namespaces.register("urn:d").is_err());
     }
 }

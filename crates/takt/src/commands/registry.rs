@@ -1,11 +1,9 @@
 //! `takt registry`: the SemanticRegistryServer.
 
-use std::path::PathBuf;
-
 use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, model};
-use takt_registry::{Registry, RegistryOptions};
+use takt_registry::{NameLimits, Registry, RegistryOptions};
 use takt_ua::{NodeId, Variant};
 
 use crate::arguments::{RegistryArguments, RegistryCommand, RegistryServeArguments};
@@ -25,13 +23,22 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install()?;
-    let data = arguments.data.unwrap_or_else(default_data_directory);
+    let data = match arguments.data {
+        Some(data) => data,
+        None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,
+    };
+    let limits = NameLimits::for_providers(arguments.max_providers);
     let registry = Registry::start(RegistryOptions {
         application_name: arguments.name,
         endpoint: arguments.endpoint,
         database: data.join("registry.redb"),
         nodesets: arguments.nodeset,
         security_groups: arguments.security_group,
+        allow_tcp_registration: arguments.allow_tcp_registration,
+        name_limits: NameLimits {
+            namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),
+            ..limits
+        },
         serve: ServeOptions {
             group: arguments.share.group,
             ..ServeOptions::default()
@@ -77,14 +84,4 @@ fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Res
         .map_err(explained)?;
     output::line(format_args!("{name} is forgotten"));
     Ok(())
-}
-
-/// `$XDG_STATE_HOME/takt`, by default `~/.local/state/takt` (XDG Base Directory Specification).
-fn default_data_directory() -> PathBuf {
-    let from = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
-    from("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| from("HOME").map(|home| PathBuf::from(home).join(".local/state")))
-        .unwrap_or_else(std::env::temp_dir)
-        .join("takt")
 }

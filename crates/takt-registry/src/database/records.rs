@@ -1,0 +1,67 @@
+//! Records of the database: the standard's structures in UA binary, and what is said of one that cannot be decoded.
+
+use takt_services::Change;
+use takt_ua::NodeId;
+use takt_ua::binary::{Decode, DecodeError, Decoder};
+use takt_ua::structures::{
+    AddNodesItem, AddReferencesItem, DeleteReferencesItem, SecurityGroupDataType,
+};
+
+use super::DatabaseError;
+
+/// In the table of references: the reference was added.
+pub(super) const ADDED: u8 = 0;
+/// In the table of references: the reference was deleted.
+pub(super) const DELETED: u8 = 1;
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RecordError {
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error("{0} bytes are left over")]
+    LeftOver(usize),
+    #[error("it is of kind {0}, which does not exist")]
+    Kind(u8),
+}
+
+impl RecordError {
+    pub(super) fn of(self, table: &'static str, record: impl ToString) -> DatabaseError {
+        DatabaseError::Record {
+            table,
+            record: record.to_string(),
+            reason: self.to_string(),
+        }
+    }
+}
+
+/// Decodes a record, all of it.
+pub(super) fn decode<T: for<'a> Decode<'a>>(bytes: &[u8]) -> Result<T, RecordError> {
+    let mut decoder = Decoder::new(bytes);
+    let record = T::decode(&mut decoder)?;
+    match decoder.remaining() {
+        0 => Ok(record),
+        left => Err(RecordError::LeftOver(left)),
+    }
+}
+
+/// A change of references.
+pub(super) fn decode_reference(kind: u8, bytes: &[u8]) -> Result<Change, RecordError> {
+    match kind {
+        ADDED => decode::<AddReferencesItem>(bytes).map(Change::AddReference),
+        DELETED => decode::<DeleteReferencesItem>(bytes).map(Change::DeleteReference),
+        kind => Err(RecordError::Kind(kind)),
+    }
+}
+
+/// Decodes bytes as each kind of record: what a fuzz target calls. Says whether any accepted them.
+pub(crate) fn decode_any(bytes: &[u8]) -> bool {
+    let accepted = [
+        decode::<AddNodesItem>(bytes).is_ok(),
+        decode::<NodeId>(bytes).is_ok(),
+        decode::<SecurityGroupDataType>(bytes).is_ok(),
+        decode_reference(ADDED, bytes).is_ok(),
+        decode_reference(DELETED, bytes).is_ok(),
+    ];
+    accepted.contains(&true)
+}

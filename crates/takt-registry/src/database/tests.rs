@@ -1,0 +1,196 @@
+//! What a damaged file becomes, and what a full one keeps.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use takt_ua::structures::{AddNodesItem, AddReferencesItem};
+use takt_ua::{NodeId, QualifiedName};
+
+use super::*;
+
+fn node(number: u32) -> Change {
+    Change::AddNode(Box::new(AddNodesItem {
+        requested_new_node_id: NodeId::numeric(7, number).into(),
+        browse_name: QualifiedName::new(7, format!("Node{number}").repeat(20).as_str()),
+        ..AddNodesItem::default()
+    }))
+}
+
+fn reference(number: u32) -> Change {
+    Change::AddReference(AddReferencesItem {
+        source_node_id: NodeId::numeric(7, number),
+        target_node_id: NodeId::numeric(0, 85).into(),
+        ..AddReferencesItem::default()
+    })
+}
+
+/// A Provider with nodes and references, recorded in several transactions.
+fn fill(path: &Path) {
+    let database = Database::open(path).unwrap();
+    let record = ProviderRecord {
+        name: "P".to_owned(),
+        user: Some(1000),
+        secret_digest: Vec::new(),
+    };
+    let new = NewProvider {
+        record: &record,
+        namespace: 7,
+        uri: "urn:takt:provider:P",
+        charged: &Owner::User(1000),
+    };
+    database.record("P", Some(&new), &[node(1)]).unwrap();
+    database.settle().unwrap();
+    for round in 0..10_u32 {
+        let changes: Vec<Change> = (0..30)
+            .flat_map(|number| [node(100 * round + number + 2), reference(number + 1)])
+            .collect();
+        database.record("P", None, &changes).unwrap();
+        database.settle().unwrap();
+    }
+}
+
+fn summary(contents: &Contents) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?}",
+        contents.namespaces, contents.owners, contents.providers, contents.changes
+    )
+}
+
+fn read(path: &Path) -> Result<String, DatabaseError> {
+    let contents = Database::open(path)?.load()?;
+    Ok(summary(&contents))
+}
+
+/// Damages a copy in each of many ways: it is read as it was, or refused.
+fn damaged_copies(damage: impl Fn(&mut Vec<u8>, usize)) -> usize {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    fill(&path);
+    let whole = fs::read(&path).unwrap();
+    let good = read(&path).unwrap();
+    let copy = directory.path().join("copy.redb");
+    let mut refused = 0;
+    for offset in (0..whole.len()).step_by(4096) {
+        let mut bytes = whole.clone();
+        damage(&mut bytes, offset);
+        fs::write(&copy, &bytes).unwrap();
+        match read(&copy) {
+            Ok(contents) => assert!(contents == good, "page at {offset}: other contents"),
+            Err(DatabaseError::Damaged { path, reason }) => {
+                assert_eq!(path, copy);
+                assert!(!reason.is_empty());
+                refused += 1;
+            }
+            Err(error) => panic!("page at {offset}: {error:?}"),
+        }
+    }
+    refused
+}
+
+#[test]
+fn zeroed_pages_are_damage() {
+    let refused = damaged_copies(|bytes, offset| bytes[offset..offset + 4096].fill(0));
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
+fn a_truncated_file_is_damage() {
+    let refused = damaged_copies(|bytes, offset| bytes.truncate(offset + 100));
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
+fn changed_bytes_are_damage() {
+    let refused = damaged_copies(|bytes, offset| bytes[offset + 40] ^= 0x55);
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
+fn an_empty_file_or_any_other_is_no_new_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    fs::write(&path, "").unwrap();
+    assert!(matches!(read(&path), Err(DatabaseError::Empty { .. })));
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+    fs::write(&path, "no database at all").unwrap();
+    assert!(matches!(read(&path), Err(DatabaseError::Damaged { .. })));
+    fs::remove_file(&path).unwrap();
+    assert!(read(&path).is_ok());
+    let files: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn one_registry_at_a_time_has_a_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    let first = Database::open(&path).unwrap();
+    assert!(matches!(read(&path), Err(DatabaseError::InUse { .. })));
+    drop(first);
+    assert!(read(&path).is_ok());
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    for (table, damage) in [
+        ("nodes", tables::damage_node as fn(&WriteTransaction)),
+        ("references", tables::damage_reference),
+    ] {
+        let _ = fs::remove_file(&path);
+        fill(&path);
+        let database = Database::open(&path).unwrap();
+        let damaged = database.with(|open| {
+            damage(open.transaction()?);
+            Ok(())
+        });
+        damaged.unwrap();
+        database.settle().unwrap();
+        drop(database);
+        let error = read(&path).unwrap_err();
+        assert!(
+            matches!(&error, DatabaseError::Record { table: found, .. } if *found == table),
+            "{error:?}"
+        );
+        let text = error.to_string();
+        assert!(text.contains("ns=7;i=1"), "{text}");
+    }
+}
+
+#[test]
+fn a_panic_in_the_database_is_an_error_and_the_file_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    fill(&path);
+    let good = read(&path).unwrap();
+    let database = Database::open(&path).unwrap();
+    database.record("P", None, &[node(9000)]).unwrap();
+    let result: Result<(), _> = database.with(|_| panic!("page 7 is of no type"));
+    match result {
+        Err(DatabaseError::Damaged { reason, .. }) => assert_eq!(reason, "page 7 is of no type"),
+        other => panic!("{other:?}"),
+    }
+    // What was not settled is gone; what was is there.
+    assert_eq!(summary(&database.load().unwrap()), good);
+    database.record("P", None, &[node(9001)]).unwrap();
+    database.settle().unwrap();
+    drop(database);
+    assert!(read(&path).unwrap().contains("9001"));
+}
+
+#[test]
+fn no_bytes_make_the_decoders_of_records_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("registry.redb");
+    fill(&path);
+    let bytes = fs::read(&path).unwrap();
+    let accepted = bytes.windows(64).step_by(7).filter(|part| decode_any(part));
+    assert!(accepted.count() < bytes.len());
+    let Change::AddNode(item) = node(1) else {
+        panic!("just made");
+    };
+    assert!(decode_any(&takt_ua::binary::Encode::encode_to_vec(&*item)));
+}

@@ -1,0 +1,335 @@
+//! The budget of names: how many Providers and namespaces each client may have, and which names nobody may take.
+//!
+//! Counted are Unix users over shared memory and source addresses over TCP. A namespace counts from its Provider's first registration
+//! until `registry forget`, whether the Provider is registered or not: its index stands for its URI all that time. Within a run
+//! of the registry an index never stands for another URI, so that no NodeId comes to be another Provider's.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use takt_services::{Caller, Transport};
+use takt_shm::{ApplicationName, Runtime};
+use takt_ua::StatusCode;
+
+/// Names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameLimits {
+    /// Providers that are registered.
+    pub providers: usize,
+    /// Namespaces: those of registered Providers, and those of Providers that have unregistered and are not forgotten.
+    pub namespaces: usize,
+}
+
+impl NameLimits {
+    /// Room for so many Providers, and twice as many namespaces.
+    #[must_use]
+    pub fn for_providers(providers: usize) -> Self {
+        Self {
+            providers,
+            namespaces: providers.saturating_mul(2),
+        }
+    }
+}
+
+impl Default for NameLimits {
+    /// 16 Providers and 32 namespaces.
+    fn default() -> Self {
+        Self::for_providers(16)
+    }
+}
+
+/// Who is charged for a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Owner {
+    /// The Unix user that registered over shared memory.
+    User(u32),
+    /// The address that registered over TCP; of an IPv6 address its network.
+    Address(IpAddr),
+}
+
+impl Owner {
+    /// Who is charged for what `caller` registers; `None` if nobody can be told.
+    pub(crate) fn of(caller: &Caller) -> Option<Self> {
+        match caller.peer.transport {
+            Transport::SharedMemory => caller.peer.user.map(Self::User),
+            Transport::Tcp => {
+                let address: SocketAddr = caller.peer.address.parse().ok()?;
+                Some(Self::Address(network(address.ip())))
+            }
+        }
+    }
+}
+
+/// An IPv6 host has all addresses of a /64 to choose from: they count as one.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        address => address,
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => write!(f, "Unix user {user}"),
+            Self::Address(address) => write!(f, "address {address}"),
+        }
+    }
+}
+
+/// Whose the namespaces are, and what is refused.
+pub(crate) struct Names {
+    limits: NameLimits,
+    /// Where the applications of this host meet: who runs there has its name.
+    runtime: Arc<Runtime>,
+    owners: Mutex<HashMap<u16, Owner>>,
+    refusals: Mutex<Refusals>,
+}
+
+/// A Provider that wants to be registered for the first time, or again after it has unregistered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Application<'a> {
+    pub(crate) name: &'a str,
+    /// The index of its namespace.
+    pub(crate) namespace: u16,
+}
+
+impl Names {
+    pub(crate) fn new(limits: NameLimits, runtime: Arc<Runtime>) -> Self {
+        Self {
+            limits,
+            runtime,
+            owners: Mutex::default(),
+            refusals: Mutex::default(),
+        }
+    }
+
+    fn owners(&self) -> MutexGuard<'_, HashMap<u16, Owner>> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Charges `owner` with a namespace, and nobody else.
+    pub(crate) fn set(&self, namespace: u16, owner: Owner) {
+        self.owners().insert(namespace, owner);
+    }
+
+    /// Frees a namespace. Says whether anybody was charged with it.
+    pub(crate) fn free(&self, namespace: u16) -> bool {
+        self.owners().remove(&namespace).is_some()
+    }
+
+    /// Whether anybody is charged with a namespace.
+    pub(crate) fn is_taken(&self, namespace: u16) -> bool {
+        self.owners().contains_key(&namespace)
+    }
+
+    /// Whether `caller` may have the name, beside the `registered` Providers' namespaces: who is charged with it then.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        application: Application<'_>,
+        registered: &[u16],
+    ) -> Result<Owner, StatusCode> {
+        let name = application.name;
+        let Some(owner) = Owner::of(caller) else {
+            return Err(StatusCode::BadUserAccessDenied);
+        };
+        let (providers, namespaces) = {
+            let owners = self.owners();
+            let is_owners = |namespace: &u16| owners.get(namespace) == Some(&owner);
+            let others = owners
+                .keys()
+                .filter(|other| **other != application.namespace);
+            (
+                registered.iter().filter(|other| is_owners(other)).count(),
+                others.filter(|other| is_owners(other)).count(),
+            )
+        };
+        let limits = self.limits;
+        if providers >= limits.providers {
+            self.log(format_args!(
+                "{name} is not registered: {owner} has {providers} Providers, the limit of --max-providers"
+            ));
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        if namespaces >= limits.namespaces {
+            self.log(format_args!(
+                "{name} is not registered: {owner} has {namespaces} namespaces, the limit of --max-namespaces; \
+                 `takt registry forget NAME` frees those of Providers that are gone"
+            ));
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        let running = ApplicationName::new(name).ok();
+        let running = running.and_then(|name| self.runtime.user_of(&name));
+        match (running, owner) {
+            (None, _) => Ok(owner),
+            (Some(user), Owner::User(other)) if user == other => Ok(owner),
+            (Some(user), _) => {
+                self.log(format_args!(
+                    "{name} is not registered for {owner}: an application of Unix user {user} runs under this name on this \
+                     host, and may register over shared memory"
+                ));
+                Err(StatusCode::BadUserAccessDenied)
+            }
+        }
+    }
+
+    /// Somebody wanted to change nodes over TCP, which is not allowed.
+    pub(crate) fn refuse_tcp(&self, caller: &Caller) -> StatusCode {
+        match Owner::of(caller) {
+            Some(owner) => self.log(format_args!(
+                "registration over opc.tcp refused to {owner}: start `takt registry` with --allow-tcp-registration if you trust \
+                 everybody who reaches its port"
+            )),
+            None => self.log(format_args!("registration over opc.tcp refused")),
+        }
+        StatusCode::BadUserAccessDenied
+    }
+
+    /// Logs a refusal, unless the same one was logged just now.
+    fn log(&self, line: fmt::Arguments<'_>) {
+        let line = line.to_string();
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if refusals.is_new(&line, Instant::now()) {
+            tracing::warn!("{line}");
+        }
+    }
+}
+
+/// The same refusal is logged once in this time: who is refused tries again and again.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// So many different refusals are logged within [`QUIET`] at most: names and addresses are a client's to choose.
+const MOST_REFUSALS: usize = 64;
+
+/// Refusals that were logged just now.
+#[derive(Default)]
+struct Refusals(HashMap<String, Instant>);
+
+impl Refusals {
+    fn is_new(&mut self, line: &str, now: Instant) -> bool {
+        self.0
+            .retain(|_, logged| now.saturating_duration_since(*logged) < QUIET);
+        if self.0.contains_key(line) || self.0.len() >= MOST_REFUSALS {
+            return false;
+        }
+        self.0.insert(line.to_owned(), now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_services::Peer;
+
+    use super::*;
+
+    fn caller(transport: Transport, user: Option<u32>, address: &str) -> Caller {
+        Caller {
+            peer: Arc::new(Peer {
+                transport,
+                user,
+                process: None,
+                address: address.to_owned(),
+            }),
+            ..Caller::local()
+        }
+    }
+
+    fn local(user: u32) -> Caller {
+        caller(Transport::SharedMemory, Some(user), "process 1")
+    }
+
+    fn remote(address: &str) -> Caller {
+        caller(Transport::Tcp, None, address)
+    }
+
+    fn names(limits: NameLimits) -> (Names, tempfile::TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = Runtime::open(Some(directory.path())).unwrap();
+        (Names::new(limits, runtime), directory)
+    }
+
+    fn application(namespace: u16) -> Application<'static> {
+        Application {
+            name: "Application",
+            namespace,
+        }
+    }
+
+    #[test]
+    fn each_user_and_each_address_has_a_budget() {
+        let limits = NameLimits {
+            providers: 2,
+            namespaces: 3,
+        };
+        let (names, _directory) = names(limits);
+        let full = Err(StatusCode::BadResourceUnavailable);
+        let callers = [
+            local(1000),
+            local(1001),
+            remote("10.0.0.7:1"),
+            remote("10.0.0.8:1"),
+        ];
+        let mut registered = Vec::new();
+        let mut next = 5_u16;
+        for caller in &callers {
+            for _ in 0..2 {
+                let owner = names.admit(caller, application(next), &registered).unwrap();
+                names.set(next, owner);
+                registered.push(next);
+                next += 1;
+            }
+            assert_eq!(names.admit(caller, application(next), &registered), full);
+        }
+        // Another port of the same host is no other host.
+        assert_eq!(
+            names.admit(&remote("10.0.0.7:2"), application(99), &registered),
+            full
+        );
+        // Who unregisters keeps the namespace.
+        registered.retain(|namespace| *namespace != 5);
+        let owner = names
+            .admit(&callers[0], application(next), &registered)
+            .unwrap();
+        names.set(next, owner);
+        assert_eq!(names.admit(&callers[0], application(99), &registered), full);
+        // It may come back, and forgetting it makes room.
+        assert_eq!(
+            names.admit(&callers[0], application(5), &registered),
+            Ok(owner)
+        );
+        assert!(names.free(5) && !names.free(5));
+        assert_eq!(
+            names.admit(&callers[0], application(99), &registered),
+            Ok(owner)
+        );
+    }
+
+    #[test]
+    fn an_address_is_that_of_a_host() {
+        let owner = |address: &str| Owner::of(&remote(address)).map(|owner| owner.to_string());
+        for (address, expected) in [
+            ("10.0.0.7:4840", Some("address 10.0.0.7")),
+            ("[::ffff:10.0.0.7]:1", Some("address 10.0.0.7")),
+            ("[2001:db8::1:2:3]:1", Some("address 2001:db8::")),
+            ("somewhere", None),
+        ] {
+            assert_eq!(owner(address).as_deref(), expected, "{address}");
+        }
+        assert_eq!(Owner::of(&caller(Transport::SharedMemory, None, "")), None);
+    }
+
+    #[test]
+    fn refusals_fill_no_log() {
+        let mut refusals = Refusals::default();
+        let now = Instant::now();
+        assert!(refusals.is_new("a", now) && !refusals.is_new("a", now));
+        assert!(refusals.is_new("a", now + QUIET));
+        let logged = (0..1000).filter(|number| refusals.is_new(&number.to_string(), now + QUIET));
+        assert!(logged.count() < MOST_REFUSALS);
+    }
+}

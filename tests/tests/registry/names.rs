@@ -1,0 +1,255 @@
+//! Nobody takes all names, nobody takes the name of an application that runs, and over TCP nobody registers unless that is allowed.
+
+use takt_app::serve::ServeOptions;
+use takt_app::{Client, Identity, Variable, model};
+use takt_tests::{Registry, Sandbox};
+use takt_ua::structures::{DeleteNodesItem, DeleteNodesRequest};
+use takt_ua::{NodeId, StatusCode};
+
+use crate::ownership::add_provider;
+use crate::{
+    PATIENCE, available, client, client_as, consumer, eventually, tank, wait_until_available,
+};
+
+/// A client that says it is the Provider `name`.
+fn claiming(sandbox: &Sandbox, endpoint: &str, name: &str) -> Client {
+    let uri = model::provider_uri(name);
+    client_as(sandbox, endpoint, &uri, Identity::Anonymous)
+}
+
+fn register(sandbox: &Sandbox, endpoint: &str, name: &str) -> StatusCode {
+    add_provider(&mut claiming(sandbox, endpoint, name), name)
+}
+
+fn namespaces(sandbox: &Sandbox, registry: &Registry) -> Vec<String> {
+    client(sandbox, &registry.endpoint)
+        .namespace_array()
+        .unwrap()
+}
+
+/// Registers a Provider and takes it back: its namespace stays.
+fn come_and_go(sandbox: &Sandbox, endpoint: &str, name: &str) -> StatusCode {
+    let mut client = claiming(sandbox, endpoint, name);
+    let added = add_provider(&mut client, name);
+    if added.is_bad() {
+        return added;
+    }
+    let object = client.find(name).unwrap().node_id.node_id;
+    let response = client.call(DeleteNodesRequest {
+        nodes_to_delete: vec![DeleteNodesItem {
+            node_id: object,
+            delete_target_references: true,
+        }],
+        ..DeleteNodesRequest::default()
+    });
+    response.unwrap().results[0]
+}
+
+#[test]
+fn over_tcp_nobody_registers_unless_that_is_allowed() {
+    let sandbox = Sandbox::new();
+    let mut registry = Registry::start(&sandbox, &[]);
+    let before = namespaces(&sandbox, &registry);
+    let denied = StatusCode::BadUserAccessDenied;
+    let name = sandbox.application("Anonymous");
+    for _ in 0..3 {
+        assert_eq!(register(&sandbox, &registry.endpoint, &name), denied);
+    }
+    assert_eq!(namespaces(&sandbox, &registry), before);
+    // A Provider of ours says which option is missing.
+    let address = registry.endpoint.clone();
+    let mut provider = sandbox.takt(&[
+        "provider",
+        "machine",
+        "--name",
+        &name,
+        "--registry",
+        &address,
+    ]);
+    let mut provider = takt_tests::Process::spawn("takt provider", &mut provider);
+    let _ = provider.wait_for("its endpoints", PATIENCE, |line| line.contains(" serves "));
+    let option = "--allow-tcp-registration";
+    let log = |process: &takt_tests::Process| process.report();
+    eventually("the Provider names the option", PATIENCE, || {
+        log(&provider).contains(option)
+    });
+    eventually("the registry names the option", PATIENCE, || {
+        log(&registry.process).contains(option)
+    });
+    provider.kill();
+    // Over shared memory everything is as ever, and over TCP everybody reads.
+    let local = sandbox.application("Local");
+    let _tank = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &local);
+    let mut reader = client(&sandbox, &registry.endpoint);
+    let level = reader.find(&format!("{local}/Level")).unwrap();
+    assert_eq!(
+        reader.read_good(&level.node_id.node_id).unwrap(),
+        40.0.into()
+    );
+
+    // Who registered while it was allowed is known, and does nothing more when it is not.
+    registry.process.kill();
+    let endpoint = registry.endpoint.clone();
+    registry = Registry::start_at(&sandbox, &endpoint, &[option]);
+    let distant = sandbox.elsewhere();
+    let remote = sandbox.application("Remote");
+    let tank = tank(&distant, &remote, &registry.endpoint).unwrap();
+    eventually("registered", PATIENCE, || tank.is_registered());
+    registry.process.kill();
+    let registry = Registry::start_at(&sandbox, &endpoint, &[]);
+    eventually("refused", PATIENCE, || {
+        log(&registry.process).contains(option)
+    });
+    assert_eq!(available(&mut consumer, &remote), Some(false));
+    assert!(!tank.is_registered());
+    // It does not count as connected, so that it can be forgotten.
+    let address = registry.shared_memory();
+    let forget = ["registry", "forget", &remote, "--registry", &address];
+    let _ = sandbox.run(&forget).expect_success();
+    assert_eq!(available(&mut consumer, &remote), None);
+}
+
+#[test]
+fn one_address_has_a_few_names_and_leaves_the_others() {
+    let sandbox = Sandbox::new();
+    let arguments = ["--allow-tcp-registration", "--max-providers", "3"];
+    let mut registry = Registry::start(&sandbox, &arguments);
+    let full = StatusCode::BadResourceUnavailable;
+    let name = |number: u32| sandbox.application(&format!("Many{number}n"));
+    for round in 0..2 {
+        let known = namespaces(&sandbox, &registry);
+        for number in 0..20 {
+            let status = register(&sandbox, &registry.endpoint, &name(number));
+            match (number, round) {
+                (0..3, 0) => assert_eq!(status, StatusCode::Good, "{number}"),
+                // Their sessions are gone, and nobody else has their secrets.
+                (0..3, _) => assert!(status.is_bad(), "{number}"),
+                _ => assert_eq!(status, full, "{number}"),
+            }
+        }
+        let now = namespaces(&sandbox, &registry).len();
+        assert_eq!(now, known.len() + if round == 0 { 3 } else { 0 });
+        // The same after a restart.
+        registry.process.kill();
+        registry = Registry::start_at(&sandbox, &registry.endpoint, &arguments);
+    }
+    // Another budget: a Provider over shared memory.
+    let local = sandbox.application("Local");
+    let _tank = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &local);
+
+    let address = registry.shared_memory();
+    let forget = |name: &str| {
+        let forget = ["registry", "forget", name, "--registry", &address];
+        let _ = sandbox.run(&forget).expect_success();
+    };
+    for number in 0..3 {
+        forget(&name(number));
+    }
+    // Who comes and goes keeps the namespaces, of which there are twice as many.
+    for number in 20..30 {
+        let status = come_and_go(&sandbox, &registry.endpoint, &name(number));
+        let expected = if number < 26 { StatusCode::Good } else { full };
+        assert_eq!(status, expected, "{number}");
+    }
+    forget(&name(20));
+    let status = come_and_go(&sandbox, &registry.endpoint, &name(30));
+    assert_eq!(status, StatusCode::Good);
+    assert_eq!(register(&sandbox, &registry.endpoint, &name(31)), full);
+    // What is forgotten already is not there.
+    let again = ["registry", "forget", &name(20), "--registry", &address];
+    let unknown = sandbox.run(&again).expect_failure();
+    assert!(unknown.contains("BadNotFound"), "{unknown}");
+}
+
+#[test]
+fn the_name_of_an_application_that_runs_is_not_taken() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--allow-tcp-registration"]);
+    let name = sandbox.application("Running");
+    let start = |registry: &str| {
+        takt_app::Provider::builder(&name)
+            .registry(registry)
+            .serve(ServeOptions {
+                runtime_directory: Some(sandbox.runtime_directory()),
+                ..ServeOptions::default()
+            })
+            .variable(Variable::stored("Level", 1.0))
+            .start()
+            .unwrap()
+    };
+    // It runs, and no registry knows it yet.
+    let nowhere = format!("opc.iox2://{}", sandbox.application("Nowhere"));
+    let running = start(&nowhere);
+    let denied = StatusCode::BadUserAccessDenied;
+    let before = namespaces(&sandbox, &registry);
+    assert_eq!(register(&sandbox, &registry.endpoint, &name), denied);
+    // The registry's own name, too.
+    assert_eq!(
+        register(&sandbox, &registry.endpoint, &registry.name),
+        denied
+    );
+    assert_eq!(namespaces(&sandbox, &registry), before);
+    drop(running);
+    let mut consumer = consumer(&sandbox, &registry);
+    let _running = start(&registry.shared_memory());
+    wait_until_available(&mut consumer, &name);
+    assert_eq!(register(&sandbox, &registry.endpoint, &name), denied);
+    // A name that nobody has is free.
+    let free = sandbox.application("Free");
+    assert_eq!(
+        register(&sandbox, &registry.endpoint, &free),
+        StatusCode::Good
+    );
+}
+
+#[test]
+fn nodes_belong_to_a_provider_and_look_like_none() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let name = sandbox.application("Owner");
+    let victim = sandbox.application("Victim");
+    let mut owner = claiming(&sandbox, &registry.shared_memory(), &name);
+    let before = namespaces(&sandbox, &registry);
+    // A namespace comes with its Provider, not with any node.
+    let node = takt_ua::ExpandedNodeId {
+        node_id: NodeId::string(0, "Node"),
+        namespace_uri: model::provider_uri(&name).as_str().into(),
+        server_index: 0,
+    };
+    let objects = NodeId::from(takt_ua::ids::OBJECTS_FOLDER);
+    let add = |owner: &mut Client, browse_name, node| {
+        crate::ownership::add_named(owner, objects.clone(), node, browse_name)
+    };
+    let plain = takt_ua::QualifiedName::new(0, "Node");
+    let status = add(&mut owner, plain, node);
+    assert_eq!(status, StatusCode::BadUserAccessDenied);
+    assert_eq!(namespaces(&sandbox, &registry), before);
+
+    // An Object below Objects that would keep another Provider from its BrowseName.
+    assert_eq!(add_provider(&mut owner, &name), StatusCode::Good);
+    let uri = model::provider_uri(&name);
+    let own = owner.namespace_index(&uri).unwrap().unwrap();
+    let of_model = owner
+        .namespace_index(model::NAMESPACE_URI)
+        .unwrap()
+        .unwrap();
+    for namespace in [of_model, own] {
+        let like = takt_ua::QualifiedName::new(namespace, victim.as_str());
+        let expected = match namespace == of_model {
+            true => StatusCode::BadBrowseNameDuplicated,
+            false => StatusCode::Good,
+        };
+        let node = NodeId::string(own, &format!("{namespace}")).into();
+        assert_eq!(add(&mut owner, like, node), expected);
+    }
+    let _tank = tank(&sandbox, &victim, &registry.shared_memory()).unwrap();
+    let mut consumer = consumer(&sandbox, &registry);
+    wait_until_available(&mut consumer, &victim);
+    let like = takt_ua::QualifiedName::new(0, victim.as_str());
+    let status = add(&mut owner, like, NodeId::string(own, "Like").into());
+    assert_eq!(status, StatusCode::BadBrowseNameDuplicated);
+}
