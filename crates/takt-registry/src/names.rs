@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_services::{Caller, Transport};
+use takt_services::{Caller, Peer, Transport};
 use takt_shm::{ApplicationName, Runtime};
 use takt_ua::StatusCode;
 
@@ -51,12 +51,12 @@ pub(crate) enum Owner {
 }
 
 impl Owner {
-    /// Who is charged for what `caller` registers; `None` if nobody can be told.
-    pub(crate) fn of(caller: &Caller) -> Option<Self> {
-        match caller.peer.transport {
-            Transport::SharedMemory => caller.peer.user.map(Self::User),
+    /// Who is charged for what `peer` registers; `None` if nobody can be told.
+    pub(crate) fn of(peer: &Peer) -> Option<Self> {
+        match peer.transport {
+            Transport::SharedMemory => peer.user.map(Self::User),
             Transport::Tcp => {
-                let address: SocketAddr = caller.peer.address.parse().ok()?;
+                let address: SocketAddr = peer.address.parse().ok()?;
                 Some(Self::Address(network(address.ip())))
             }
         }
@@ -134,7 +134,7 @@ impl Names {
         registered: &[u16],
     ) -> Result<Owner, StatusCode> {
         let name = application.name;
-        let Some(owner) = Owner::of(caller) else {
+        let Some(owner) = Owner::of(&caller.peer) else {
             return Err(StatusCode::BadUserAccessDenied);
         };
         let (providers, namespaces) = {
@@ -177,9 +177,9 @@ impl Names {
         }
     }
 
-    /// Somebody wanted to change nodes over TCP, which is not allowed.
-    pub(crate) fn refuse_tcp(&self, caller: &Caller) -> StatusCode {
-        match Owner::of(caller) {
+    /// Somebody wanted to register over TCP, which is not allowed.
+    pub(crate) fn refuse_tcp(&self, peer: &Peer) -> StatusCode {
+        match Owner::of(peer) {
             Some(owner) => self.log(format_args!(
                 "registration over opc.tcp refused to {owner}: start `takt registry` with --allow-tcp-registration if you trust \
                  everybody who reaches its port"
@@ -223,8 +223,6 @@ impl Refusals {
 
 #[cfg(test)]
 mod tests {
-    use takt_services::Peer;
-
     use super::*;
 
     fn caller(transport: Transport, user: Option<u32>, address: &str) -> Caller {
@@ -311,7 +309,7 @@ mod tests {
 
     #[test]
     fn an_address_is_that_of_a_host() {
-        let owner = |address: &str| Owner::of(&remote(address)).map(|owner| owner.to_string());
+        let owner = |address: &str| Owner::of(&remote(address).peer).map(|owner| owner.to_string());
         for (address, expected) in [
             ("10.0.0.7:4840", Some("address 10.0.0.7")),
             ("[::ffff:10.0.0.7]:1", Some("address 10.0.0.7")),
@@ -320,7 +318,8 @@ mod tests {
         ] {
             assert_eq!(owner(address).as_deref(), expected, "{address}");
         }
-        assert_eq!(Owner::of(&caller(Transport::SharedMemory, None, "")), None);
+        let nobody = caller(Transport::SharedMemory, None, "");
+        assert_eq!(Owner::of(&nobody.peer), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
-use takt_services::{Caller, Transport, UserIdentity};
+use takt_services::{Caller, Peer, Transport, UserIdentity};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
@@ -136,9 +136,9 @@ impl Providers {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `caller` may register at all: over `opc.tcp` only where that is allowed.
-    pub(crate) fn admit(&self, caller: &Caller) -> bool {
-        self.allow_tcp || caller.peer.transport == Transport::SharedMemory
+    /// Whether `peer` may register at all: over `opc.tcp` only where that is allowed.
+    pub(crate) fn admit(&self, peer: &Peer) -> bool {
+        self.allow_tcp || peer.transport == Transport::SharedMemory
     }
 
     /// The namespaces of all Providers.
@@ -191,7 +191,7 @@ impl Providers {
 
     /// The name and the namespace of the Provider that `caller` may speak for.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
-        let name = claimed_name(caller).filter(|_| self.admit(caller))?;
+        let name = claimed_name(caller).filter(|_| self.admit(&caller.peer))?;
         let providers = self.lock();
         let state = providers.get(name)?;
         state
@@ -201,7 +201,7 @@ impl Providers {
 
     /// A session was activated: a Provider that is known is here again.
     pub(crate) fn session_activated(&self, caller: &Caller) {
-        let Some(name) = claimed_name(caller).filter(|_| self.admit(caller)) else {
+        let Some(name) = claimed_name(caller).filter(|_| self.admit(&caller.peer)) else {
             return;
         };
         if let Some(state) = self.lock().get_mut(name)

@@ -247,8 +247,8 @@ impl NodeManagement for Rules {
     }
 
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
-        if !self.providers.admit(caller) {
-            return Err(self.names.refuse_tcp(caller));
+        if !self.providers.admit(&caller.peer) {
+            return Err(self.names.refuse_tcp(&caller.peer));
         }
         match change {
             Change::AddNamespace { uri, .. } => {
@@ -347,7 +347,16 @@ impl Authenticator for Rules {
         true
     }
 
-    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserIdentity, StatusCode> {
+    fn user_name(
+        &self,
+        peer: &Peer,
+        name: &str,
+        password: &[u8],
+    ) -> Result<UserIdentity, StatusCode> {
+        // Otherwise a Provider that registered while it was allowed would take itself for registered.
+        if !self.providers.admit(peer) {
+            return Err(self.names.refuse_tcp(peer));
+        }
         if self.providers.knows_secret(name, password) {
             Ok(UserIdentity::UserName {
                 name: name.to_owned(),

@@ -42,7 +42,8 @@ fn database(sandbox: &Sandbox) -> PathBuf {
 
 /// Starts a registry with what is in `folder`; what it says if it does not serve, else nothing.
 fn start_with(sandbox: &Sandbox, folder: &Path) -> Option<String> {
-    let name = sandbox.application("Other");
+    // The one that the database was made by.
+    let name = sandbox.application("Registry");
     let folder = folder.to_str().unwrap();
     let endpoint = "opc.tcp://127.0.0.1:0";
     let arguments = [

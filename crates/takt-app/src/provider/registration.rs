@@ -98,6 +98,7 @@ impl Registration {
                 heartbeat(&mut client)
             } else {
                 self.register(&mut client)
+                    .map_err(|error| self.explained(error))
             };
             match result {
                 Ok(()) => {
@@ -196,14 +197,20 @@ impl Registration {
         client.expect_count("AddNodesResponse", 1, response.results.len())?;
         match response.results.swap_remove(0).status_code {
             StatusCode::BadNodeIdExists => Ok(false),
-            status if status.is_bad() => Err(self.refused(status)),
+            status if status.is_bad() => {
+                Err(ClientError::operation(&self.offer.application_name, status))
+            }
             _ => Ok(true),
         }
     }
 
-    /// Why the registry does not take the Provider, as far as its StatusCode says.
-    fn refused(&self, status: StatusCode) -> ClientError {
+    /// The error, with what its StatusCode means for a registration.
+    fn explained(&self, error: ClientError) -> ClientError {
         let name = &self.offer.application_name;
+        let status = match &error {
+            ClientError::Service { status, .. } | ClientError::Operation { status, .. } => *status,
+            _ => return error,
+        };
         let subject = match status {
             StatusCode::BadUserAccessDenied if self.registry.is_shared_memory() => {
                 format!("the name {name} belongs to somebody else")
@@ -213,10 +220,9 @@ impl Registration {
                  must not belong to somebody else"
             ),
             StatusCode::BadResourceUnavailable => format!(
-                "the registry has no room for {name}: `takt registry forget NAME` makes some, --max-providers of `takt registry` \
-                 allows more"
+                "the registry has no room for {name}: its log says whether that is a limit (--max-providers of `takt registry`) or a full disk"
             ),
-            _ => name.clone(),
+            _ => return error,
         };
         ClientError::operation(subject, status)
     }
