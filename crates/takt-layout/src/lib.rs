@@ -60,7 +60,7 @@ mod writer;
 
 pub use error::LayoutError;
 pub use head::{HEAD_LENGTH, MARK, RequestHead, Service, VERSION, is_layout};
-pub use request::{Arguments, CallItem, Items, Request, WriteItem};
+pub use request::{Arguments, CallItem, Items, Place, Request, WriteItem};
 pub use response::{CallResult, DataValueRecord, Response};
 pub use structures::LaidOut;
 pub use values::ValueWriter;

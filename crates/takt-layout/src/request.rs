@@ -113,6 +113,13 @@ impl<'a> Request<'a> {
     }
 }
 
+/// Which item of a request is next, and where the first span of it may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    next: usize,
+    free: usize,
+}
+
 /// The items of a request, from the first to the last.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
@@ -125,6 +132,32 @@ pub struct Items<'a> {
 /// # Errors
 /// A record, or what its spans point to, is not what it should be; or there is none left.
 impl<'a> Items<'a> {
+    /// Where the next item is, to [go on](Self::from) there later.
+    #[must_use]
+    #[inline]
+    pub fn place(&self) -> Place {
+        Place {
+            next: self.next,
+            free: self.spans.free,
+        }
+    }
+
+    /// The items from a [place](Self::place) of the same request on.
+    #[must_use]
+    #[inline]
+    pub fn from(mut self, place: Place) -> Self {
+        self.next = place.next;
+        self.spans.free = self.spans.free.max(place.free);
+        self
+    }
+
+    /// Bytes of the message up to the end of the last item that was taken.
+    #[must_use]
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.spans.free
+    }
+
     /// The next item of a Read.
     #[inline]
     pub fn read(&mut self) -> Result<ReadValueIdRef<'a>, LayoutError> {

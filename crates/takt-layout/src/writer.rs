@@ -289,6 +289,28 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         Writer::begin(encoder, &head, records).map(Self)
     }
 
+    /// Goes on with a response that begins at `start` and has `results` results so far.
+    #[inline]
+    pub fn resume(
+        encoder: &'e mut Encoder<'b>,
+        start: usize,
+        service: Service,
+        results: usize,
+    ) -> Self {
+        Self(Writer {
+            encoder,
+            start,
+            record: HEAD_LENGTH + results * service.response_record(),
+        })
+    }
+
+    /// Bytes of the response so far.
+    #[must_use]
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.0.encoder.position() - self.0.start
+    }
+
     /// Writes what belongs to no result yet.
     #[inline]
     pub fn values(&mut self) -> ValueWriter<'_, 'b> {

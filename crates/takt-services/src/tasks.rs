@@ -23,6 +23,9 @@ const MAX_PER_CONNECTION: usize = 64;
 /// While tasks wait, a request gets this fraction of a slice inline: many connections may send one at once.
 const INLINE_SHARE: u64 = 8;
 
+/// A request with at most so many operations does not wait for the others of its connection, and takes no lock.
+const FEW: usize = 64;
+
 /// Stands for no connection: work of the application itself.
 const OWN: u64 = 0;
 
@@ -67,11 +70,12 @@ impl Tasks {
     }
 
     /// How much a request may do before its handler returns: a slice, less while others wait, and nothing while requests
-    /// of its own connection do.
-    pub(crate) fn inline_slice(&self, channel: u64) -> Work {
+    /// of its own connection do, unless it consists of few operations.
+    #[inline]
+    pub(crate) fn inline_slice(&self, channel: u64, operations: usize) -> Work {
         let slice = if self.count.load(Ordering::Relaxed) == 0 {
             self.work_per_slice
-        } else if self.lock().by_channel.contains_key(&channel) {
+        } else if operations > FEW && self.lock().by_channel.contains_key(&channel) {
             0
         } else {
             self.work_per_slice / INLINE_SHARE
@@ -80,16 +84,22 @@ impl Tasks {
     }
 
     /// A slice is over.
+    #[inline]
     pub(crate) fn note(&self, work: &Work) {
         self.note_units(work.spent());
     }
 
     /// A slice of so many units is over.
+    #[inline]
     pub(crate) fn note_units(&self, units: u64) {
-        self.longest_slice.fetch_max(units, Ordering::Relaxed);
+        // Looked at first: most slices are short, and a read costs the hot path less.
+        if units > self.longest_slice() {
+            self.longest_slice.fetch_max(units, Ordering::Relaxed);
+        }
     }
 
     /// The longest slice so far, in units of work.
+    #[inline]
     pub(crate) fn longest_slice(&self) -> u64 {
         self.longest_slice.load(Ordering::Relaxed)
     }
@@ -292,6 +302,17 @@ impl Task {
         self.spent = work.total();
         match progress {
             Ok(Progress::Unfinished) => false,
+            Ok(Progress::Remote(operations)) => {
+                // The answers of remote sources complete the response, which begins anew then.
+                self.charge.force(0);
+                self.response = Vec::new();
+                let message = std::mem::take(&mut self.message);
+                let pending = Arc::clone(&self.pending);
+                if let Err(fault) = operations.submit(server, &self.session, pending, message) {
+                    self.fail(fault);
+                }
+                true
+            }
             Ok(Progress::Complete) => {
                 // It counts with the answer from now on.
                 self.charge.force(0);

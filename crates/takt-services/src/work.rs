@@ -47,6 +47,12 @@ impl Work {
         self.spent >= self.limit
     }
 
+    /// Units that are left until the slice is over.
+    #[inline]
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.spent)
+    }
+
     /// Whether the request has taken all that it may.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {

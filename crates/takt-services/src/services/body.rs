@@ -1,9 +1,9 @@
 //! The two forms of a request: the binary DataEncoding (OPC 10000-6, 5.2), and the fixed layout of shared memory (`takt_layout`).
 
-use takt_layout::LayoutError;
-use takt_ua::ExtensionObjectRef;
-use takt_ua::binary::Decoder;
+use takt_layout::{LayoutError, Service};
+use takt_ua::binary::{Decode, Decoder, Limits};
 use takt_ua::views::RequestHeaderRef;
+use takt_ua::{ExtensionObjectRef, NodeIdRef, ids};
 
 use super::Fault;
 
@@ -20,6 +20,21 @@ pub(crate) enum Body<'a> {
     /// What follows the RequestHeader.
     Encoded(Decoder<'a>),
     LaidOut(&'a takt_layout::Request<'a>),
+}
+
+impl<'a> Body<'a> {
+    /// The operations of a request that has nothing before them, each of at least so many bytes, and their number.
+    #[inline]
+    pub(super) fn items(&self, min_size: usize) -> Result<(usize, Items<'a>), Fault> {
+        match self {
+            Self::Encoded(body) => {
+                let mut items = body.clone();
+                let count = items.array_length(min_size)?.unwrap_or(0);
+                Ok((count, Items::Encoded(items)))
+            }
+            Self::LaidOut(body) => Ok((body.count(), Items::LaidOut(body.items()))),
+        }
+    }
 }
 
 /// The operations of a request, to be taken one after another.
@@ -41,4 +56,26 @@ pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef
         timeout_hint: head.timeout_hint,
         additional_header: ExtensionObjectRef::default(),
     }
+}
+
+/// Parses a request message in either form, and gives its type, RequestHeader and parameters.
+pub(crate) fn parse<R>(
+    message: &[u8],
+    limits: Limits,
+    handle: impl FnOnce(u32, &RequestHeaderRef<'_>, Body<'_>) -> Result<R, Fault>,
+) -> Result<R, Fault> {
+    if takt_layout::is_layout(message) {
+        let laid_out = takt_layout::Request::parse(message, limits)?;
+        let type_id = match laid_out.service() {
+            Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
+            Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
+            Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
+        };
+        return handle(type_id, &header(&laid_out), Body::LaidOut(&laid_out));
+    }
+    let mut body = Decoder::with_limits(message, limits);
+    let type_id = NodeIdRef::decode(&mut body)?;
+    let header = RequestHeaderRef::decode(&mut body)?;
+    let type_id = type_id.standard_id().unwrap_or_default();
+    handle(type_id, &header, Body::Encoded(body))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_layout::{ResponseWriter, Service};
-use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, ListRef};
+use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::CallMethodRequestRef;
@@ -12,11 +12,12 @@ use takt_ua::{NodeIdRef, StatusCode, ids};
 use super::attributes::is_executable;
 use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
+use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count};
 use crate::address_space::{
     Binding, Inner, MAX_TYPE_DEPTH, MethodBinding, NodeRef, TypeFilter, VariableRef, View,
 };
-use crate::connection::{Connection, Outcome};
+use crate::connection::Connection;
 use crate::method::{CallError, InputArguments, MethodCall, MethodHandler, OutputArguments, Spans};
 use crate::remote::RemoteCall;
 use crate::session::Session;
@@ -29,14 +30,101 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    if request.server.space.has_remotes() {
-        let calls = remote_calls(request, body.clone())?;
-        if calls.defer(request, connection, session)? {
-            return Ok(Outcome::Deferred);
+    steps::handle::<CallSteps>(request, connection, session, body, response)
+}
+
+/// The passes of a Call.
+pub(super) struct CallSteps;
+
+impl Steps for CallSteps {
+    const HAS_EFFECTS: bool = true;
+
+    #[inline]
+    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
+        let (count, _) = body.items(CallMethodRequestRef::MIN_SIZE)?;
+        let limits = &request.server.limits.operations;
+        check_count(count, limits.max_nodes_per_method_call)?;
+        Ok(count)
+    }
+
+    #[inline]
+    fn check(request: &Request<'_>, body: &Body<'_>, pass: &mut Pass<'_>) -> Result<bool, Fault> {
+        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
+        let mut items = pass.items(request, items);
+        pass.each_item(request, &mut items, count, |_, items| {
+            match items {
+                Items::Encoded(items) => CallMethodRequestRef::skip(items)?,
+                Items::LaidOut(items) => drop(items.call()?),
+            }
+            Ok(0)
+        })
+    }
+
+    #[inline(never)]
+    fn search(
+        request: &Request<'_>,
+        body: &Body<'_>,
+        found: &mut deferred::Operations,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
+        let mut items = pass.items(request, items);
+        let view = request.server.space.view();
+        pass.each_item(request, &mut items, count, |index, items| {
+            find_remote(&view, index, &next(items)?, found);
+            Ok(0)
+        })
+    }
+
+    fn respond(
+        request: &Request<'_>,
+        session: &Session,
+        body: &Body<'_>,
+        response: &mut Encoder<'_>,
+        remote: Option<&RemoteResults>,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
+        let mut items = pass.items(request, items);
+        let view = request.server.space.view();
+        let calls = Calls {
+            view: &view,
+            session,
+        };
+        match body {
+            Body::Encoded(_) => {
+                if pass.is_first() {
+                    request.respond(ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+                    response.array_length(Some(count))?;
+                }
+                let start = response.position();
+                let done = pass.each_item(request, &mut items, count, |index, items| {
+                    let item = next(items)?;
+                    match remote.and_then(|remote| remote.call(index)) {
+                        Some(result) => result.encode(response)?,
+                        None => calls.encode(&item, response)?,
+                    }
+                    Ok(response.position() - start)
+                })?;
+                if done {
+                    response.array_length(None)?;
+                }
+                Ok(done)
+            }
+            Body::LaidOut(_) => {
+                let mut response = pass.writer(request, response, Service::Call, count)?;
+                let start = response.position();
+                pass.each_item(request, &mut items, count, |index, items| {
+                    let item = next(items)?;
+                    match remote.and_then(|remote| remote.call(index)) {
+                        Some(result) => lay_out(result, &mut response)?,
+                        None => calls.lay_out(&item, &mut response)?,
+                    }
+                    Ok(response.position() - start)
+                })
+            }
         }
     }
-    respond(request, session, body, response, None)?;
-    Ok(Outcome::Complete)
 }
 
 /// One Method to be called.
@@ -46,32 +134,7 @@ struct Item<'a> {
     inputs: InputArguments<'a>,
 }
 
-/// Checks the number of calls, and that all of them can be decoded.
-fn items<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(usize, Items<'a>), Fault> {
-    let limits = &request.server.limits;
-    let most = limits.operations.max_nodes_per_method_call;
-    match body {
-        Body::Encoded(mut body) => {
-            let count = body
-                .clone()
-                .array_length(CallMethodRequestRef::MIN_SIZE)?
-                .unwrap_or(0);
-            check_count(count, most)?;
-            let list = ListRef::<CallMethodRequestRef<'_>>::decode(&mut body)?;
-            let items = Decoder::with_limits(list.as_bytes(), limits.encoding);
-            Ok((count, Items::Encoded(items)))
-        }
-        Body::LaidOut(body) => {
-            check_count(body.count(), most)?;
-            let mut items = body.items();
-            for _ in 0..body.count() {
-                items.call()?;
-            }
-            Ok((body.count(), Items::LaidOut(body.items())))
-        }
-    }
-}
-
+#[inline]
 fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
     match items {
         Items::Encoded(items) => {
@@ -91,48 +154,6 @@ fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
             })
         }
     }
-}
-
-/// Answers a Call request, with what remote sources said before.
-pub(crate) fn respond(
-    request: &Request<'_>,
-    session: &Session,
-    body: Body<'_>,
-    response: &mut Encoder<'_>,
-    remote: Option<&RemoteResults>,
-) -> Result<(), Fault> {
-    let (count, mut items) = items(request, body)?;
-    let view = request.server.space.view();
-    let calls = Calls {
-        view: &view,
-        session,
-    };
-    match items {
-        Items::Encoded(_) => {
-            request.respond(ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-            response.array_length(Some(count))?;
-            for index in 0..count {
-                let item = next(&mut items)?;
-                match remote.and_then(|remote| remote.call(index)) {
-                    Some(result) => result.encode(response)?,
-                    None => calls.encode(&item, response)?,
-                }
-            }
-            response.array_length(None)?;
-        }
-        Items::LaidOut(_) => {
-            let (handle, now) = (request.header.request_handle, request.now);
-            let mut response = ResponseWriter::begin(response, Service::Call, count, handle, now)?;
-            for index in 0..count {
-                let item = next(&mut items)?;
-                match remote.and_then(|remote| remote.call(index)) {
-                    Some(result) => lay_out(result, &mut response)?,
-                    None => calls.lay_out(&item, &mut response)?,
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The calls of one request.
@@ -238,41 +259,33 @@ fn lay_out(
     response.call_result(result.status_code, blame, spans.iter())
 }
 
-/// The calls that go to remote sources. Made only if there are such sources.
-#[inline(never)]
-fn remote_calls(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
-    let (count, mut items) = items(request, body)?;
-    let view = request.server.space.view();
-    let mut operations = deferred::Operations::default();
-    for index in 0..count {
-        let call = next(&mut items)?;
-        // What is wrong with the others is said when the request is answered.
-        let Ok(node) = check(&view, &call) else {
-            continue;
+/// Adds a call to those that go to remote sources, if it is one.
+fn find_remote(view: &View<'_>, index: usize, call: &Item<'_>, found: &mut deferred::Operations) {
+    // What is wrong with the others is said when the request is answered.
+    let Ok(node) = check(view, call) else {
+        return;
+    };
+    let Inner::Node(entry) = node.inner else {
+        return;
+    };
+    let binding = entry.binding();
+    if let Some(Binding::Method(MethodBinding {
+        handler: MethodHandler::Remote(remote),
+        ..
+    })) = binding.as_deref()
+    {
+        let object_id = match remote.object_id.is_null() {
+            true => call.object_id.to_owned(),
+            false => remote.object_id.clone(),
         };
-        let Inner::Node(entry) = node.inner else {
-            continue;
+        let method_id = remote.method_id.clone();
+        let call = RemoteCall {
+            object_id,
+            method_id,
+            input_arguments: call.inputs.iter().map(|input| input.to_owned()).collect(),
         };
-        let binding = entry.binding();
-        if let Some(Binding::Method(MethodBinding {
-            handler: MethodHandler::Remote(remote),
-            ..
-        })) = binding.as_deref()
-        {
-            let object_id = match remote.object_id.is_null() {
-                true => call.object_id.to_owned(),
-                false => remote.object_id.clone(),
-            };
-            let method_id = remote.method_id.clone();
-            let call = RemoteCall {
-                object_id,
-                method_id,
-                input_arguments: call.inputs.iter().map(|input| input.to_owned()).collect(),
-            };
-            operations.call(Arc::clone(&remote.source), index, call);
-        }
+        found.call(Arc::clone(&remote.source), index, call);
     }
-    Ok(operations)
 }
 
 /// Checks a call, and gives the Method.

@@ -13,6 +13,9 @@ pub(super) trait Results {
     /// The server timestamp of values that do not have their own.
     fn now(&self) -> DateTime;
 
+    /// Bytes that have been encoded.
+    fn position(&self) -> usize;
+
     /// A result that is only a StatusCode.
     #[inline(never)]
     fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
@@ -48,6 +51,11 @@ impl Results for EncodedResults<'_, '_> {
     #[inline]
     fn now(&self) -> DateTime {
         self.now
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
+        self.response.position()
     }
 
     #[inline]
@@ -176,6 +184,11 @@ impl Results for LaidOutResults<'_, '_> {
     #[inline]
     fn now(&self) -> DateTime {
         self.now
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
+        self.response.position()
     }
 
     #[inline]

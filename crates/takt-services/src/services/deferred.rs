@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_layout::Service;
-use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_rt::memory_budget::Charge;
+use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::RequestHeaderRef;
-use takt_ua::{DataValue, DateTime, NodeIdRef, StatusCode, ids};
+use takt_ua::{DataValue, DateTime, StatusCode, ids};
 
 use super::body::{self, Body};
-use super::{Fault, Request, call, fault_message, read, write};
-use crate::connection::Connection;
+use super::{Fault, Handled, Request, call, fault_message, read, steps, write};
+use crate::connection::{Connection, Outcome};
 use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use crate::server::Server;
 use crate::session::Session;
@@ -46,9 +46,9 @@ impl RemoteResults {
 }
 
 /// The remote operations of one request.
-#[derive(Default)]
 pub(crate) struct Operations {
     groups: HashMap<u64, Group>,
+    patience: Patience,
 }
 
 /// The operations for one source, with their positions in the request.
@@ -60,6 +60,18 @@ struct Group {
 }
 
 impl Operations {
+    /// None yet, of a request that has just arrived.
+    pub(crate) fn new(request: &Request<'_>) -> Self {
+        Self {
+            groups: HashMap::new(),
+            patience: Patience::of(request),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
     pub(crate) fn read(&mut self, source: Arc<dyn RemoteSource>, index: usize, read: RemoteRead) {
         self.group(source).reads.push((index, read));
     }
@@ -86,45 +98,76 @@ impl Operations {
         })
     }
 
-    /// Bytes of memory that the request holds while it waits: its message, and the operations as they were taken from it.
-    fn memory(&self, request: &Request<'_>) -> usize {
+    /// Bytes of memory that the operations hold, which were taken from a message of this length.
+    fn memory(&self, message: usize) -> usize {
         let operations = |group: &Group| {
             group.reads.len() * size_of::<RemoteRead>()
                 + group.writes.len() * size_of::<RemoteWrite>()
                 + group.calls.len() * size_of::<RemoteCall>()
         };
         // The operations hold strings and values of the message once more.
-        2 * request.message.len() + self.groups.values().map(operations).sum::<usize>()
+        message + self.groups.values().map(operations).sum::<usize>()
     }
 
-    /// Has the operations done on worker threads. `false` if there are none, so that the request can be handled now.
+    /// Has the operations of a request done that has not been deferred before.
     pub(crate) fn defer(
         self,
         request: &Request<'_>,
         connection: &Connection,
         session: &Arc<Session>,
-    ) -> Result<bool, Fault> {
-        if self.groups.is_empty() {
-            return Ok(false);
-        }
+    ) -> Handled {
         let completed = Arc::clone(&connection.completed);
-        let memory = self.memory(request);
         let handle = request.header.request_handle;
-        let id = request.request_id;
-        let pending = Pending::new(id, handle, completed, &session.memory, memory)?;
+        let (id, length) = (request.request_id, request.message.len());
+        let pending = Pending::new(id, handle, completed, &session.memory, length)?;
+        // Before it is kept: a request that fails here is answered at once.
+        let charge = self.charge(session, length)?;
         let pending = session.keep_pending(pending);
-        let patience = Patience::of(request);
-        let timeouts = &request.server.timeouts;
+        let message = request.message.to_vec();
+        self.submit_charged(request.server, session, pending, message, charge);
+        Ok(Outcome::Deferred)
+    }
+
+    /// Has the operations of a deferred request done.
+    pub(crate) fn submit(
+        self,
+        server: &Arc<Server>,
+        session: &Arc<Session>,
+        pending: Arc<Pending>,
+        message: Vec<u8>,
+    ) -> Result<(), Fault> {
+        let charge = self.charge(session, message.len())?;
+        self.submit_charged(server, session, pending, message, charge);
+        Ok(())
+    }
+
+    fn charge(&self, session: &Session, message: usize) -> Result<Charge, Fault> {
+        let charge = session.memory.charge(self.memory(message));
+        charge.map_err(|_| Fault(StatusCode::BadOutOfMemory))
+    }
+
+    /// Has the operations done on worker threads.
+    fn submit_charged(
+        self,
+        server: &Arc<Server>,
+        session: &Arc<Session>,
+        pending: Arc<Pending>,
+        message: Vec<u8>,
+        charge: Charge,
+    ) {
+        let patience = self.patience;
+        let timeouts = &server.timeouts;
         let deferred = Arc::new(Deferred {
-            server: Arc::clone(request.server),
+            server: Arc::clone(server),
             timeout: patience
                 .deadline
                 .map(|deadline| timeouts.add(deadline, Arc::clone(&pending))),
             session: Arc::clone(session),
-            message: request.message.to_vec(),
+            message,
             pending,
             results: Mutex::default(),
             outstanding: AtomicUsize::new(self.groups.len()),
+            _charge: charge,
         });
         for (key, group) in self.groups {
             let mut turn = Turn {
@@ -133,9 +176,8 @@ impl Operations {
             };
             // If there is no room in the queue, the job is dropped, and with it the turn, which answers.
             let job = Box::new(move || turn.take(patience));
-            let _ = request.server.workers.submit(key, job);
+            let _ = server.workers.submit(key, job);
         }
-        Ok(true)
     }
 }
 
@@ -181,6 +223,8 @@ struct Deferred {
     results: Mutex<RemoteResults>,
     /// Groups that have not been answered.
     outstanding: AtomicUsize,
+    /// Memory of the operations; that of the message counts in `pending`.
+    _charge: Charge,
 }
 
 /// One group's turn. It is over when this is dropped, whatever happened; operations that then have no result are
@@ -278,22 +322,10 @@ impl Deferred {
         if self.session.is_closed() {
             return Err(Fault(StatusCode::BadSessionClosed));
         }
-        let (message, limits) = (&self.message[..], self.server.limits.encoding);
-        if takt_layout::is_layout(message) {
-            let laid_out = takt_layout::Request::parse(message, limits)?;
-            let type_id = match laid_out.service() {
-                Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
-                Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
-                Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
-            };
-            let header = body::header(&laid_out);
-            return self.respond_to(type_id, &header, Body::LaidOut(&laid_out), response);
-        }
-        let mut body = Decoder::with_limits(message, limits);
-        let type_id = NodeIdRef::decode(&mut body)?;
-        let header = RequestHeaderRef::decode(&mut body)?;
-        let type_id = type_id.standard_id().unwrap_or_default();
-        self.respond_to(type_id, &header, Body::Encoded(body), response)
+        let limits = self.server.limits.encoding;
+        body::parse(&self.message, limits, |type_id, header, body| {
+            self.respond_to(type_id, header, body, response)
+        })
     }
 
     fn respond_to(
@@ -311,17 +343,12 @@ impl Deferred {
             message: &self.message,
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        match type_id {
-            ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
-                read::respond(&request, body, response, Some(&results))
-            }
-            ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => {
-                write::respond(&request, body, response, Some(&results))
-            }
-            ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => {
-                call::respond(&request, &self.session, body, response, Some(&results))
-            }
-            _ => Err(Fault(StatusCode::BadServiceUnsupported)),
-        }
+        let respond = match type_id {
+            ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<read::ReadSteps>,
+            ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<write::WriteSteps>,
+            ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<call::CallSteps>,
+            _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
+        };
+        respond(&request, &self.session, body, response, &results)
     }
 }

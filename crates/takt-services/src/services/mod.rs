@@ -23,6 +23,7 @@ pub(crate) mod read_item;
 mod register_nodes;
 mod session;
 mod slices;
+mod steps;
 mod subscriptions;
 mod translate;
 mod walk;

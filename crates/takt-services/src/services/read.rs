@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_cell::CellLocation;
-use takt_layout::{ResponseWriter, Service};
+use takt_layout::Service;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ReadValueId;
@@ -11,13 +11,14 @@ use takt_ua::views::ReadValueIdRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, ids};
 
 use super::attributes::{self, VALUE};
-use super::body::Body;
+use super::body::{Body, Items};
 use super::data_value::{EncodedResults, LaidOutResults, Results};
 use super::deferred::{self, RemoteResults};
 use super::read_item::Read;
+use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::address_space::Binding;
-use crate::connection::{Connection, Outcome};
+use crate::connection::Connection;
 use crate::remote::RemoteRead;
 use crate::server::Server;
 use crate::session::Session;
@@ -41,14 +42,101 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    if request.server.space.has_remotes() {
-        let reads = remote_reads(request, body.clone())?;
-        if reads.defer(request, connection, session)? {
-            return Ok(Outcome::Deferred);
+    steps::handle::<ReadSteps>(request, connection, session, body, response)
+}
+
+/// The passes of a Read.
+pub(super) struct ReadSteps;
+
+impl Steps for ReadSteps {
+    const HAS_EFFECTS: bool = false;
+
+    #[inline]
+    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
+        Ok(parameters(request, body)?.0.count)
+    }
+
+    #[inline(never)]
+    fn search(
+        request: &Request<'_>,
+        body: &Body<'_>,
+        found: &mut deferred::Operations,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (parameters, items) = parameters(request, body)?;
+        let mut items = pass.items(request, items);
+        pass.each_item(request, &mut items, parameters.count, |index, items| {
+            find_remote(request, parameters, index, &next(items)?, found);
+            Ok(0)
+        })
+    }
+
+    #[inline]
+    fn respond(
+        request: &Request<'_>,
+        _: &Session,
+        body: &Body<'_>,
+        response: &mut Encoder<'_>,
+        remote: Option<&RemoteResults>,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (parameters, items) = parameters(request, body)?;
+        let items = pass.items(request, items);
+        let (timestamps, now) = (parameters.timestamps, request.now);
+        match body {
+            Body::Encoded(_) => {
+                if pass.is_first() {
+                    request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+                    response.array_length(Some(parameters.count))?;
+                }
+                let results = EncodedResults {
+                    response,
+                    timestamps,
+                    now,
+                };
+                let (done, results) = read(request, parameters, items, results, remote, pass)?;
+                if done {
+                    results.response.array_length(None)?;
+                }
+                Ok(done)
+            }
+            Body::LaidOut(_) => {
+                let results = LaidOutResults {
+                    response: pass.writer(request, response, Service::Read, parameters.count)?,
+                    timestamps,
+                    now,
+                };
+                Ok(read(request, parameters, items, results, remote, pass)?.0)
+            }
         }
     }
-    respond(request, body, response, None)?;
-    Ok(Outcome::Complete)
+}
+
+/// The parameters of a request, and its items.
+#[inline]
+fn parameters<'a>(
+    request: &Request<'_>,
+    body: &Body<'a>,
+) -> Result<(Parameters, Items<'a>), Fault> {
+    match body {
+        Body::Encoded(body) => {
+            let mut items = body.clone();
+            let parameters = encoded_parameters(request, &mut items)?;
+            Ok((parameters, Items::Encoded(items)))
+        }
+        Body::LaidOut(body) => {
+            let parameters = laid_out_parameters(request, body)?;
+            Ok((parameters, Items::LaidOut(body.items())))
+        }
+    }
+}
+
+#[inline]
+fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
+    match items {
+        Items::Encoded(items) => Ok(ReadValueIdRef::decode(items)?),
+        Items::LaidOut(items) => Ok(items.read()?),
+    }
 }
 
 /// The parameters of a request in the binary DataEncoding; its items follow.
@@ -89,118 +177,62 @@ impl Parameters {
     }
 }
 
-/// Answers a Read request, with what remote sources said before.
-#[inline]
-pub(crate) fn respond(
-    request: &Request<'_>,
-    body: Body<'_>,
-    response: &mut Encoder<'_>,
-    remote: Option<&RemoteResults>,
-) -> Result<(), Fault> {
-    let now = request.now;
-    match body {
-        Body::Encoded(mut body) => {
-            let parameters = encoded_parameters(request, &mut body)?;
-            request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-            response.array_length(Some(parameters.count))?;
-            let results = EncodedResults {
-                response,
-                timestamps: parameters.timestamps,
-                now,
-            };
-            let next = || Ok(ReadValueIdRef::decode(&mut body)?);
-            let results = read(request, parameters, next, results, remote)?;
-            Ok(results.response.array_length(None)?)
-        }
-        Body::LaidOut(body) => {
-            let parameters = laid_out_parameters(request, body)?;
-            let (count, handle) = (parameters.count, request.header.request_handle);
-            let results = LaidOutResults {
-                response: ResponseWriter::begin(response, Service::Read, count, handle, now)?,
-                timestamps: parameters.timestamps,
-                now,
-            };
-            let mut items = body.items();
-            let next = || Ok(items.read()?);
-            read(request, parameters, next, results, remote).map(drop)
-        }
-    }
-}
-
 #[inline]
 fn read<'a, R: Results>(
-    request: &Request<'_>,
+    request: &Request<'a>,
     parameters: Parameters,
-    mut next: impl FnMut() -> Result<ReadValueIdRef<'a>, Fault>,
+    mut items: Items<'a>,
     results: R,
     remote: Option<&RemoteResults>,
-) -> Result<R, Fault> {
+    pass: &mut Pass<'_>,
+) -> Result<(bool, R), Fault> {
     let view = request.server.space.view();
+    let start = results.position();
     let mut read = Read {
         view: &view,
         server: request.server,
         max_age: parameters.max_age,
         results,
     };
-    for index in 0..parameters.count {
-        let item = next()?;
+    let done = pass.each_item(request, &mut items, parameters.count, |index, items| {
+        let item = next(items)?;
         match remote.and_then(|remote| remote.read(index)) {
             Some(value) => read.results.data_value(value)?,
             None => read.item(&item)?,
         }
-    }
-    Ok(read.results)
+        Ok(read.results.position() - start)
+    })?;
+    Ok((done, read.results))
 }
 
-/// The items that remote sources have to be asked for. The first pass of two, made only if there are such sources.
-#[inline(never)]
-fn remote_reads(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
-    match body {
-        Body::Encoded(mut body) => {
-            let parameters = encoded_parameters(request, &mut body)?;
-            let next = || Ok(ReadValueIdRef::decode(&mut body)?);
-            remote_items(request, parameters, next)
-        }
-        Body::LaidOut(body) => {
-            let parameters = laid_out_parameters(request, body)?;
-            let mut items = body.items();
-            remote_items(request, parameters, || Ok(items.read()?))
-        }
-    }
-}
-
-fn remote_items<'a>(
+/// Adds an item to those that remote sources have to be asked for, if it is one.
+fn find_remote(
     request: &Request<'_>,
     parameters: Parameters,
-    mut next: impl FnMut() -> Result<ReadValueIdRef<'a>, Fault>,
-) -> Result<deferred::Operations, Fault> {
-    let view = request.server.space.view();
-    let mut operations = deferred::Operations::default();
-    for index in 0..parameters.count {
-        let item = next()?;
-        if item.attribute_id != VALUE || !item.data_encoding.is_null() {
-            continue;
-        }
-        let Some(node) = view.node(item.node_id) else {
-            continue;
-        };
-        let readable = node
-            .variable()
-            .is_some_and(|variable| attributes::is_readable(variable.access_level));
-        if let (true, Some(Value::Remote(remote))) = (readable, node.value()) {
-            let index_range = item.index_range.unwrap_or_default().to_owned();
-            if NumericRange::of_request(item.index_range).is_err() {
-                continue;
-            }
-            let read = RemoteRead {
-                node_id: remote.node_id,
-                index_range,
-                max_age: parameters.max_age,
-            };
-            operations.read(remote.source, index, read);
-        }
+    index: usize,
+    item: &ReadValueIdRef<'_>,
+    found: &mut deferred::Operations,
+) {
+    if item.attribute_id != VALUE || !item.data_encoding.is_null() {
+        return;
     }
-    Ok(operations)
+    let view = request.server.space.view();
+    let Some(node) = view.node(item.node_id) else {
+        return;
+    };
+    let readable = node
+        .variable()
+        .is_some_and(|variable| attributes::is_readable(variable.access_level));
+    if let (true, Some(Value::Remote(remote))) = (readable, node.value())
+        && NumericRange::of_request(item.index_range).is_ok()
+    {
+        let read = RemoteRead {
+            node_id: remote.node_id,
+            index_range: item.index_range.unwrap_or_default().to_owned(),
+            max_age: parameters.max_age,
+        };
+        found.read(remote.source, index, read);
+    }
 }
 
 /// Where others can read the Value of a Variable: see [`Server::shared_cell`].

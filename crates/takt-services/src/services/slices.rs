@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_ua::binary::{Decoder, Encoder};
 
-use super::{Fault, Handled, Request};
+use super::{Fault, Handled, Request, deferred};
 use crate::connection::{Connection, Outcome};
 use crate::server::Server;
 use crate::session::Session;
@@ -12,10 +12,11 @@ use crate::tasks::Task;
 use crate::work::Work;
 
 /// What a service has come to at the end of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// There is more to do.
     Unfinished,
+    /// Remote sources have to be asked; their answers complete the response.
+    Remote(deferred::Operations),
     /// The response is complete.
     Complete,
 }
@@ -80,7 +81,7 @@ pub(super) fn start(
 ) -> Handled {
     let server = request.server;
     let (start, max_response) = (response.position(), response.available());
-    let mut work = server.tasks.inline_slice(connection.channel);
+    let mut work = server.tasks.inline_slice(connection.channel, usize::MAX);
     if !work.is_over() {
         let progress = service.run(&mut Turn {
             request,
@@ -92,6 +93,9 @@ pub(super) fn start(
         server.tasks.note(&work);
         match progress {
             Ok(Progress::Complete) => return Ok(Outcome::Complete),
+            Ok(Progress::Remote(operations)) => {
+                return operations.defer(request, connection, session);
+            }
             Ok(Progress::Unfinished) => {}
             Err(fault) => {
                 service.abandon(server, session);
@@ -99,10 +103,25 @@ pub(super) fn start(
             }
         }
     }
+    let from = (start, max_response);
+    queue(request, connection, session, service, response, from, &work)
+}
+
+/// Leaves the rest of a service to [`Server::work`]. `from` is where the response begins, and how long it may be.
+pub(super) fn queue(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut service: impl Service + 'static,
+    response: &mut Encoder<'_>,
+    (start, max_response): (usize, usize),
+    work: &Work,
+) -> Handled {
+    let server = request.server;
     let so_far = response.written().get(start..).unwrap_or_default();
     let mut begun = Vec::with_capacity(service.response_size().max(so_far.len()));
     begun.extend_from_slice(so_far);
-    let task = Task::new(request, connection, session, begun, max_response, &work);
+    let task = Task::new(request, connection, session, begun, max_response, work);
     match task {
         Ok(task) => {
             response.truncate(start);

@@ -4,17 +4,18 @@
 
 use std::sync::Arc;
 
-use takt_layout::{ResponseWriter, Service};
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder, ListRef};
+use takt_layout::Service;
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
 
 use super::attributes::{VALUE, attribute};
 use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
+use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count};
 use crate::address_space::{Binding, Fit, Inner, NodeRef, View, access_level};
-use crate::connection::{Connection, Outcome};
+use crate::connection::Connection;
 use crate::remote::RemoteWrite;
 use crate::session::Session;
 use crate::value::Value;
@@ -27,123 +28,127 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    if request.server.space.has_remotes() {
-        let writes = remote_writes(request, body.clone())?;
-        if writes.defer(request, connection, session)? {
-            return Ok(Outcome::Deferred);
-        }
-    }
-    respond(request, body, response, None)?;
-    Ok(Outcome::Complete)
+    steps::handle::<WriteSteps>(request, connection, session, body, response)
 }
 
-/// Checks the number of items, and that all of them can be decoded.
-#[inline]
-fn items<'a>(request: &Request<'_>, body: Body<'a>) -> Result<(usize, Items<'a>), Fault> {
-    let limits = &request.server.limits;
-    let most = limits.operations.max_nodes_per_write;
-    // The count first: what is too much is not worth decoding.
-    match body {
-        Body::Encoded(mut body) => {
-            let count = body
-                .clone()
-                .array_length(WriteValueRef::MIN_SIZE)?
-                .unwrap_or(0);
-            check_count(count, most)?;
-            let list = ListRef::<WriteValueRef<'_>>::decode(&mut body)?;
-            let items = Decoder::with_limits(list.as_bytes(), limits.encoding);
-            Ok((count, Items::Encoded(items)))
-        }
-        Body::LaidOut(body) => {
-            check_count(body.count(), most)?;
-            let mut items = body.items();
-            for _ in 0..body.count() {
-                items.write()?;
-            }
-            Ok((body.count(), Items::LaidOut(body.items())))
-        }
-    }
-}
+/// The passes of a Write.
+pub(super) struct WriteSteps;
 
-/// Answers a Write request, with what remote sources said before.
-pub(crate) fn respond(
-    request: &Request<'_>,
-    body: Body<'_>,
-    response: &mut Encoder<'_>,
-    remote: Option<&RemoteResults>,
-) -> Result<(), Fault> {
-    let (count, items) = items(request, body)?;
-    match items {
-        Items::Encoded(mut items) => {
-            request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-            response.array_length(Some(count))?;
-            // Room for the response first: once a value is written, the client should hear of it.
-            if response.available() < count.saturating_mul(4).saturating_add(4) {
-                return Err(Fault(StatusCode::BadResponseTooLarge));
+impl Steps for WriteSteps {
+    const HAS_EFFECTS: bool = true;
+    const RESULT_SIZE: usize = size_of::<StatusCode>();
+
+    #[inline]
+    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
+        let (count, _) = body.items(WriteValueRef::MIN_SIZE)?;
+        check_count(count, request.server.limits.operations.max_nodes_per_write)?;
+        Ok(count)
+    }
+
+    #[inline]
+    fn check(request: &Request<'_>, body: &Body<'_>, pass: &mut Pass<'_>) -> Result<bool, Fault> {
+        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
+        let mut items = pass.items(request, items);
+        pass.each_item(request, &mut items, count, |_, items| {
+            match items {
+                Items::Encoded(items) => WriteValueRef::skip(items)?,
+                Items::LaidOut(items) => drop(items.write()?),
             }
-            let next = || Ok(Item::decode(&mut items)?);
-            write_all(request, count, next, remote, |status| {
-                Ok(status.encode(response)?)
-            })?;
-            response.array_length(None)?;
-        }
-        Items::LaidOut(mut items) => {
-            let next = || Ok(Item::laid_out(&items.write()?));
-            let (handle, now) = (request.header.request_handle, request.now);
-            let mut response = ResponseWriter::begin(response, Service::Write, count, handle, now)?;
-            write_all(request, count, next, remote, |status| {
-                response.status(status);
-                Ok(())
-            })?;
+            Ok(0)
+        })
+    }
+
+    #[inline(never)]
+    fn search(
+        request: &Request<'_>,
+        body: &Body<'_>,
+        found: &mut deferred::Operations,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
+        let mut items = pass.items(request, items);
+        let view = request.server.space.view();
+        pass.each_item(request, &mut items, count, |index, items| {
+            find_remote(&view, index, &Item::next(items)?, found);
+            Ok(0)
+        })
+    }
+
+    fn respond(
+        request: &Request<'_>,
+        _: &Session,
+        body: &Body<'_>,
+        response: &mut Encoder<'_>,
+        remote: Option<&RemoteResults>,
+        pass: &mut Pass<'_>,
+    ) -> Result<bool, Fault> {
+        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
+        let items = pass.items(request, items);
+        match body {
+            Body::Encoded(_) => {
+                if pass.is_first() {
+                    request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
+                    response.array_length(Some(count))?;
+                    // Room for the response first: once a value is written, the client should hear of it.
+                    if response.available() < count.saturating_mul(4).saturating_add(4) {
+                        return Err(Fault(StatusCode::BadResponseTooLarge));
+                    }
+                }
+                let done = write_all(request, count, items, remote, pass, |status| {
+                    Ok(status.encode(response)?)
+                })?;
+                if done {
+                    response.array_length(None)?;
+                }
+                Ok(done)
+            }
+            Body::LaidOut(_) => {
+                let mut response = pass.writer(request, response, Service::Write, count)?;
+                write_all(request, count, items, remote, pass, |status| {
+                    response.status(status);
+                    Ok(())
+                })
+            }
         }
     }
-    Ok(())
 }
 
 #[inline]
 fn write_all<'a>(
-    request: &Request<'_>,
+    request: &Request<'a>,
     count: usize,
-    mut next: impl FnMut() -> Result<Item<'a>, Fault>,
+    mut items: Items<'a>,
     remote: Option<&RemoteResults>,
+    pass: &mut Pass<'_>,
     mut respond: impl FnMut(StatusCode) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let view = request.server.space.view();
-    for index in 0..count {
-        let item = next()?;
+    pass.each_item(request, &mut items, count, |index, items| {
+        let item = Item::next(items)?;
         respond(match remote.and_then(|remote| remote.write(index)) {
             Some(status) => status,
             None => write(&view, &item, request.now)
                 .err()
                 .unwrap_or(StatusCode::Good),
         })?;
-    }
-    Ok(())
+        Ok(0)
+    })
 }
 
-/// The items that remote sources have to be told. Made only if there are such sources.
-#[inline(never)]
-fn remote_writes(request: &Request<'_>, body: Body<'_>) -> Result<deferred::Operations, Fault> {
-    let (count, mut items) = items(request, body)?;
-    let view = request.server.space.view();
-    let mut operations = deferred::Operations::default();
-    for index in 0..count {
-        let item = Item::next(&mut items)?;
-        let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value())
-        else {
-            continue;
+/// Adds an item to those that remote sources have to be told, if it is one.
+fn find_remote(view: &View<'_>, index: usize, item: &Item<'_>, found: &mut deferred::Operations) {
+    let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value()) else {
+        return;
+    };
+    // What is wrong with the others is said when the request is answered.
+    if check(view, item).is_ok() {
+        let write = RemoteWrite {
+            node_id: remote.node_id,
+            index_range: item.index_range.unwrap_or_default().to_owned(),
+            value: item.data_value(),
         };
-        // What is wrong with the others is said when the request is answered.
-        if check(&view, &item).is_ok() {
-            let write = RemoteWrite {
-                node_id: remote.node_id,
-                index_range: item.index_range.unwrap_or_default().to_owned(),
-                value: item.data_value(),
-            };
-            operations.write(remote.source, index, write);
-        }
+        found.write(remote.source, index, write);
     }
-    Ok(operations)
 }
 
 /// A WriteValue with its Variant both decoded and as it stands in the request.
@@ -206,6 +211,7 @@ impl<'a> Decode<'a> for Item<'a> {
 }
 
 impl<'a> Item<'a> {
+    #[inline]
     fn next(items: &mut Items<'a>) -> Result<Self, Fault> {
         match items {
             Items::Encoded(items) => Ok(Self::decode(items)?),
