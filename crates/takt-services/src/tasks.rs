@@ -355,6 +355,7 @@ impl Task {
             session: &self.session,
             response: &mut response,
             start: 0,
+            is_inline: false,
             work,
         })?;
         self.charge

@@ -71,8 +71,10 @@ impl<T: for<'d> Decode<'d>> Items<T> {
 /// What is done with the items of a list.
 pub(super) trait Operations: Send {
     type Item: for<'d> Decode<'d>;
-    /// Bytes to reserve for each result, where operations may take the memory that is left.
+    /// Bytes of each result, where operations change something: there is memory for all results before the first operation.
     const RESULT_SIZE: usize = 0;
+    /// Units of work that each operation takes beside its decoding.
+    const COST: u64 = 0;
 
     /// What comes before the first operation: checks, and the beginning of the response.
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
@@ -125,6 +127,12 @@ impl<O: Operations> Service for List<O> {
             return Ok(Progress::Unfinished);
         }
         if !self.has_begun {
+            let bytes = turn.request.message.len() >> 10;
+            let needed = self.count as u64 * (O::COST + 1) + bytes as u64;
+            if turn.is_inline && O::RESULT_SIZE > 0 && needed > turn.work.left() {
+                // Nothing is changed before there is memory for the task.
+                return Ok(Progress::Unfinished);
+            }
             self.has_begun = true;
             self.operations.begin(turn, self.items.len())?;
         }

@@ -13,6 +13,7 @@ mod data_value;
 mod deferred;
 mod deletion;
 mod discovery;
+mod item_changes;
 mod list;
 mod monitored_items;
 mod node_management;
@@ -26,6 +27,7 @@ mod slices;
 mod steps;
 mod subscriptions;
 mod translate;
+mod triggering;
 mod walk;
 mod write;
 
@@ -238,12 +240,6 @@ fn dispatch_other(
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
         ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
         ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,
-        ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::modify,
-        ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            monitored_items::set_monitoring_mode
-        }
-        ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::set_triggering,
-        ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::delete,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
     let (_, session) = session_of(request, connection)?;
@@ -279,6 +275,12 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
         ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
         ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::create,
+        ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => item_changes::modify,
+        ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
+            item_changes::set_monitoring_mode
+        }
+        ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => item_changes::delete,
+        ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => triggering::handle,
         _ => return None,
     })
 }

@@ -1,25 +1,19 @@
-//! The MonitoredItem Service Set (OPC 10000-4, 5.13).
+//! CreateMonitoredItems (OPC 10000-4, 5.13.2).
 
 use std::sync::Arc;
 
 use takt_ua::binary::{Decoder, Encode, Encoder};
-use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
-    DeleteMonitoredItemsRequest, DeleteMonitoredItemsResponse, ModifyMonitoredItemsRequest,
-    ModifyMonitoredItemsResponse, MonitoredItemCreateRequest, MonitoredItemCreateResult,
-    MonitoredItemModifyRequest, MonitoredItemModifyResult, MonitoringParameters, ReadValueId,
-    SetMonitoringModeRequest, SetMonitoringModeResponse, SetTriggeringRequest,
-    SetTriggeringResponse,
+    MonitoredItemCreateRequest, MonitoredItemCreateResult, MonitoringParameters, ReadValueId,
 };
 use takt_ua::{NumericRange, StatusCode, ids};
 
 use super::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use super::list::{Items, List, Operations};
 use super::slices::{self, Turn};
-use super::subscriptions::{milliseconds, status_of};
-use super::{
-    Fault, Handled, Request, check_count, check_timestamps, decode, encode, read, read_item,
-};
+use super::subscriptions::milliseconds;
+use super::{Fault, Handled, Request, check_timestamps, read, read_item};
 use crate::address_space::View;
 use crate::connection::Connection;
 use crate::server::Server;
@@ -31,7 +25,7 @@ use crate::subscriptions::sampler::Sampler;
 use crate::subscriptions::{Now, Subscription, revise};
 
 /// Units of work for one item.
-const ITEM: u64 = 10;
+pub(super) const ITEM: u64 = 10;
 
 /// Handles a CreateMonitoredItems request.
 pub(crate) fn create(
@@ -64,6 +58,7 @@ impl Operations for Create {
     type Item = MonitoredItemCreateRequest;
     /// A MonitoredItemCreateResult without a FilterResult.
     const RESULT_SIZE: usize = 23;
+    const COST: u64 = ITEM;
 
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         let session = &turn.session.id;
@@ -122,11 +117,6 @@ impl Operations for Create {
     fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         Ok(turn.response.array_length(Some(0))?)
     }
-}
-
-fn check_items(request: &Request<'_>, count: usize) -> Result<(), Fault> {
-    let limits = &request.server.limits.operations;
-    check_count(count, limits.max_monitored_items_per_call)
 }
 
 fn failed(status_code: StatusCode) -> MonitoredItemCreateResult {
@@ -218,7 +208,7 @@ fn check_watched(
 }
 
 /// The parameters as they will be.
-fn parameters(
+pub(super) fn parameters(
     server: &Server,
     view: &View<'_>,
     subscription: &Subscription,
@@ -249,190 +239,4 @@ fn parameters(
         discard_oldest: requested.discard_oldest,
         timestamps,
     })
-}
-
-/// Handles a ModifyMonitoredItems request.
-pub(crate) fn modify(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let modify: ModifyMonitoredItemsRequest = decode(structure)?;
-    check_items(request, modify.items_to_modify.len())?;
-    check_timestamps(modify.timestamps_to_return)?;
-    let server = request.server;
-    let now = Now::get();
-    let results = server.subscriptions.with(|engine| {
-        let mut allotment = engine.allotment(&session.id, modify.items_to_modify.len());
-        let subscription = engine.subscription(&session.id, modify.subscription_id)?;
-        subscription.machine.reset_lifetime();
-        let timestamps = modify.timestamps_to_return;
-        let items = modify.items_to_modify.iter();
-        let results = items
-            .map(|item| modify_item(server, subscription, &mut allotment, item, timestamps))
-            .map(|result| {
-                result.unwrap_or_else(|status_code| MonitoredItemModifyResult {
-                    status_code,
-                    ..MonitoredItemModifyResult::default()
-                })
-            })
-            .collect();
-        let changed = modify.items_to_modify.iter();
-        let changed: Vec<_> = changed.map(|item| item.monitored_item_id).collect();
-        subscription.settle(&changed, now.instant);
-        Ok::<_, StatusCode>(results)
-    })?;
-    encode(
-        &ModifyMonitoredItemsResponse {
-            response_header: request.response_header(),
-            results,
-            ..ModifyMonitoredItemsResponse::default()
-        },
-        response,
-    )
-}
-
-fn modify_item(
-    server: &Server,
-    subscription: &Subscription,
-    allotment: &mut Allotment,
-    modify: &MonitoredItemModifyRequest,
-    timestamps: TimestampsToReturn,
-) -> Result<MonitoredItemModifyResult, StatusCode> {
-    let item = subscription.item(modify.monitored_item_id)?;
-    let (watched, requested) = (&item.item_to_monitor, &modify.requested_parameters);
-    let view = server.space.view();
-    let budget = (allotment, item.sampling().load);
-    let parameters = parameters(
-        server,
-        &view,
-        subscription,
-        watched,
-        requested,
-        timestamps,
-        budget,
-    )?;
-    let result = MonitoredItemModifyResult {
-        status_code: StatusCode::Good,
-        revised_sampling_interval: milliseconds(parameters.sampling.interval),
-        revised_queue_size: parameters.queue_size,
-        ..MonitoredItemModifyResult::default()
-    };
-    item.modify(parameters);
-    Ok(result)
-}
-
-/// Handles a SetMonitoringMode request.
-pub(crate) fn set_monitoring_mode(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let set: SetMonitoringModeRequest = decode(structure)?;
-    check_items(request, set.monitored_item_ids.len())?;
-    if !(0..=2).contains(&set.monitoring_mode.0) {
-        return Err(Fault(StatusCode::BadMonitoringModeInvalid));
-    }
-    let server = request.server;
-    let now = Now::get();
-    let results = server.subscriptions.with(|engine| {
-        let subscription = engine.subscription(&session.id, set.subscription_id)?;
-        subscription.machine.reset_lifetime();
-        let mut sampler = Sampler::new(server, now.date_time);
-        let mut results = Vec::with_capacity(set.monitored_item_ids.len());
-        for id in &set.monitored_item_ids {
-            results.push(match subscription.item(*id) {
-                Ok(item) => {
-                    let begins = !item.is_sampled();
-                    item.set_mode(set.monitoring_mode);
-                    if begins && set.monitoring_mode != MonitoringMode::Disabled {
-                        sampler.sample(item);
-                    }
-                    StatusCode::Good
-                }
-                Err(status) => status,
-            });
-        }
-        sampler.finish();
-        subscription.settle(&set.monitored_item_ids, now.instant);
-        Ok::<_, StatusCode>(results)
-    })?;
-    encode(
-        &SetMonitoringModeResponse {
-            response_header: request.response_header(),
-            results,
-            ..SetMonitoringModeResponse::default()
-        },
-        response,
-    )
-}
-
-/// Handles a SetTriggering request. Links are removed before others are added (OPC 10000-4, 5.13.5.2).
-pub(crate) fn set_triggering(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let set: SetTriggeringRequest = decode(structure)?;
-    check_items(request, set.links_to_add.len() + set.links_to_remove.len())?;
-    let (add_results, remove_results) = request.server.subscriptions.with(|engine| {
-        let subscription = engine.subscription(&session.id, set.subscription_id)?;
-        subscription.machine.reset_lifetime();
-        let triggering = Arc::clone(subscription.item(set.triggering_item_id)?);
-        let unlink = |id: &u32| match subscription.item(*id) {
-            Ok(item) if triggering.unlink(item) => StatusCode::Good,
-            Ok(_) => StatusCode::BadMonitoredItemIdInvalid,
-            Err(status) => status,
-        };
-        let removed: Vec<_> = set.links_to_remove.iter().map(unlink).collect();
-        let link = |id: &u32| {
-            status_of(
-                subscription
-                    .item(*id)
-                    .and_then(|item| triggering.link(item)),
-            )
-        };
-        let added: Vec<_> = set.links_to_add.iter().map(link).collect();
-        Ok::<_, StatusCode>((added, removed))
-    })?;
-    encode(
-        &SetTriggeringResponse {
-            response_header: request.response_header(),
-            add_results,
-            remove_results,
-            ..SetTriggeringResponse::default()
-        },
-        response,
-    )
-}
-
-/// Handles a DeleteMonitoredItems request.
-pub(crate) fn delete(
-    request: &Request<'_>,
-    session: &Arc<Session>,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let delete: DeleteMonitoredItemsRequest = decode(structure)?;
-    check_items(request, delete.monitored_item_ids.len())?;
-    let now = Now::get();
-    let results = request.server.subscriptions.with(|engine| {
-        let subscription = engine.subscription(&session.id, delete.subscription_id)?;
-        subscription.machine.reset_lifetime();
-        let ids = delete.monitored_item_ids.iter();
-        let results = ids.map(|id| status_of(subscription.remove(*id))).collect();
-        subscription.settle(&[], now.instant);
-        Ok::<_, StatusCode>(results)
-    })?;
-    encode(
-        &DeleteMonitoredItemsResponse {
-            response_header: request.response_header(),
-            results,
-            ..DeleteMonitoredItemsResponse::default()
-        },
-        response,
-    )
 }

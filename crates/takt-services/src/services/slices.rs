@@ -28,6 +28,8 @@ pub(crate) struct Turn<'t, 'b> {
     pub(crate) response: &'t mut Encoder<'b>,
     /// Where the response message begins in `response`. It differs between the first slice and the others.
     pub(crate) start: usize,
+    /// Whether there is no task for the request yet: what it does now may be lost if there is no memory for one.
+    pub(crate) is_inline: bool,
     pub(crate) work: &'t mut Work,
 }
 
@@ -88,6 +90,7 @@ pub(super) fn start(
             session,
             response,
             start,
+            is_inline: true,
             work: &mut work,
         });
         server.tasks.note(&work);

@@ -324,7 +324,7 @@ impl<S: Steps> Service for InSteps<S> {
         let request = turn.request;
         let limits = request.server.limits.encoding;
         body::parse(request.message, limits, |_, _, body| {
-            let place = (turn.start, false);
+            let place = (turn.start, turn.is_inline);
             self.go_on(
                 request,
                 turn.session,

@@ -298,6 +298,11 @@ impl MonitoredItem {
         Ok(())
     }
 
+    /// How many links there are, to items that may be gone.
+    pub(crate) fn link_count(&self) -> usize {
+        self.state().links.len()
+    }
+
     /// Removes a link; whether there was one.
     pub(crate) fn unlink(&self, to: &Arc<Self>) -> bool {
         let mut state = self.state();

@@ -26,6 +26,7 @@ mod remote;
 mod sessions;
 mod slices;
 mod slices_of_changes;
+mod slices_of_items;
 mod slices_of_operations;
 mod subscriptions;
 mod translate;

@@ -14,7 +14,7 @@ use takt_ua::structures::*;
 use takt_ua::{ByteString, DataValue, NodeId, StatusCode, Structure, Variant, ids};
 
 /// Small enough for many slices, large enough that no operation of these tests exceeds its reserve.
-const SMALL: u32 = 200;
+pub(crate) const SMALL: u32 = 200;
 /// Most bytes of one value here.
 const LARGEST: u32 = 12_000;
 
@@ -52,9 +52,9 @@ fn fill(_: &Caller, _: &NodeId, inputs: &[Variant]) -> Result<Vec<Variant>, Call
     }
 }
 
-const VARIABLES: u32 = 40;
+pub(crate) const VARIABLES: u32 = 40;
 
-fn variable(number: u32) -> NodeId {
+pub(crate) fn variable(number: u32) -> NodeId {
     NodeId::numeric(1, 1_000 + number)
 }
 
@@ -63,7 +63,7 @@ fn method() -> NodeId {
 }
 
 /// A server with Variables of all sizes, and a Method that gives a ByteString of the length that it is called with.
-fn server(limits: ServerLimits) -> Arc<Server> {
+pub(crate) fn server(limits: ServerLimits) -> Arc<Server> {
     let server = builder().limits(limits).build().unwrap();
     let space = server.address_space();
     for number in 0..VARIABLES {
@@ -91,7 +91,7 @@ fn server(limits: ServerLimits) -> Arc<Server> {
     server
 }
 
-fn sliced(work_per_slice: u32) -> Arc<Server> {
+pub(crate) fn sliced(work_per_slice: u32) -> Arc<Server> {
     server(ServerLimits {
         work_per_slice,
         ..ServerLimits::default()
@@ -171,7 +171,7 @@ fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(Vec<u8>, usize); 2] {
 }
 
 /// The response without its time.
-fn answer(client: &mut Client, request: &[u8], time_at: usize) -> Vec<u8> {
+pub(crate) fn answer(client: &mut Client, request: &[u8], time_at: usize) -> Vec<u8> {
     let mut response = client.raw(request);
     response.drain(time_at..time_at + 8);
     response

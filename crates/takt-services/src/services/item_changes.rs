@@ -1,0 +1,298 @@
+//! ModifyMonitoredItems, SetMonitoringMode and DeleteMonitoredItems (OPC 10000-4, 5.13.3, 5.13.4 and 5.13.6).
+
+use std::sync::Arc;
+
+use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::{MonitoredItemModifyRequest, MonitoredItemModifyResult};
+use takt_ua::{StatusCode, ids};
+
+use super::list::{Items, List, Operations};
+use super::monitored_items::{ITEM, parameters};
+use super::slices::{self, Turn};
+use super::subscriptions::{milliseconds, status_of};
+use super::{Fault, Handled, Request, check_timestamps};
+use crate::connection::Connection;
+use crate::server::Server;
+use crate::session::Session;
+use crate::subscriptions::load::Allotment;
+use crate::subscriptions::sampler::Sampler;
+use crate::subscriptions::{Engine, Now, Subscription};
+
+/// Handles a ModifyMonitoredItems request.
+pub(crate) fn modify(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let subscription_id = body.u32()?;
+    let change = Modify {
+        timestamps: TimestampsToReturn(body.i32()?),
+        allotment: None,
+    };
+    check_timestamps(change.timestamps)?;
+    let place = (connection, session);
+    start(change, subscription_id, request, place, body, response)
+}
+
+/// Handles a SetMonitoringMode request.
+pub(crate) fn set_monitoring_mode(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let subscription_id = body.u32()?;
+    let mode = MonitoringMode(body.i32()?);
+    if !(0..=2).contains(&mode.0) {
+        return Err(Fault(StatusCode::BadMonitoringModeInvalid));
+    }
+    let place = (connection, session);
+    start(
+        SetMode(mode),
+        subscription_id,
+        request,
+        place,
+        body,
+        response,
+    )
+}
+
+/// Handles a DeleteMonitoredItems request.
+pub(crate) fn delete(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let subscription_id = body.u32()?;
+    let place = (connection, session);
+    start(Delete, subscription_id, request, place, body, response)
+}
+
+fn start<C: Change>(
+    change: C,
+    subscription_id: u32,
+    request: &Request<'_>,
+    (connection, session): (&Connection, &Arc<Session>),
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let limits = &request.server.limits.operations;
+    let items = Items::take(request, &mut body, limits.max_monitored_items_per_call)?;
+    let changes = Changes {
+        subscription_id,
+        change,
+    };
+    let service = List::new(changes, items);
+    slices::start(request, connection, session, service, response)
+}
+
+/// A change of MonitoredItems.
+trait Change: Send + 'static {
+    type Item: for<'d> Decode<'d> + Send;
+    type Result: Encode;
+    /// The TypeId of the response.
+    const RESPONSE: u32;
+    /// Bytes of a result.
+    const RESULT_SIZE: usize;
+
+    /// What comes before the first of so many items.
+    fn begin(&mut self, _: &Engine, _: &Session, _count: usize) {}
+
+    /// The id of the item.
+    fn id(item: &Self::Item) -> u32;
+
+    fn change(
+        &mut self,
+        server: &Server,
+        subscription: &mut Subscription,
+        item: &Self::Item,
+        sampler: &mut Sampler<'_>,
+    ) -> Self::Result;
+}
+
+/// Changes of items of one Subscription.
+struct Changes<C> {
+    subscription_id: u32,
+    change: C,
+}
+
+impl<C: Change> Operations for Changes<C> {
+    type Item = C::Item;
+    const RESULT_SIZE: usize = C::RESULT_SIZE;
+    const COST: u64 = ITEM;
+
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        turn.request.server.subscriptions.with(|engine| {
+            engine.subscription(&turn.session.id, self.subscription_id)?;
+            self.change.begin(engine, turn.session, count);
+            Ok::<_, StatusCode>(())
+        })?;
+        turn.request.respond(C::RESPONSE, turn.response)?;
+        Ok(turn.response.array_length(Some(count))?)
+    }
+
+    fn operate(
+        &mut self,
+        turn: &mut Turn<'_, '_>,
+        items: &mut Items<C::Item>,
+    ) -> Result<(), Fault> {
+        let server = turn.request.server;
+        let now = Now::get();
+        server.subscriptions.with(|engine| {
+            let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
+            subscription.machine.reset_lifetime();
+            let mut sampler = Sampler::new(server, now.date_time);
+            let mut changed = Vec::new();
+            let mut change = || {
+                while let Some(item) = items.next(turn)? {
+                    turn.work.spend(ITEM);
+                    let result = self
+                        .change
+                        .change(server, subscription, &item, &mut sampler);
+                    changed.push(C::id(&item));
+                    result.encode(turn.response)?;
+                }
+                Ok(())
+            };
+            let result = change();
+            sampler.finish();
+            subscription.settle(&changed, now.instant);
+            result
+        })
+    }
+
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        Ok(turn.response.array_length(Some(0))?)
+    }
+}
+
+struct Modify {
+    timestamps: TimestampsToReturn,
+    /// What the items may take of the sampling budget: decided for all of them at once.
+    allotment: Option<Allotment>,
+}
+
+impl Change for Modify {
+    type Item = MonitoredItemModifyRequest;
+    type Result = MonitoredItemModifyResult;
+    const RESPONSE: u32 = ids::MODIFY_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
+    /// Without a FilterResult.
+    const RESULT_SIZE: usize = 19;
+
+    fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
+        self.allotment = Some(engine.allotment(&session.id, count));
+    }
+
+    fn id(item: &MonitoredItemModifyRequest) -> u32 {
+        item.monitored_item_id
+    }
+
+    fn change(
+        &mut self,
+        server: &Server,
+        subscription: &mut Subscription,
+        item: &MonitoredItemModifyRequest,
+        _: &mut Sampler<'_>,
+    ) -> MonitoredItemModifyResult {
+        let modified = match &mut self.allotment {
+            Some(allotment) => modify_item(server, subscription, allotment, item, self.timestamps),
+            None => Err(StatusCode::BadInternalError),
+        };
+        modified.unwrap_or_else(|status_code| MonitoredItemModifyResult {
+            status_code,
+            ..MonitoredItemModifyResult::default()
+        })
+    }
+}
+
+fn modify_item(
+    server: &Server,
+    subscription: &Subscription,
+    allotment: &mut Allotment,
+    modify: &MonitoredItemModifyRequest,
+    timestamps: TimestampsToReturn,
+) -> Result<MonitoredItemModifyResult, StatusCode> {
+    let item = subscription.item(modify.monitored_item_id)?;
+    let (watched, requested) = (&item.item_to_monitor, &modify.requested_parameters);
+    let view = server.space.view();
+    let budget = (allotment, item.sampling().load);
+    let parameters = parameters(
+        server,
+        &view,
+        subscription,
+        watched,
+        requested,
+        timestamps,
+        budget,
+    )?;
+    let result = MonitoredItemModifyResult {
+        status_code: StatusCode::Good,
+        revised_sampling_interval: milliseconds(parameters.sampling.interval),
+        revised_queue_size: parameters.queue_size,
+        ..MonitoredItemModifyResult::default()
+    };
+    item.modify(parameters);
+    Ok(result)
+}
+
+struct SetMode(MonitoringMode);
+
+impl Change for SetMode {
+    type Item = u32;
+    type Result = StatusCode;
+    const RESPONSE: u32 = ids::SET_MONITORING_MODE_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const RESULT_SIZE: usize = size_of::<StatusCode>();
+
+    fn id(item: &u32) -> u32 {
+        *item
+    }
+
+    fn change(
+        &mut self,
+        _: &Server,
+        subscription: &mut Subscription,
+        id: &u32,
+        sampler: &mut Sampler<'_>,
+    ) -> StatusCode {
+        match subscription.item(*id) {
+            Ok(item) => {
+                let begins = !item.is_sampled();
+                item.set_mode(self.0);
+                if begins && self.0 != MonitoringMode::Disabled {
+                    sampler.sample(item);
+                }
+                StatusCode::Good
+            }
+            Err(status) => status,
+        }
+    }
+}
+
+struct Delete;
+
+impl Change for Delete {
+    type Item = u32;
+    type Result = StatusCode;
+    const RESPONSE: u32 = ids::DELETE_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const RESULT_SIZE: usize = size_of::<StatusCode>();
+
+    fn id(item: &u32) -> u32 {
+        *item
+    }
+
+    fn change(
+        &mut self,
+        _: &Server,
+        subscription: &mut Subscription,
+        id: &u32,
+        _: &mut Sampler<'_>,
+    ) -> StatusCode {
+        status_of(subscription.remove(*id))
+    }
+}
