@@ -163,3 +163,24 @@ fn workflows_may_only_read_and_name_the_versions_of_what_they_use() {
         }
     }
 }
+
+#[test]
+fn every_fuzz_target_gets_a_dictionary_that_is_there() {
+    let script = fs::read_to_string(repository().join("test")).unwrap();
+    let (_, choice) = script.split_once("fuzz_dictionary() {").unwrap();
+    let (choice, _) = choice.split_once("esac").unwrap();
+    let names = choice.lines().filter_map(|line| line.split_once(") echo "));
+    let names = names.map(|(_, name)| name.split(' ').next().unwrap());
+    let names: BTreeSet<&str> = names.collect();
+    assert!(names.contains("ua") && names.len() > 5, "{names:?}");
+    for name in names {
+        let path = repository().join(format!("fuzz/dictionaries/{name}.dict"));
+        let entries = fs::read_to_string(path).unwrap();
+        let is_entry = |line: &str| {
+            line.split_once('=')
+                .is_some_and(|(_, text)| text.starts_with('"') && text.ends_with('"'))
+        };
+        let mut lines = entries.lines().filter(|line| !line.starts_with('#'));
+        assert!(lines.all(is_entry), "{name}");
+    }
+}

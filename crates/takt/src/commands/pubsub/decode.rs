@@ -10,7 +10,7 @@ use takt_wire::{
     ReassemblyLimits, TreeParameters,
 };
 
-use super::{capture, config, packet, render};
+use super::{config, render};
 use crate::arguments::{DecodeArguments, SecurityKey};
 use crate::{explain, hex, output};
 
@@ -99,8 +99,8 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
             "Give a capture file, a message in hex digits, or - for the standard input.",
         )
     })?;
-    if capture::is_capture(&bytes) {
-        let (packets, damage) = capture::packets(&bytes);
+    if takt_capture::is_capture(&bytes) {
+        let (packets, damage) = takt_capture::packets(&bytes);
         let found = packets
             .iter()
             .filter_map(|packet| found(packet, arguments.port));
@@ -122,8 +122,8 @@ fn alone(bytes: Vec<u8>) -> Message {
 }
 
 /// The message in a packet, if there is one.
-fn found(packet: &capture::Packet, port: Option<u16>) -> Option<Message> {
-    let carried = packet::carried(packet.linktype, &packet.bytes)?;
+fn found(packet: &takt_capture::Packet, port: Option<u16>) -> Option<Message> {
+    let carried = takt_capture::carried(packet.linktype, &packet.bytes)?;
     let wanted = match (carried.port, port) {
         (Some(found), Some(wanted)) => found == wanted,
         (Some(DEFAULT_PORT) | None, None) => true,

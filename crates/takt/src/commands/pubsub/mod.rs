@@ -1,10 +1,8 @@
 //! `takt pubsub`: one file per command.
 
-mod capture;
 pub(super) mod config;
 mod decode;
 mod dissector;
-mod packet;
 mod render;
 pub(super) mod running;
 

@@ -13,6 +13,7 @@ pub struct Packet {
     pub time: Option<SystemTime>,
     /// What it begins with: LINKTYPE of its interface.
     pub linktype: i32,
+    /// The packet, as far as it was captured.
     pub bytes: Vec<u8>,
 }
 
