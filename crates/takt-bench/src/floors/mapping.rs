@@ -1,16 +1,40 @@
 //! Memory that two processes share, with a place for a request and a place for its response.
+//!
+//! Each [`Side`] is taken once, and touches messages only in its turn: so no message is read while it is written.
+//!
+//! A side that sleeps does so on the counter itself (futex), after saying so in the counter's lowest bit: who finds the
+//! bit set has to wake it, and only then is there a system call.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::hint::spin_loop;
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::thread::futex;
+use rustix::time::Timespec;
 
-/// One direction: a word that counts messages, in a cache line of its own, then room for a message.
+use super::LOOKS_PER_QUESTION;
+use crate::round_trip::Wait;
+
+/// One direction: a line with a word that counts messages and a word that says that its sender is taken; then room for a message.
 const LINE: usize = 64;
+/// Where that second word is.
+const TAKEN: usize = 4;
+
+/// The bit of a counter that says that its reader sleeps.
+const ASLEEP: u32 = 1;
+/// What a counter advances by.
+const ONE: u32 = 2;
+/// A sleeper looks up this often, in case nobody wakes it.
+const NAP: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
 
 /// Bytes of the whole, if no message is longer than `longest`.
 pub(super) fn length(longest: usize) -> usize {
@@ -27,6 +51,13 @@ pub(super) enum Direction {
 }
 
 impl Direction {
+    const fn opposite(self) -> Self {
+        match self {
+            Self::Request => Self::Response,
+            Self::Response => Self::Request,
+        }
+    }
+
     const fn index(self) -> usize {
         match self {
             Self::Request => 0,
@@ -37,18 +68,18 @@ impl Direction {
 
 /// The mapped memory.
 #[derive(Debug)]
-pub(super) struct Mapping {
+struct Mapping {
     address: NonNull<u8>,
     /// Bytes of the longest message: a multiple of [`LINE`].
     room: usize,
 }
 
-// SAFETY: the memory is not tied to a thread; what it is used for is said at `put`.
+// SAFETY: the memory is not tied to a thread. Words are atomic; messages belong to the side that has the turn.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `file`, which has to have a [`length`] that fits some message, and keep it.
-    pub(super) fn new(file: impl AsFd) -> Result<Self, Errno> {
+    fn new(file: impl AsFd) -> Result<Self, Errno> {
         let bytes = rustix::fs::fstat(&file)?.st_size;
         let bytes = usize::try_from(bytes).map_err(|_| Errno::INVAL)?;
         let room = (bytes / 2).saturating_sub(LINE);
@@ -75,39 +106,25 @@ impl Mapping {
         direction.index() * (LINE + self.room)
     }
 
-    /// The word that counts the messages of a direction.
+    /// A word of the line of a direction.
     #[inline]
-    pub(super) fn counter(&self, direction: Direction) -> &AtomicU32 {
+    fn word<const OFFSET: usize>(&self, direction: Direction) -> &AtomicU32 {
+        const {
+            assert!(OFFSET.is_multiple_of(4) && OFFSET + 4 <= LINE);
+        }
         // SAFETY: inside the mapping, which lives as long as `self`; aligned, as a mapping begins with a page and the
-        // offset is a multiple of 64, as the room is; always used atomically, by the other process too.
+        // line's offset is a multiple of 64, as the room is; always used atomically, by the other process too.
         unsafe {
-            let word = self.address.add(self.offset(direction));
+            let word = self.address.add(self.offset(direction) + OFFSET);
             word.cast::<AtomicU32>().as_ref()
         }
     }
 
-    /// Writes a message. Only for the side that sends in this direction, before it counts the message.
+    /// Where the message of a direction begins.
     #[inline]
-    pub(super) fn put(&self, direction: Direction, message: &[u8]) {
-        let length = message.len().min(self.room);
-        // SAFETY: inside the mapping and at most as long as the room; the message is not in it. The other side
-        // reads it only after the counter has been advanced, and counts an answer before this side writes again.
-        unsafe {
-            let room = self.address.add(self.offset(direction) + LINE);
-            room.copy_from_nonoverlapping(NonNull::from(message).cast(), length);
-        }
-    }
-
-    /// Reads a message of `into`'s length. Only for the side that receives in this direction, after the message was
-    /// counted.
-    #[inline]
-    pub(super) fn get(&self, direction: Direction, into: &mut [u8]) {
-        let length = into.len().min(self.room);
-        // SAFETY: as in `put`; the sender does not write before it has got an answer.
-        unsafe {
-            let room = self.address.add(self.offset(direction) + LINE);
-            room.copy_to_nonoverlapping(NonNull::from(into).cast(), length);
-        }
+    fn message(&self, direction: Direction) -> NonNull<u8> {
+        // SAFETY: inside the mapping: after the line there is the room.
+        unsafe { self.address.add(self.offset(direction) + LINE) }
     }
 }
 
@@ -117,5 +134,139 @@ impl Drop for Mapping {
         let _ = unsafe {
             rustix::mm::munmap(self.address.as_ptr().cast::<c_void>(), length(self.room))
         };
+    }
+}
+
+/// Announces a message: the receiver may read it now.
+#[inline]
+fn announce(counter: &AtomicU32, count: u32, wait: Wait) {
+    if wait == Wait::Spin {
+        counter.store(count, Ordering::Release);
+    } else if counter.swap(count, Ordering::AcqRel) & ASLEEP != 0 {
+        // The address is valid: there is nothing that could fail.
+        let _ = futex::wake(counter, futex::Flags::empty(), 1);
+    }
+}
+
+/// Waits for the message `count`; `give_up` is asked now and then.
+#[inline]
+fn await_message(
+    counter: &AtomicU32,
+    count: u32,
+    wait: Wait,
+    mut give_up: impl FnMut() -> bool,
+) -> bool {
+    // Who spins for ever needs no clock.
+    let spin_until = wait
+        .policy()
+        .spin_for()
+        .map(|spin_for| Instant::now() + spin_for);
+    let mut looks = 0_u32;
+    loop {
+        let now = counter.load(Ordering::Acquire);
+        if now & !ASLEEP == count {
+            return true;
+        }
+        looks = looks.wrapping_add(1);
+        if spin_until.is_none_or(|until| Instant::now() < until) {
+            if looks.is_multiple_of(LOOKS_PER_QUESTION) && give_up() {
+                return false;
+            }
+            spin_loop();
+            continue;
+        }
+        if give_up() {
+            return false;
+        }
+        let asleep = now | ASLEEP;
+        let said = counter.compare_exchange(now, asleep, Ordering::AcqRel, Ordering::Acquire);
+        if said.is_ok() {
+            // Woken, interrupted, too late or timed out: the loop looks what is there.
+            let _ = futex::wait(counter, futex::Flags::empty(), asleep, Some(&NAP));
+        }
+    }
+}
+
+/// One of the two sides of the memory. The client's side has the turn first.
+#[derive(Debug)]
+pub(super) struct Side {
+    mapping: Mapping,
+    sends: Direction,
+    /// Whether the other side leaves the messages alone until [`pass`](Self::pass).
+    has_turn: bool,
+    /// The counter of its messages.
+    sent: u32,
+    /// The counter of the other side's messages.
+    received: u32,
+}
+
+impl Side {
+    /// Maps `file`, which has to have a [`length`] that fits some message, and keep it, and takes the side that sends in this
+    /// direction, which is done once in the life of a file: later it is [`Errno::BUSY`].
+    pub(super) fn take(file: impl AsFd, sends: Direction) -> Result<Self, Errno> {
+        let mapping = Mapping::new(file)?;
+        if mapping.word::<TAKEN>(sends).swap(1, Ordering::Relaxed) != 0 {
+            return Err(Errno::BUSY);
+        }
+        Ok(Self {
+            mapping,
+            sends,
+            has_turn: sends == Direction::Request,
+            sent: 0,
+            received: 0,
+        })
+    }
+
+    /// Announces the message that was put, and gives the turn to the other side. Without the turn it does nothing.
+    #[inline]
+    pub(super) fn pass(&mut self, wait: Wait) {
+        if std::mem::take(&mut self.has_turn) {
+            self.sent = self.sent.wrapping_add(ONE);
+            announce(self.mapping.word::<0>(self.sends), self.sent, wait);
+        }
+    }
+
+    /// Waits for the turn, which comes with the next message; `give_up` is asked now and then.
+    #[inline]
+    pub(super) fn await_turn(&mut self, wait: Wait, give_up: impl FnMut() -> bool) -> bool {
+        if !self.has_turn {
+            let counter = self.mapping.word::<0>(self.sends.opposite());
+            let next = self.received.wrapping_add(ONE);
+            if !await_message(counter, next, wait, give_up) {
+                return false;
+            }
+            self.received = next;
+            self.has_turn = true;
+        }
+        true
+    }
+
+    /// Writes the next message, as far as there is room. Without the turn it does nothing and returns false.
+    #[inline]
+    pub(super) fn put(&mut self, message: &[u8]) -> bool {
+        let length = message.len().min(self.mapping.room);
+        if self.has_turn {
+            // SAFETY: at most as long as the room; the message is not in the mapping, of which no reference to bytes exists.
+            // The other side touches no message until this one passes the turn, and no third one is there: see `take`.
+            unsafe {
+                let room = self.mapping.message(self.sends);
+                room.copy_from_nonoverlapping(NonNull::from(message).cast(), length);
+            }
+        }
+        self.has_turn
+    }
+
+    /// Reads the start of the message that was received last. Without the turn it does nothing and returns false.
+    #[inline]
+    pub(super) fn get(&self, into: &mut [u8]) -> bool {
+        let length = into.len().min(self.mapping.room);
+        if self.has_turn {
+            // SAFETY: as in `put`.
+            unsafe {
+                let room = self.mapping.message(self.sends.opposite());
+                room.copy_to_nonoverlapping(NonNull::from(into).cast(), length);
+            }
+        }
+        self.has_turn
     }
 }

@@ -1,87 +1,21 @@
 //! The floor of opc.iox2: two counters in shared memory and a copy of the message each way.
-//!
-//! A side that sleeps does so on the counter itself (futex), after saying so in the counter's lowest bit: who finds the
-//! bit set has to wake it, and only then is there a system call.
 
-use std::hint::{black_box, spin_loop};
+use std::hint::black_box;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::thread::futex;
-use rustix::time::Timespec;
 
-use super::mapping::{Direction, Mapping, length};
-use super::{HEADER, LOOKS_PER_QUESTION, Patience, request_bytes, sizes_of};
+use super::mapping::{Direction, Side, length};
+use super::{HEADER, Patience, request_bytes, sizes_of};
 use crate::error::BenchError;
 use crate::round_trip::{Operation, RoundTrip, Wait};
 
-/// The bit of a counter that says that its reader sleeps.
-const ASLEEP: u32 = 1;
-/// What a counter advances by.
-const ONE: u32 = 2;
-/// A sleeper looks up this often, in case nobody wakes it.
-const NAP: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
-
-/// Announces a message: the receiver may read it now.
-#[inline]
-fn announce(counter: &AtomicU32, count: u32, wait: Wait) {
-    if wait == Wait::Spin {
-        counter.store(count, Ordering::Release);
-    } else if counter.swap(count, Ordering::AcqRel) & ASLEEP != 0 {
-        // The address is valid: there is nothing that could fail.
-        let _ = futex::wake(counter, futex::Flags::empty(), 1);
-    }
-}
-
-/// Waits for the message `count`; `give_up` is asked now and then.
-#[inline]
-fn await_message(
-    counter: &AtomicU32,
-    count: u32,
-    wait: Wait,
-    mut give_up: impl FnMut() -> bool,
-) -> bool {
-    // Who spins for ever needs no clock.
-    let spin_until = wait
-        .policy()
-        .spin_for()
-        .map(|spin_for| Instant::now() + spin_for);
-    let mut looks = 0_u32;
-    loop {
-        let now = counter.load(Ordering::Acquire);
-        if now & !ASLEEP == count {
-            return true;
-        }
-        looks = looks.wrapping_add(1);
-        if spin_until.is_none_or(|until| Instant::now() < until) {
-            if looks.is_multiple_of(LOOKS_PER_QUESTION) && give_up() {
-                return false;
-            }
-            spin_loop();
-            continue;
-        }
-        if give_up() {
-            return false;
-        }
-        let asleep = now | ASLEEP;
-        let said = counter.compare_exchange(now, asleep, Ordering::AcqRel, Ordering::Acquire);
-        if said.is_ok() {
-            // Woken, interrupted, too late or timed out: the loop looks what is there.
-            let _ = futex::wait(counter, futex::Flags::empty(), asleep, Some(&NAP));
-        }
-    }
-}
-
 /// The server's side of a mapping.
 pub(crate) struct Server {
-    mapping: Mapping,
+    side: Side,
     file: OwnedFd,
     longest: usize,
 }
@@ -92,11 +26,11 @@ impl Server {
         let make = || {
             let file = rustix::fs::memfd_create("takt-bench", MemfdFlags::CLOEXEC)?;
             rustix::fs::ftruncate(&file, length(longest) as u64)?;
-            Ok((Mapping::new(&file)?, file))
+            Ok((Side::take(&file, Direction::Response)?, file))
         };
-        let (mapping, file) = make().map_err(BenchError::system::<Errno>("make shared memory"))?;
+        let (side, file) = make().map_err(BenchError::system::<Errno>("make shared memory"))?;
         Ok(Self {
-            mapping,
+            side,
             file,
             longest,
         })
@@ -109,35 +43,28 @@ impl Server {
     }
 
     /// Answers requests until `stop`.
-    pub(crate) fn serve(&self, wait: Wait, stop: &AtomicBool) {
+    pub(crate) fn serve(mut self, wait: Wait, stop: &AtomicBool) {
         let mut request = vec![0; self.longest.max(HEADER)];
         let answer = vec![2; self.longest];
-        let mut count = 0_u32;
-        loop {
-            count = count.wrapping_add(ONE);
-            let requests = self.mapping.counter(Direction::Request);
-            if !await_message(requests, count, wait, || stop.load(Ordering::Relaxed)) {
-                return;
-            }
+        while (self.side).await_turn(wait, || stop.load(Ordering::Relaxed)) {
             let mut header = [0; HEADER];
-            self.mapping.get(Direction::Request, &mut header);
+            self.side.get(&mut header);
             let Some(sizes) = sizes_of(&header, self.longest) else {
                 return;
             };
             let request = request.get_mut(..sizes.request).unwrap_or_default();
-            self.mapping.get(Direction::Request, request);
+            self.side.get(request);
             black_box(request);
-            let answer = answer.get(..sizes.response).unwrap_or_default();
-            self.mapping.put(Direction::Response, answer);
-            announce(self.mapping.counter(Direction::Response), count, wait);
+            self.side
+                .put(answer.get(..sizes.response).unwrap_or_default());
+            self.side.pass(wait);
         }
     }
 }
 
 /// The client's side.
 pub(crate) struct Client {
-    mapping: Mapping,
-    count: u32,
+    side: Side,
     wait: Wait,
     request: Vec<u8>,
     answer: Vec<u8>,
@@ -148,13 +75,15 @@ impl Client {
     pub(crate) fn open(path: &Path, wait: Wait) -> Result<Self, BenchError> {
         let open = || {
             let flags = OFlags::RDWR | OFlags::CLOEXEC;
-            Mapping::new(rustix::fs::open(path, flags, Mode::empty())?)
+            Side::take(
+                rustix::fs::open(path, flags, Mode::empty())?,
+                Direction::Request,
+            )
         };
         Ok(Self {
-            mapping: open().map_err(BenchError::system::<Errno>(
+            side: open().map_err(BenchError::system::<Errno>(
                 "open the server's shared memory",
             ))?,
-            count: 0,
             wait,
             request: Vec::new(),
             answer: Vec::new(),
@@ -172,22 +101,19 @@ impl RoundTrip for Client {
 
     #[inline]
     fn round_trip(&mut self) -> Result<(), BenchError> {
-        self.count = self.count.wrapping_add(ONE);
-        self.mapping.put(Direction::Request, &self.request);
-        announce(
-            self.mapping.counter(Direction::Request),
-            self.count,
-            self.wait,
-        );
         let mut patience = Patience::default();
-        let responses = self.mapping.counter(Direction::Response);
-        if !await_message(responses, self.count, self.wait, || patience.is_over()) {
+        // The turn is missing if the last request was not answered in time.
+        let answered = self.side.put(&self.request) && {
+            self.side.pass(self.wait);
+            self.side.await_turn(self.wait, || patience.is_over())
+        };
+        if !answered {
             return Err(BenchError::RoundTrip {
                 what: "shared memory".to_owned(),
                 reason: "no answer".to_owned(),
             });
         }
-        self.mapping.get(Direction::Response, &mut self.answer);
+        self.side.get(&mut self.answer);
         black_box(&self.answer);
         Ok(())
     }
@@ -225,5 +151,25 @@ mod tests {
         let server = Server::new(100).unwrap();
         let mut client = Client::open(&server.path(), Wait::Sleep).unwrap();
         assert!(client.round_trip().is_err());
+    }
+
+    #[test]
+    fn a_side_is_taken_once_and_touches_messages_in_its_turn_only() {
+        let server = Server::new(100).unwrap();
+        let client = Client::open(&server.path(), Wait::Sleep).unwrap();
+        assert!(Client::open(&server.path(), Wait::Sleep).is_err());
+        let (mut client, mut server) = (client.side, server.side);
+        let mut received = [0; 3];
+        assert!(!server.put(&[9; 3]) && !server.get(&mut received));
+        assert!(client.put(&[1; 3]));
+        client.pass(Wait::Sleep);
+        assert!(!client.put(&[8; 3]) && !client.get(&mut received));
+        assert!(server.await_turn(Wait::Sleep, || true));
+        assert!(server.get(&mut received) && server.put(&[2; 3]));
+        assert_eq!(received, [1; 3]);
+        server.pass(Wait::Sleep);
+        assert!(client.await_turn(Wait::Sleep, || true));
+        assert!(client.get(&mut received));
+        assert_eq!(received, [2; 3]);
     }
 }
