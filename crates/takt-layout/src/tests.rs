@@ -118,7 +118,8 @@ fn variants() -> impl Strategy<Value = Variant> {
         })),
         ".{0,40}".prop_map(Variant::from),
         prop::collection::vec(any::<i16>(), 0..20).prop_map(Variant::from),
-        prop::collection::vec(any::<u64>(), 0..2000).prop_map(Variant::from),
+        prop::collection::vec(any::<u64>(), 0..if cfg!(miri) { 20 } else { 2000 })
+            .prop_map(Variant::from),
         prop::collection::vec(".{0,5}".prop_map(String::from), 0..5).prop_map(Variant::from),
     ]
 }
@@ -152,7 +153,7 @@ fn data_values() -> impl Strategy<Value = DataValue> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 64 }))]
 
     #[test]
     fn a_read_is_what_was_written(
@@ -249,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn responses_are_what_was_written(values in prop::collection::vec(data_values(), 0..8), outputs in prop::collection::vec(variants(), 0..30)) {
+    fn responses_are_what_was_written(values in prop::collection::vec(data_values(), 0..8), outputs in prop::collection::vec(variants(), 0..if cfg!(miri) { 3 } else { 30 })) {
         let mut message = Vec::new();
         let mut encoder = Encoder::growing(&mut message, 1 << 24);
         let mut writer = ResponseWriter::begin(&mut encoder, Service::Read, values.len(), 9, DateTime(1)).unwrap();
