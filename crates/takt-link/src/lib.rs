@@ -22,6 +22,8 @@ mod control;
 mod error;
 mod ethernet;
 mod frame;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod interface;
 #[cfg(feature = "iox2")]
 mod iox2;

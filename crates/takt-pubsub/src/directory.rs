@@ -1,27 +1,44 @@
 //! What is known of the DataSetMessages of many Publishers: for tools that show messages, and read none of them as a Subscriber does.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use takt_rt::memory_budget::BudgetExhausted;
 use takt_ua::enumerations::DataSetOrderingType;
 use takt_ua::structures::{
-    DataSetMetaDataType, DataSetReaderDataType, PubSubConfiguration2DataType,
-    StandaloneSubscribedDataSetDataType, StandaloneSubscribedDataSetRefDataType,
-    UadpDataSetReaderMessageDataType, UadpDataSetWriterMessageDataType,
-    UadpWriterGroupMessageDataType, WriterGroupDataType,
+    DataSetMetaDataType, DataSetReaderDataType, DataSetWriterDataType,
+    PubSubConfiguration2DataType, StandaloneSubscribedDataSetDataType,
+    StandaloneSubscribedDataSetRefDataType, UadpDataSetReaderMessageDataType,
+    UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
 };
 use takt_wire::{
     AnnouncementContent, DataSetFields, NetworkMessageRef, PublisherId, PublisherIdRef,
 };
 
 use crate::settings::decode_settings;
-use crate::subscriber::same_publisher;
+use crate::subscriber::{DEFAULT_MAX_MEMORY, meta_data_size, same_publisher, text_size};
 
 /// The DataSets of a configuration, and those that Publishers have announced.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DataSetDirectory {
     entries: Vec<Entry>,
     places: Vec<Place>,
+    /// What announcements may make it hold, in bytes.
+    max_memory: usize,
+}
+
+impl Default for DataSetDirectory {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            places: Vec::new(),
+            max_memory: DEFAULT_MAX_MEMORY,
+        }
+    }
 }
 
 /// Whose DataSetMessages. What is null or 0 is any.
@@ -37,6 +54,18 @@ struct Writer {
 struct Entry {
     writer: Writer,
     fields: DataSetFields,
+    /// Bytes that it takes.
+    size: usize,
+}
+
+impl Entry {
+    fn new(writer: Writer, meta_data: &DataSetMetaDataType) -> Self {
+        Self {
+            size: size_of::<Self>() + writer.name_size() + meta_data_size(meta_data),
+            fields: DataSetFields::new(meta_data),
+            writer,
+        }
+    }
 }
 
 /// Where a DataSetWriter's messages are in NetworkMessages without a PayloadHeader.
@@ -64,19 +93,19 @@ impl DataSetDirectory {
         for connection in &configuration.connections {
             let publisher_id = PublisherId::from_variant(&connection.publisher_id);
             for group in &connection.writer_groups {
-                directory.learn_group(publisher_id.as_ref(), group);
+                let places = places_of_group(publisher_id.as_ref(), group);
+                directory.places.extend(places);
                 for writer in &group.data_set_writers {
                     let mut data_sets = configuration.published_data_sets.iter();
                     let found = data_sets.find(|it| it.name == writer.data_set_name);
                     if let Some(found) = found {
-                        directory.entries.push(Entry {
-                            writer: Writer {
-                                publisher_id: publisher_id.clone(),
-                                writer_group_id: group.writer_group_id,
-                                data_set_writer_id: writer.data_set_writer_id,
-                            },
-                            fields: DataSetFields::new(&found.data_set_meta_data),
-                        });
+                        let writer = Writer {
+                            publisher_id: publisher_id.clone(),
+                            writer_group_id: group.writer_group_id,
+                            data_set_writer_id: writer.data_set_writer_id,
+                        };
+                        let entry = Entry::new(writer, &found.data_set_meta_data);
+                        directory.entries.push(entry);
                     }
                 }
             }
@@ -102,9 +131,7 @@ impl DataSetDirectory {
         };
         let meta_data = meta_data_of(reader, standalone);
         if !meta_data.fields.is_empty() {
-            let fields = DataSetFields::new(meta_data);
-            let writer = writer();
-            self.entries.push(Entry { writer, fields });
+            self.entries.push(Entry::new(writer(), meta_data));
         }
         let settings: UadpDataSetReaderMessageDataType =
             decode_settings(&reader.message_settings).unwrap_or_default();
@@ -116,41 +143,15 @@ impl DataSetDirectory {
         });
     }
 
-    /// Which messages the DataSetWriters of a group share, in which order (6.3.1.1.3).
-    fn learn_group(&mut self, publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) {
-        let settings: UadpWriterGroupMessageDataType =
-            decode_settings(&group.message_settings).unwrap_or_default();
-        let mut writers: Vec<_> = group.data_set_writers.iter().collect();
-        if settings.data_set_ordering != DataSetOrderingType::Undefined {
-            writers.sort_by_key(|writer| writer.data_set_writer_id);
-        }
-        let mut numbers = Vec::new();
-        for writer in writers {
-            let settings: UadpDataSetWriterMessageDataType =
-                decode_settings(&writer.message_settings).unwrap_or_default();
-            // Without a number and a size it has a NetworkMessage of its own, and those are counted from 1.
-            let number = match (settings.network_message_number, settings.configured_size) {
-                (0, 0) => u16::try_from(numbers.len() + 1).unwrap_or(0),
-                (number, _) => number,
-            };
-            if number != 0 && !numbers.contains(&number) {
-                numbers.push(number);
-            }
-            self.places.push(Place {
-                writer: Writer {
-                    publisher_id: publisher_id.cloned(),
-                    writer_group_id: group.writer_group_id,
-                    data_set_writer_id: writer.data_set_writer_id,
-                },
-                network_message_number: number,
-                data_set_offset: settings.data_set_offset,
-                configured_size: settings.configured_size,
-            });
-        }
-    }
-
     /// Takes what a Publisher has announced. It replaces what was known of the same DataSetWriter.
-    pub fn learn(&mut self, publisher_id: PublisherIdRef<'_>, announced: &AnnouncementContent) {
+    ///
+    /// # Errors
+    /// What is known would take more than [`DEFAULT_MAX_MEMORY`]; the announcement is not taken.
+    pub fn learn(
+        &mut self,
+        publisher_id: PublisherIdRef<'_>,
+        announced: &AnnouncementContent,
+    ) -> Result<(), BudgetExhausted> {
         match announced {
             AnnouncementContent::DataSetMetaData {
                 data_set_writer_id,
@@ -161,14 +162,14 @@ impl DataSetDirectory {
                     !(entry.writer.data_set_writer_id == *data_set_writer_id
                         && entry.writer.is_of(Some(publisher_id), None))
                 });
-                self.entries.push(Entry {
-                    writer: Writer {
-                        publisher_id: Some(publisher_id.to_owned()),
-                        writer_group_id: 0,
-                        data_set_writer_id: *data_set_writer_id,
-                    },
-                    fields: DataSetFields::new(meta_data),
-                });
+                let writer = Writer {
+                    publisher_id: Some(publisher_id.to_owned()),
+                    writer_group_id: 0,
+                    data_set_writer_id: *data_set_writer_id,
+                };
+                let entry = Entry::new(writer, meta_data);
+                self.make_sure_of(entry.size)?;
+                self.entries.push(entry);
             }
             AnnouncementContent::DataSetWriterConfiguration {
                 data_set_writer_config: group,
@@ -178,9 +179,24 @@ impl DataSetDirectory {
                 let group_id = Some(group.writer_group_id);
                 self.places
                     .retain(|place| !place.writer.is_of(Some(publisher_id), group_id));
-                self.learn_group(Some(&publisher_id.to_owned()), group);
+                let places = places_of_group(Some(&publisher_id.to_owned()), group);
+                self.make_sure_of(places.iter().map(Place::size).sum())?;
+                self.places.extend(places);
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether there is room for so many bytes more.
+    fn make_sure_of(&self, more: usize) -> Result<(), BudgetExhausted> {
+        let entries = self.entries.iter().map(|entry| entry.size);
+        let used: usize = entries.chain(self.places.iter().map(Place::size)).sum();
+        match used + more <= self.max_memory {
+            true => Ok(()),
+            false => Err(BudgetExhausted {
+                limit: self.max_memory,
+            }),
         }
     }
 
@@ -195,6 +211,7 @@ impl DataSetDirectory {
         }
         let header = message.group_header.unwrap_or_default();
         let mut places: Vec<&Place> = Vec::new();
+        let mut known = BTreeSet::new();
         for place in &self.places {
             let number = header.network_message_number;
             let same = place
@@ -202,11 +219,7 @@ impl DataSetDirectory {
                 .is_of(message.publisher_id, header.writer_group_id)
                 && (place.network_message_number == 0
                     || number.is_none_or(|number| number == place.network_message_number));
-            let id = place.writer.data_set_writer_id;
-            let known = places
-                .iter()
-                .any(|known| known.writer.data_set_writer_id == id);
-            if same && !known {
+            if same && known.insert(place.writer.data_set_writer_id) {
                 places.push(place);
             }
         }
@@ -285,7 +298,22 @@ impl DataSetDirectory {
     }
 }
 
+impl Place {
+    /// Bytes that it takes.
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.writer.name_size()
+    }
+}
+
 impl Writer {
+    /// Bytes that the name of its Publisher takes.
+    fn name_size(&self) -> usize {
+        match &self.publisher_id {
+            Some(PublisherId::String(name)) => text_size(name.as_str()),
+            _ => 0,
+        }
+    }
+
     /// Whether it may be one of this Publisher and group. What is not known cannot be compared.
     fn is_of(&self, publisher_id: Option<PublisherIdRef<'_>>, group: Option<u16>) -> bool {
         let publisher = match (&self.publisher_id, publisher_id) {
@@ -295,6 +323,40 @@ impl Writer {
         let id = self.writer_group_id;
         publisher && (id == 0 || group.is_none_or(|group| group == id))
     }
+}
+
+/// Which messages the DataSetWriters of a group share, in which order (6.3.1.1.3).
+fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) -> Vec<Place> {
+    let settings: UadpWriterGroupMessageDataType =
+        decode_settings(&group.message_settings).unwrap_or_default();
+    let mut writers: Vec<_> = group.data_set_writers.iter().collect();
+    if settings.data_set_ordering != DataSetOrderingType::Undefined {
+        writers.sort_by_key(|writer| writer.data_set_writer_id);
+    }
+    let mut numbers = BTreeSet::new();
+    let place = |writer: &DataSetWriterDataType| {
+        let settings: UadpDataSetWriterMessageDataType =
+            decode_settings(&writer.message_settings).unwrap_or_default();
+        // Without a number and a size it has a NetworkMessage of its own, and those are counted from 1.
+        let number = match (settings.network_message_number, settings.configured_size) {
+            (0, 0) => u16::try_from(numbers.len() + 1).unwrap_or(0),
+            (number, _) => number,
+        };
+        if number != 0 {
+            numbers.insert(number);
+        }
+        Place {
+            writer: Writer {
+                publisher_id: publisher_id.cloned(),
+                writer_group_id: group.writer_group_id,
+                data_set_writer_id: writer.data_set_writer_id,
+            },
+            network_message_number: number,
+            data_set_offset: settings.data_set_offset,
+            configured_size: settings.configured_size,
+        }
+    };
+    writers.into_iter().map(place).collect()
 }
 
 /// The metadata that a reader expects.

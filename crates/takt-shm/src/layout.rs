@@ -8,7 +8,7 @@
 //!     72  place u64 [4]      where message n is, at n mod 4  side looks at until a message
 //!    104  taken u64          messages taken from the other   is there
 //!                            side's outbox
-//!    112  asleep u64         how to ring after sending: 0 not at all, 1 by a mail, 2 by the futex `rings`
+//!    112  asleep u64         how to ring after sending: 0 not at all, 1 by a Ring, 2 by the futex `rings`
 //!    120  backlog u64        not 0: ring after taking
 //!    128  rings u64          grows with each ring of the second kind; its lower half is the futex
 //!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body

@@ -35,7 +35,7 @@ pub(super) fn default_budget() -> MemoryBudget {
 }
 
 /// Size of a text on the heap, in bytes.
-pub(super) fn text_size(text: &str) -> usize {
+pub(crate) fn text_size(text: &str) -> usize {
     match text.len() {
         0 => 0,
         length => length + ALLOCATION,
@@ -43,7 +43,7 @@ pub(super) fn text_size(text: &str) -> usize {
 }
 
 /// Size of metadata and of the layout that is derived from it, in bytes. Never less than what they take.
-pub(super) fn meta_data_size(meta_data: &DataSetMetaDataType) -> usize {
+pub(crate) fn meta_data_size(meta_data: &DataSetMetaDataType) -> usize {
     size_of::<DataSetMetaDataType>()
         + text(&meta_data.name)
         + localized(&meta_data.description)

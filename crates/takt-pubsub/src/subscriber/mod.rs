@@ -20,5 +20,6 @@ pub use data_set_reader::{DataSetReader, ReaderStatistics};
 pub(crate) use filter::same_publisher;
 pub(crate) use json::is_json;
 pub use memory::DEFAULT_MAX_MEMORY;
+pub(crate) use memory::{meta_data_size, text_size};
 pub use received::{DataSetKind, Observer, ReceivedDataSet};
 pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

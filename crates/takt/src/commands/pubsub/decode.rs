@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use takt_pubsub::DataSetDirectory;
 use takt_pubsub::security::SIGNATURE_LENGTH;
+use takt_rt::memory_budget::BudgetExhausted;
 use takt_wire::{
     ChunkReassembler, MessageTree, NetworkMessageRef, PayloadParameters, PayloadRef,
     ReassemblyLimits, TreeParameters,
@@ -65,6 +66,13 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
             true => output::line(render::json(&decoded)),
             false => output::line(render::text(&decoded)),
         }
+    }
+    if let Some(refused) = decoder.refused {
+        return Err(explain::with_help(
+            format!("announcements of DataSets were left out: {refused}"),
+            "Messages of their DataSetWriters were shown without names and types of fields. Give fewer messages, or the \
+             configuration of their Publisher with --config.",
+        ));
     }
     match damage {
         Some(damage) => Err(explain::with_help(
@@ -163,6 +171,8 @@ struct Decoder<'k> {
     keys: &'k [SecurityKey],
     /// What is known of DataSets, by the configuration and the announcements so far.
     data_sets: DataSetDirectory,
+    /// Why an announcement was left out, if one was.
+    refused: Option<BudgetExhausted>,
     chunks: ChunkReassembler,
     /// The reassembler's time of the first packet.
     started: Instant,
@@ -174,6 +184,7 @@ impl<'k> Decoder<'k> {
         Self {
             keys,
             data_sets,
+            refused: None,
             chunks: ChunkReassembler::new(ReassemblyLimits::default()),
             started: Instant::now(),
             first: None,
@@ -278,7 +289,8 @@ impl<'k> Decoder<'k> {
         if let (Some(publisher_id), PayloadRef::DiscoveryAnnouncement(announcement)) =
             (message.publisher_id, payload)
         {
-            self.data_sets.learn(publisher_id, &announcement.content);
+            let learned = self.data_sets.learn(publisher_id, &announcement.content);
+            self.refused = self.refused.or(learned.err());
         }
     }
 

@@ -1,0 +1,64 @@
+use takt_ua::StatusCode;
+use takt_ua::structures::FieldMetaData;
+
+use super::*;
+
+fn meta_data(data_set_writer_id: u16) -> AnnouncementContent {
+    let field = FieldMetaData {
+        name: "Speed".into(),
+        built_in_type: 11,
+        value_rank: -1,
+        ..FieldMetaData::default()
+    };
+    AnnouncementContent::DataSetMetaData {
+        data_set_writer_id,
+        meta_data: Box::new(DataSetMetaDataType {
+            fields: vec![field],
+            ..DataSetMetaDataType::default()
+        }),
+        status_code: StatusCode::Good,
+    }
+}
+
+fn group(writers: u16) -> AnnouncementContent {
+    let writer = |data_set_writer_id| DataSetWriterDataType {
+        data_set_writer_id,
+        ..DataSetWriterDataType::default()
+    };
+    AnnouncementContent::DataSetWriterConfiguration {
+        data_set_writer_ids: Vec::new(),
+        data_set_writer_config: Box::new(WriterGroupDataType {
+            writer_group_id: 1,
+            data_set_writers: (1..=writers).map(writer).collect(),
+            ..WriterGroupDataType::default()
+        }),
+        status_codes: Vec::new(),
+    }
+}
+
+#[test]
+fn announcements_beyond_the_limit_are_refused() {
+    let mut directory = DataSetDirectory {
+        max_memory: 64 << 10,
+        ..DataSetDirectory::default()
+    };
+    let learned = (1..=1000)
+        .take_while(|id| {
+            directory
+                .learn(PublisherIdRef::UInt16(7), &meta_data(*id))
+                .is_ok()
+        })
+        .count();
+    assert!((10..200).contains(&learned), "{learned}");
+    assert_eq!(directory.entries.len(), learned);
+    // The place of what was announced before can be taken again.
+    for _ in 0..100 {
+        directory
+            .learn(PublisherIdRef::UInt16(7), &meta_data(1))
+            .unwrap();
+    }
+    assert_eq!(directory.entries.len(), learned);
+    let publisher = PublisherIdRef::String(Some("a Publisher with a long name"));
+    directory.learn(publisher, &group(u16::MAX)).unwrap_err();
+    assert!(directory.places.is_empty());
+}
