@@ -184,3 +184,29 @@ fn every_fuzz_target_gets_a_dictionary_that_is_there() {
         assert!(lines.all(is_entry), "{name}");
     }
 }
+
+#[test]
+fn seeds_of_fuzz_targets_are_few_and_small() {
+    let fuzz = repository().join("fuzz");
+    let manifest = fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
+    let (_, targets) = manifest.split_once("[[bin]]").unwrap();
+    let names = targets
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let names: BTreeSet<String> = names.map(str::to_owned).collect();
+    let names_in = |folder: &str| {
+        let entries = fs::read_dir(fuzz.join(folder)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let stems = paths.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+        stems.collect::<BTreeSet<String>>()
+    };
+    assert_eq!(names, names_in("fuzz_targets"));
+    let with_seeds = names_in("seeds");
+    assert!(with_seeds.is_subset(&names), "{with_seeds:?}");
+    for name in with_seeds {
+        let seeds = fs::read_dir(fuzz.join("seeds").join(&name)).unwrap();
+        let sizes = seeds.map(|seed| seed.unwrap().metadata().unwrap().len());
+        let size: u64 = sizes.sum();
+        assert!((1..16 << 10).contains(&size), "{name}: {size} bytes");
+    }
+}

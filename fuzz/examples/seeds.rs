@@ -1,0 +1,310 @@
+//! Writes fuzz/seeds: inputs that the encoders of Takt make, a few for each target. Run it in the folder fuzz after a format has
+//! changed:
+//!
+//! ```text
+//! cargo run --example seeds
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use takt_cell::{Cell, CellLocation, shared};
+use takt_layout::LaidOut;
+use takt_pubsub::configuration::{from_toml, to_binary_file};
+use takt_ua::binary::{Encode, Encoder};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::*;
+use takt_ua::*;
+use takt_wire::{
+    AnnouncementContent, Chunk, DataSetContent, DataSetMessage, DiscoveryAnnouncement, Fields, NetworkMessage,
+    NetworkMessageType, Payload, PublisherId,
+};
+
+fn write(target: &str, name: &str, bytes: &[u8]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    fs::create_dir_all(&folder).expect("a folder for seeds");
+    fs::write(folder.join(name), bytes).expect("a seed");
+}
+
+/// A choice in front of an input.
+fn chosen(choice: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[choice], bytes].concat()
+}
+
+/// Parts, each with its length in one byte.
+fn parts(parts: &[&[u8]]) -> Vec<u8> {
+    let part = |part: &&[u8]| chosen(u8::try_from(part.len()).expect("a short part"), part);
+    parts.iter().flat_map(part).collect()
+}
+
+/// Parts, each with its length in two bytes.
+fn long_parts(parts: &[&[u8]]) -> Vec<u8> {
+    let part = |part: &&[u8]| {
+        let length = u16::try_from(part.len()).expect("a part").to_le_bytes();
+        [&length[..], part].concat()
+    };
+    parts.iter().flat_map(part).collect()
+}
+
+fn node() -> NodeId {
+    NodeId::string(1, "Spindle/Speed")
+}
+
+fn variants() -> Vec<(&'static str, Variant)> {
+    let matrix = Variant::Array(Box::new(Array {
+        elements: Elements::Int32((1..=6).collect()),
+        dimensions: vec![2, 3],
+    }));
+    let structure = ExtensionObject::from_structure(&EUInformation::default());
+    vec![
+        ("number", Variant::Double(1.5)),
+        ("text", "Takt".into()),
+        ("array", vec![1_u32, 2, 3].into()),
+        ("matrix", matrix),
+        ("structure", Variant::ExtensionObject(Box::new(structure))),
+    ]
+}
+
+fn ua() {
+    let id = node();
+    let encoded: [(u8, Vec<u8>); 8] = [
+        (0, UaString::from("text").encode_to_vec()),
+        (1, ByteString::from(&[1_u8, 2]).encode_to_vec()),
+        (4, DateTime::now().encode_to_vec()),
+        (6, id.encode_to_vec()),
+        (7, ExpandedNodeId::from(id.clone()).encode_to_vec()),
+        (8, QualifiedName::new(1, "Name").encode_to_vec()),
+        (9, LocalizedText::from("text").encode_to_vec()),
+        (
+            10,
+            ExtensionObject::from_structure(&Argument::default()).encode_to_vec(),
+        ),
+    ];
+    for (kind, bytes) in encoded {
+        write("ua_built_in", &format!("kind-{kind}"), &chosen(kind, &bytes));
+    }
+    for (name, variant) in variants() {
+        let value = DataValue::good(variant.clone()).with_source_timestamp(DateTime::now());
+        write(
+            "ua_variant",
+            &format!("value-{name}"),
+            &chosen(0, &value.encode_to_vec()),
+        );
+        write("ua_variant", name, &chosen(1, &variant.encode_to_vec()));
+        let kind = variant.built_in_type().map_or(0, |it| it as u8);
+        let text = json::to_value(&variant).to_string();
+        write("ua_json", name, &chosen(kind, text.as_bytes()));
+    }
+    for (kind, text) in [
+        (0, "ns=1;s=Spindle/Speed"),
+        (1, "svr=1;nsu=urn:a;i=5"),
+        (2, "2:Name"),
+        (3, "72962B91-FA75-4AE6-8D28-B404DC7DAF63"),
+        (4, "2026-01-02T03:04:05.678Z"),
+        (5, "1:3,0"),
+        (6, "opc.tcp://127.0.0.1:4840/path"),
+        (7, "opc.iox2://Machine"),
+    ] {
+        write("ua_text", &format!("kind-{kind}"), &chosen(kind, text.as_bytes()));
+    }
+}
+
+fn read_request() -> ReadRequest {
+    ReadRequest {
+        nodes_to_read: vec![ReadValueId {
+            node_id: node(),
+            attribute_id: 13,
+            ..ReadValueId::default()
+        }],
+        ..ReadRequest::default()
+    }
+}
+
+fn read_response() -> ReadResponse {
+    let values = variants().into_iter().map(|(_, variant)| DataValue::good(variant));
+    ReadResponse {
+        results: values.collect(),
+        ..ReadResponse::default()
+    }
+}
+
+fn browse_response() -> BrowseResponse {
+    let reference = ReferenceDescription {
+        reference_type_id: NodeId::numeric(0, 35),
+        is_forward: true,
+        node_id: node().into(),
+        browse_name: QualifiedName::new(1, "A"),
+        display_name: "A".into(),
+        node_class: NodeClass::Object,
+        ..ReferenceDescription::default()
+    };
+    BrowseResponse {
+        results: vec![BrowseResult {
+            continuation_point: ByteString::from(&[1_u8]),
+            references: vec![reference],
+            ..BrowseResult::default()
+        }],
+        ..BrowseResponse::default()
+    }
+}
+
+fn services() {
+    let structure = |name: &str, id: u32, body: &[u8]| {
+        let id = u16::try_from(id).expect("an id of the standard").to_le_bytes();
+        write("ua_structure", name, &[&id[..], body].concat());
+    };
+    let (read, browse) = (read_request().encode_to_vec(), browse_response().encode_to_vec());
+    structure("read", ReadRequest::BINARY_ENCODING_ID, &read);
+    structure("browse", BrowseResponse::BINARY_ENCODING_ID, &browse);
+    write("ua_view", "read", &chosen(0, &read));
+    write("ua_view", "values", &chosen(3, &read_response().encode_to_vec()));
+    // Behind the header, which the targets make themselves.
+    let header = RequestHeader::default().encode_to_vec().len();
+    write("services", "read", &long_parts(&[&chosen(15, &read[header..])]));
+    let mut laid_out = Vec::new();
+    let mut encoder = Encoder::growing(&mut laid_out, 1 << 16);
+    read_request().lay_out(&mut encoder).expect("a request that fits");
+    write("layout", "read", &laid_out);
+    write("shm_message", "read", &laid_out);
+}
+
+fn meta_data() -> DataSetMetaDataType {
+    let field = |name: &str, built_in_type: u8| FieldMetaData {
+        name: name.into(),
+        built_in_type,
+        data_type: NodeId::numeric(0, built_in_type.into()),
+        value_rank: -1,
+        ..FieldMetaData::default()
+    };
+    DataSetMetaDataType {
+        name: "D".into(),
+        fields: vec![field("A", 11), field("B", 7)],
+        ..DataSetMetaDataType::default()
+    }
+}
+
+fn uadp(payload: Payload) -> Vec<u8> {
+    let message = NetworkMessage {
+        publisher_id: Some(PublisherId::UInt16(17)),
+        ..NetworkMessage::new(payload)
+    };
+    message.encode_to_vec().expect("a message")
+}
+
+fn data() -> Vec<u8> {
+    let values = vec![Variant::Double(1.5), Variant::UInt32(7)];
+    uadp(Payload::DataSetMessages(vec![DataSetMessage {
+        data_set_writer_id: Some(3),
+        sequence_number: Some(1),
+        ..DataSetMessage::new(DataSetContent::KeyFrame(Fields::Variant(values)))
+    }]))
+}
+
+fn pubsub() {
+    let announcement = uadp(Payload::DiscoveryAnnouncement(Box::new(DiscoveryAnnouncement {
+        sequence_number: 1,
+        content: AnnouncementContent::DataSetMetaData {
+            data_set_writer_id: 3,
+            meta_data: Box::new(meta_data()),
+            status_code: StatusCode::Good,
+        },
+    })));
+    let chunk = uadp(Payload::Chunk(Chunk {
+        network_message_type: NetworkMessageType::DataSetMessage,
+        data_set_writer_id: Some(3),
+        message_sequence_number: 1,
+        chunk_offset: 0,
+        total_size: 20,
+        chunk_data: vec![1; 10],
+    }));
+    let data = data();
+    write("wire_uadp", "data", &chosen(0, &data));
+    write("wire_uadp", "announcement", &chosen(0, &announcement));
+    write("wire_uadp", "chunk", &chosen(0, &chunk));
+    write("wire_discovery", "announcement", &chosen(1, &announcement[6..]));
+    write("wire_chunks", "two", &[0, 1, 0, 20, 10, 0, 1, 10, 20, 10]);
+    let raw = [meta_data().encode_to_vec(), vec![0; 12]].concat();
+    write("wire_raw_data", "two-fields", &raw);
+    write("pubsub_security", "data", &parts(&[&data, &data]));
+    write("pubsub_action", "data", &parts(&[&data]));
+    let json = br#"{"MessageId":"1","MessageType":"ua-data","PublisherId":"P","Messages":[{"DataSetWriterId":1,"Payload":{"A":1}}]}"#;
+    let changed = [0, 0x80, 1];
+    let learned = [long_parts(&[&announcement, &data, &data]), changed.to_vec()].concat();
+    write("subscriber", "uadp", &learned);
+    write("subscriber", "json", &long_parts(&[json, json]));
+    write("subscriber", "chunk", &long_parts(&[&chunk]));
+    for name in ["publisher", "subscriber"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../examples/pubsub/{name}.toml"));
+        let text = fs::read_to_string(path).expect("an example");
+        let binary = to_binary_file(&from_toml(&text).expect("a configuration")).expect("a configuration");
+        write("pubsub_configuration", &format!("{name}.toml"), text.as_bytes());
+        write("pubsub_configuration", &format!("{name}.uabinary"), &binary);
+    }
+    links(&data);
+}
+
+fn links(message: &[u8]) {
+    let frame = [
+        &[1, 0, 0x5E, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x81, 0, 0xC0, 5, 0xB6, 0x2C][..],
+        message,
+    ]
+    .concat();
+    write("link_frame", "tagged", &chosen(0, &frame));
+    let mut control = 20_usize.to_ne_bytes().to_vec();
+    control.extend([263_i32.to_ne_bytes(), 8_i32.to_ne_bytes()].concat());
+    control.extend([0; 8]);
+    write("link_frame", "control", &chosen(1, &control));
+    let length = u32::try_from(frame.len()).expect("a short frame").to_le_bytes();
+    // Magic, version 2.4, time zone, accuracy, longest packet, LINKTYPE_ETHERNET; then time, lengths, packet.
+    let mut pcap = vec![
+        0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 1, 0, 0, 0,
+    ];
+    pcap.extend([&[0; 8][..], &length, &length, &frame].concat());
+    write("capture", "ethernet.pcap", &pcap);
+    let block = |kind: u32, body: &[u8]| {
+        let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
+        let length = u32::try_from(12 + body.len() + padding.len())
+            .expect("a short block")
+            .to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &padding, &length].concat()
+    };
+    let section = [&0x1A2B_3C4D_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
+    let packet = [&[0; 12][..], &length, &length, &frame].concat();
+    let pcapng = [
+        block(0x0A0D_0D0A, &section),
+        block(1, &[1, 0, 0, 0, 0, 0, 1, 0]),
+        block(6, &packet),
+    ]
+    .concat();
+    write("capture", "ethernet.pcapng", &pcapng);
+}
+
+fn rest() {
+    let cell = Cell::of(&Variant::Double(1.5)).share().expect("shared memory");
+    let location = cell.location().expect("a shared cell");
+    let segment = shared::segment(location.segment).expect("its segment");
+    let words = segment.words().iter().take(96);
+    let memory = words.flat_map(|word| word.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes());
+    let input: Vec<u8> = location.to_bytes().into_iter().chain(memory).collect();
+    assert!(CellLocation::parse(&input).is_some());
+    write("cell_location", "double", &input);
+
+    let xml = r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd"><NamespaceUris><Uri>urn:a</Uri></NamespaceUris>
+<Models><Model ModelUri="urn:a"/></Models><Aliases><Alias Alias="HasSubtype">i=45</Alias></Aliases>
+<UAObjectType NodeId="ns=1;i=1" BrowseName="1:T"><References><Reference ReferenceType="HasSubtype" IsForward="false">i=58</Reference>
+</References></UAObjectType><UAObject NodeId="ns=1;i=2" BrowseName="1:O" ParentNodeId="i=85"><References>
+<Reference ReferenceType="i=40">ns=1;i=1</Reference><Reference ReferenceType="i=35" IsForward="false">i=85</Reference></References>
+</UAObject><UAVariable NodeId="ns=1;i=3" BrowseName="1:V" DataType="i=11"><References>
+<Reference ReferenceType="i=47" IsForward="false">ns=1;i=2</Reference></References><Value>
+<Double xmlns="http://opcfoundation.org/UA/2008/02/Types.xsd">1.5</Double></Value></UAVariable></UANodeSet>"#;
+    write("nodeset", "small.xml", xml.as_bytes());
+    write("shm_peer", "client", &[0, 1, 2, 3, 4, 5, 6, 7]);
+    write("shm_peer", "server", &[1, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+fn main() {
+    ua();
+    services();
+    pubsub();
+    rest();
+}
