@@ -1,5 +1,6 @@
 //! Sessions (OPC 10000-4, 5.7): created and activated by services, named by a token in every request.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -152,12 +153,18 @@ impl Session {
         now.saturating_duration_since(*last) >= self.timeout
     }
 
-    /// Who makes room for a new Session, the lowest first: who was never activated, then who lost its channel, each the oldest first.
-    /// `None`: it stays (OPC 10000-4, 5.7.2.1).
-    fn expendability(&self) -> Option<(bool, u64, Instant)> {
-        let lost = self.channel_lost.load(Ordering::Relaxed);
-        let is_activated = self.is_activated();
-        (!is_activated || lost != HAS_CHANNEL).then(|| (is_activated, lost, self.last_activity()))
+    /// How soon the Session makes room for a new one, the lowest first; `None`: never. `created` has the number of Sessions that
+    /// each channel created and did not activate.
+    fn expendability(&self, created: &HashMap<u64, u32>) -> Option<Expendability> {
+        if self.is_activated() {
+            let lost = self.channel_lost.load(Ordering::Relaxed);
+            return (lost != HAS_CHANNEL).then_some(Expendability::WithoutChannel(lost));
+        }
+        let since = self.last_activity();
+        Some(match created.get(&self.created_on) {
+            Some(&count) if count > 1 => Expendability::OneOfSeveral(Reverse(count), since),
+            _ => Expendability::NotActivated(since),
+        })
     }
 
     fn last_activity(&self) -> Instant {
@@ -166,6 +173,31 @@ impl Session {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The order in which Sessions make room for a new one (OPC 10000-4, 5.7.2.1). A client that activates what it creates is not
+/// displaced by one that creates many Sessions, nor by new Sessions while there are abandoned ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Expendability {
+    /// One of several Sessions that a channel created and did not activate: most of a channel first, then the oldest.
+    OneOfSeveral(Reverse<u32>, Instant),
+    /// An activated Session whose channel is closed: the number of its loss.
+    WithoutChannel(u64),
+    /// The only Session that a channel created and did not activate yet.
+    NotActivated(Instant),
+}
+
+/// The Session that makes room for a new one, if any may.
+fn expendable(table: &Table) -> Option<Guid> {
+    let mut created: HashMap<u64, u32> = HashMap::new();
+    for session in table.values().filter(|session| !session.is_activated()) {
+        *created.entry(session.created_on).or_default() += 1;
+    }
+    let expendable = table
+        .values()
+        .filter_map(|session| Some((session.expendability(&created)?, session.token)));
+    let (_, token) = expendable.min_by_key(|(expendability, _)| *expendability)?;
+    Some(token)
 }
 
 /// All Sessions of a server.
@@ -199,8 +231,7 @@ impl Sessions {
         self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a Session. Where there are too many, another one makes room, and is returned: the oldest one that was never activated,
-    /// or else the one that has been without a channel for longest.
+    /// Adds a Session. Where there are too many, an [expendable](Expendability) one makes room, and its id is returned.
     pub(crate) fn create(
         &self,
         new: NewSession,
@@ -212,12 +243,7 @@ impl Sessions {
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
         if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
-            let expendable = table
-                .values()
-                .filter_map(|session| Some((session.expendability()?, session.token)));
-            let (_, token) = expendable
-                .min_by_key(|(expendability, _)| *expendability)
-                .ok_or(StatusCode::BadTooManySessions)?;
+            let token = expendable(&table).ok_or(StatusCode::BadTooManySessions)?;
             if let Some(session) = table.remove(&token) {
                 session.close();
                 replaced = Some(session.id.clone());

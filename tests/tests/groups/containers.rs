@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use takt_tests::process::{self, Process};
+use takt_tests::sandbox::Sandbox;
 
 use crate::shared::{ANNA, BERT, Shared, User, set_mode, wait_for};
 
@@ -140,4 +141,42 @@ fn is_running(shared: &Shared) -> bool {
     processes
         .filter_map(|entry| fs::read_link(entry.path().join("exe")).ok())
         .any(|program| program == takt)
+}
+
+/// A container whose /dev/shm is too small: applications say so when they start, and end in an orderly way, not by SIGBUS.
+pub fn a_full_dev_shm_is_reported() {
+    let sandbox = Sandbox::new();
+    for (kilobytes, starts) in [(64, false), (2048, false), (65536, true)] {
+        let registry = sandbox.application("Full");
+        let inner = sandbox.takt(&[
+            "registry",
+            "--name",
+            &registry,
+            "--endpoint",
+            &format!("opc.iox2://{registry}"),
+        ]);
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--ipc", "--pid", "--fork", "--kill-child"]);
+        command.args(["--mount-proc", "sh", "-ec"]);
+        command.arg(format!(
+            "mount -t tmpfs -o size={kilobytes}k none /dev/shm; \"$@\" & wait $!"
+        ));
+        command.arg("sh").arg(inner.get_program());
+        command.args(inner.get_args());
+        command.envs(
+            inner
+                .get_envs()
+                .filter_map(|(variable, value)| Some((variable, value?))),
+        );
+        let mut application = Process::spawn("an application in a small /dev/shm", &mut command);
+        if starts {
+            application.wait_for("its endpoints", START, |line| line.contains(" serves "));
+            application.kill();
+            continue;
+        }
+        let finished = application.finish(START);
+        assert_eq!(finished.status.code(), Some(1), "{finished:?}");
+        let text = finished.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("/dev/shm has no room"), "{finished:?}");
+    }
 }

@@ -48,6 +48,11 @@ fn main() -> ExitCode {
     ]
     .to_vec();
     tests.push(Test {
+        name: "containers::a_full_dev_shm_is_reported",
+        needs: NAMESPACES,
+        run: containers::a_full_dev_shm_is_reported,
+    });
+    tests.push(Test {
         name: "containers::two_containers_share_one_directory",
         needs: NAMESPACES,
         run: containers::two_containers_share_one_directory,

@@ -243,22 +243,46 @@ fn sessions_without_a_channel_make_room_the_oldest_first() {
         lost.activate().unwrap_err(),
         StatusCode::BadSessionIdInvalid
     );
-    // A Session that was never activated goes before one that was.
+    // A client that is about to activate its Session is not displaced while there are abandoned ones.
     let mut newest = Client::new(&server);
+    lost.token = tokens[0].clone();
     assert_eq!(
-        idle.activate().unwrap_err(),
+        lost.activate().unwrap_err(),
         StatusCode::BadSessionIdInvalid
     );
-    lost.token = tokens[0].clone();
-    lost.activate().unwrap();
+    idle.activate().unwrap();
     assert_eq!(
         Client::connect(&server).create().unwrap_err(),
         StatusCode::BadTooManySessions,
         "all have a channel"
     );
-    for client in [&mut staying, &mut lost, &mut newest] {
+    for client in [&mut staying, &mut idle, &mut newest] {
         assert_eq!(read(client), Ok(()));
     }
+}
+
+#[test]
+fn a_channel_with_many_sessions_that_it_does_not_activate_loses_them_first() {
+    let limits = ServerLimits {
+        max_sessions: 4,
+        ..ServerLimits::default()
+    };
+    let server = builder().limits(limits).build().unwrap();
+    let mut honest = Client::connect(&server);
+    honest.create().unwrap();
+    let abandoned = Client::new(&server);
+    let token = abandoned.token.clone();
+    server.disconnect(abandoned.connection);
+    let mut greedy = Client::connect(&server);
+    for _ in 0..50 {
+        greedy.create().unwrap();
+    }
+    honest.activate().unwrap();
+    let mut returned = Client::connect(&server);
+    returned.token = token;
+    returned.activate().unwrap();
+    greedy.activate().unwrap();
+    assert_eq!(server.session_count(), 4);
 }
 
 #[test]
