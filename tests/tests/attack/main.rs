@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod limited;
 
 mod server;
 
@@ -169,5 +170,9 @@ attacks! {
     chunks_that_come_byte_by_byte: SlowChunks on Registry / 1;
     channels_without_session: Channels on Registry / 1;
     sessions_that_are_not_activated: NotActivated on Registry / 1;
+    names_and_namespaces: Names on Registry / 1;
+    names_and_namespaces_over_shared_memory: NamesShm on Registry / 1;
+    sessions_whose_connection_closes: AbandonedSessions on Registry / 1;
+    large_requests_over_shared_memory: ShmLarge on Registry / 5;
     stopped_clients: ShmStopped on Registry / 2;
 }

@@ -30,6 +30,11 @@ impl Limit {
             _ => Self::default(),
         }
     }
+
+    /// A line of shell that ends with a semicolon.
+    pub(crate) fn shell(line: String) -> Self {
+        Self(line)
+    }
 }
 
 /// A running server.
