@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientError, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
-use takt_services::{CallError, MethodCall, OutputArguments};
+use takt_services::{CallError, MethodCall, OutputArguments, ServerLimits};
 use takt_ua::{ArrayRef, BuiltInType, ByteString, NodeId, StatusCode, Variant, VariantRef};
 
 fn node(path: &str) -> NodeId {
@@ -182,15 +182,53 @@ fn values_are_written_and_methods_called_in_place() {
     }
 }
 
+/// Bytes of the longest value.
+const LONGEST: usize = 64 << 20;
+
+#[test]
+fn a_value_of_64_mib_fits_the_default_budget() {
+    const BYTES: usize = LONGEST;
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let numbers: Vec<u32> = (0..(BYTES / 4) as u32).collect();
+    let provider = Provider::builder("OneLarge")
+        .without_registry()
+        .variable(Variable::stored("Array", vec![0_u32; BYTES / 4]).writable())
+        .serve(ServeOptions {
+            runtime_directory: Some(directory.path().to_path_buf()),
+            ..ServeOptions::default()
+        })
+        .start()
+        .unwrap();
+    let options = ClientOptions {
+        runtime_directory: Some(directory.path().to_path_buf()),
+        timeout: std::time::Duration::from_secs(30),
+        ..ClientOptions::named("Test")
+    };
+    let mut client = Client::connect(&provider.endpoints()[0], options).unwrap();
+    let slice = VariantRef::Array(ArrayRef::from_u32s(&numbers));
+    // What the request took makes room for the response, and the other way round.
+    for _ in 0..3 {
+        client.write_in_place(&node("Array"), &slice).unwrap();
+        let last = client
+            .read_in_place(&node("Array"), |value| {
+                value.get::<u32>(value.count::<u32>() - 1)
+            })
+            .unwrap();
+        assert_eq!(last, numbers.last().copied());
+    }
+}
+
 #[test]
 fn values_may_have_64_mib() {
-    const BYTES: usize = 64 << 20;
+    const BYTES: usize = LONGEST;
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let numbers: Vec<u32> = (0..(BYTES / 4) as u32).collect();
     let provider = Provider::builder("Large")
         .without_registry()
         .variable(Variable::stored("Array", vec![0_u32; BYTES / 4]).writable())
         .variable(Variable::stored("Text", ByteString::from(vec![0])).writable())
+        // Two such values, a request, its copy and a response.
+        .limits(ServerLimits::default().with_memory(8 * BYTES))
         .serve(ServeOptions {
             runtime_directory: Some(directory.path().to_path_buf()),
             ..ServeOptions::default()

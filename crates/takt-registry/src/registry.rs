@@ -6,7 +6,8 @@ use std::sync::Arc;
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, Endpoint, model};
 use takt_services::{
-    AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, Transport,
+    AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, ServerLimits,
+    Transport,
 };
 use takt_shm::Runtime;
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -39,6 +40,8 @@ pub struct RegistryOptions {
     pub allow_tcp_registration: bool,
     /// How many names each client may have.
     pub name_limits: NameLimits,
+    /// The budgets of the registry: what its clients may ask for, and the memory that it holds for them.
+    pub limits: ServerLimits,
     /// How the serving thread waits, and what it bounds.
     pub serve: ServeOptions,
 }
@@ -54,6 +57,7 @@ impl Default for RegistryOptions {
             security_groups: Vec::new(),
             allow_tcp_registration: false,
             name_limits: NameLimits::default(),
+            limits: ServerLimits::default(),
             serve: ServeOptions::default(),
         }
     }
@@ -145,6 +149,7 @@ impl Registry {
             &options.application_name,
             format!("urn:takt:registry:{}", options.application_name),
         )
+        .limits(options.limits)
         .node_management(Arc::clone(&rules) as _)
         .authenticator(Arc::clone(&rules) as _)
         .session_observer(Arc::clone(&rules) as _)

@@ -60,6 +60,24 @@ pub struct ServerLimits {
     pub max_remote_timeout: Duration,
 }
 
+impl ServerLimits {
+    /// Bytes of [`max_memory`](Self::max_memory) unless configured.
+    pub const DEFAULT_MEMORY: usize = 256 << 20;
+
+    /// The same limits with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
+    #[must_use]
+    pub const fn with_memory(self, bytes: usize) -> Self {
+        Self {
+            max_memory: bytes,
+            max_memory_without_session: bytes / 4,
+            max_memory_of_sessions: bytes / 4 * 3,
+            max_memory_per_session: bytes / 4,
+            max_memory_of_nodes: bytes / 2,
+            ..self
+        }
+    }
+}
+
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
@@ -73,11 +91,11 @@ impl Default for ServerLimits {
             max_references_per_node: 10_000,
             max_nodes: 2_000_000,
             max_namespaces: 4096,
-            max_memory: 256 << 20,
-            max_memory_without_session: 64 << 20,
-            max_memory_of_sessions: 192 << 20,
-            max_memory_per_session: 64 << 20,
-            max_memory_of_nodes: 128 << 20,
+            max_memory: 0,
+            max_memory_without_session: 0,
+            max_memory_of_sessions: 0,
+            max_memory_per_session: 0,
+            max_memory_of_nodes: 0,
             // A value of 64 MiB, and what is around it.
             max_response_size: (64 << 20) + (64 << 10),
             work_per_slice: 2_000,
@@ -86,6 +104,7 @@ impl Default for ServerLimits {
             max_queued_per_remote: 64,
             max_remote_timeout: Duration::from_secs(10),
         }
+        .with_memory(Self::DEFAULT_MEMORY)
     }
 }
 

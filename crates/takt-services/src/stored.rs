@@ -47,6 +47,10 @@ pub(crate) const NO_LIMITS: Limits = Limits {
 /// Values above this many bytes count in the memory budget if a client writes them.
 const LARGE: usize = 4096;
 
+/// Bytes of the longest value whose memory is kept for the value after the next. Longer values are allocated each time: to hold them
+/// twice would cost more than that.
+const LONGEST_SPARE: usize = 1 << 20;
+
 /// What whoever sets a value needs.
 #[derive(Default)]
 struct Setting {
@@ -212,7 +216,8 @@ impl StoredValue {
         if let Some(publication) = self.publication.get() {
             next.publish(publication);
         }
-        setting.spare = Some(self.content.swap(next));
+        let before = self.content.swap(next);
+        setting.spare = (before.encoded.capacity() <= LONGEST_SPARE).then_some(before);
         self.generation.fetch_add(1, Ordering::Release);
         setting.observers.retain(|observer| {
             let observer = observer.upgrade();
@@ -244,16 +249,22 @@ impl StoredValue {
 }
 
 impl Setting {
-    /// Takes memory for a value of `bytes` bytes, and for the one before, whose memory is used again.
+    /// Takes memory for a value of `bytes` bytes, and for the one before where its memory is used again.
     #[inline]
     fn count(&mut self, bytes: usize, memory: &MemoryBudget) -> Result<(), StatusCode> {
         let charged = self.charge.as_ref().map_or(0, Charge::bytes);
-        if bytes <= LARGE || 2 * bytes <= charged {
-            // Buffers do not become smaller.
+        let needed = match bytes {
+            0..=LARGE => 0,
+            ..=LONGEST_SPARE => 2 * bytes,
+            _ => bytes,
+        };
+        // Memory that is used again does not become smaller.
+        let needed = needed.max(charged.min(2 * LONGEST_SPARE));
+        if needed == charged {
             return Ok(());
         }
         let charge = self.charge.get_or_insert_with(|| memory.empty_charge());
-        let resized = charge.resize(2 * bytes);
+        let resized = charge.resize(needed);
         resized.map_err(|_| StatusCode::BadOutOfMemory)
     }
 }

@@ -5,15 +5,14 @@ mod publish;
 mod pubsub;
 mod scenario;
 mod security_key;
+mod serving;
 mod simulate;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
-use takt_registry::{NameLimits, SecurityGroupOptions};
 
 pub use bounds::BoundsArguments;
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
@@ -24,6 +23,9 @@ pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security_key::SecurityKey;
+pub use serving::{
+    DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
+};
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
 
 /// Deterministic OPC UA: shared memory between applications on one host, PubSub with TSN between hosts.
@@ -164,87 +166,6 @@ pub struct DemoArguments {
     /// Where the registry listens for OPC UA clients.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
     pub endpoint: Endpoint,
-    #[command(flatten)]
-    pub share: GroupArguments,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct RegistryArguments {
-    #[command(subcommand)]
-    pub command: Option<RegistryCommand>,
-    #[command(flatten)]
-    pub serve: RegistryServeArguments,
-}
-
-#[derive(Debug, Args)]
-pub struct RegistryServeArguments {
-    /// Where to listen for OPC UA clients. Port 0 takes any free port.
-    #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
-    pub endpoint: Endpoint,
-    /// The ApplicationName: the registry is reached at opc.iox2://NAME too.
-    #[arg(long, default_value = DEFAULT_REGISTRY)]
-    pub name: String,
-    /// Where to keep registrations; by default in the user's state directory.
-    #[arg(long, value_name = "DIRECTORY")]
-    pub data: Option<PathBuf>,
-    /// A NodeSet2 file to load; may be given more than once, in any order.
-    #[arg(long, value_name = "FILE")]
-    pub nodeset: Vec<PathBuf>,
-    /// Let Providers register over opc.tcp as well. Nobody vouches for them there: whoever reaches the port can register, and have a
-    /// name first.
-    #[arg(long)]
-    pub allow_tcp_registration: bool,
-    /// Providers that each Unix user, or each address over opc.tcp, may register.
-    #[arg(long, value_name = "COUNT", default_value_t = NameLimits::default().providers)]
-    pub max_providers: usize,
-    /// Namespaces that each may have: of Providers that are registered, and of those that unregistered and are not forgotten
-    /// [default: twice --max-providers].
-    #[arg(long, value_name = "COUNT")]
-    pub max_namespaces: Option<usize>,
-    /// A SecurityGroup for PubSub that there shall be, and numbers of Unix users who may have its keys besides this one; may be given
-    /// more than once.
-    #[arg(long, value_name = "NAME[=POLICY][:USER,...]")]
-    pub security_group: Vec<SecurityGroupOptions>,
-    #[command(flatten)]
-    pub share: GroupArguments,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum RegistryCommand {
-    /// Remove a Provider that is not available, and every node that it created; its name and namespace no longer count for anybody.
-    Forget {
-        /// Its ApplicationName.
-        name: String,
-        /// The registry, which must be on this host.
-        #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
-        registry: Endpoint,
-        #[command(flatten)]
-        share: GroupArguments,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DemoProvider {
-    /// `HostTelemetry`: live data of this machine.
-    Host,
-    /// `Machine`: a simulated spindle.
-    Machine,
-}
-
-#[derive(Debug, Args)]
-pub struct ProviderArguments {
-    /// Which one.
-    pub provider: DemoProvider,
-    /// The registry.
-    #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
-    pub registry: Endpoint,
-    /// Where to listen for OPC UA clients, beside shared memory. Port 0 takes any free port.
-    #[arg(long, default_value = "opc.tcp://127.0.0.1:0", value_parser = endpoint)]
-    pub endpoint: Endpoint,
-    /// Another ApplicationName than the usual one.
-    #[arg(long)]
-    pub name: Option<String>,
     #[command(flatten)]
     pub share: GroupArguments,
 }

@@ -83,7 +83,7 @@ fn a_server_with_300_megabytes_survives_all_attacks() {
         .map(|endpoint| Observer::start(&target, endpoint, RATE, false).unwrap());
     for attack in Attack::ALL {
         let under_way = attack
-            .start(takt_tests::binary::takt(), &target, 1)
+            .start(takt_tests::binary::takt(), &target, 2)
             .unwrap();
         std::thread::sleep(ATTACK);
         let tally = under_way.finish().unwrap();

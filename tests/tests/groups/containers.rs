@@ -153,7 +153,7 @@ pub fn a_full_dev_shm_is_reported() {
             "--name",
             &registry,
             "--endpoint",
-            &format!("opc.iox2://{registry}"),
+            "opc.tcp://127.0.0.1:0",
         ]);
         let mut command = Command::new("unshare");
         command.args(["--mount", "--ipc", "--pid", "--fork", "--kill-child"]);
@@ -176,7 +176,11 @@ pub fn a_full_dev_shm_is_reported() {
         }
         let finished = application.finish(START);
         assert_eq!(finished.status.code(), Some(1), "{finished:?}");
-        let text = finished.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = finished
+            .stderr
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         assert!(text.contains("/dev/shm has no room"), "{finished:?}");
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use takt_services::Server;
+use takt_services::{Server, ServerLimits};
 
 pub use method::{DataType, Method};
 pub use variable::{Unit, Variable};
@@ -72,6 +72,7 @@ pub struct ProviderBuilder {
     variables: Vec<Variable>,
     methods: Vec<Method>,
     state_directory: Option<PathBuf>,
+    limits: ServerLimits,
     serve: ServeOptions,
 }
 
@@ -122,6 +123,13 @@ impl ProviderBuilder {
         self
     }
 
+    /// The budgets of the Provider: what its clients may ask for, and the memory that it holds for them.
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// How the serving thread waits, and what it bounds.
     #[must_use]
     pub fn serve(mut self, options: ServeOptions) -> Self {
@@ -155,6 +163,7 @@ impl ProviderBuilder {
         }
         let server = nodes::server(
             &self.application_name,
+            self.limits,
             self.registry.as_deref(),
             &self.variables,
             &self.methods,
@@ -201,6 +210,7 @@ impl Provider {
             variables: Vec::new(),
             methods: Vec::new(),
             state_directory: None,
+            limits: ServerLimits::default(),
             serve: ServeOptions::default(),
         }
     }

@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use takt_services::BuildError;
 use takt_services::{
-    AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Server, Value,
-    VariableDefinition,
+    AddressSpace, AddressSpaceError, BuildError, ClassAttributes, NewReference, NodeDefinition,
+    Server, ServerLimits, Value, VariableDefinition,
 };
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
@@ -20,6 +19,7 @@ use crate::model::{self, OWN_NAMESPACE, provider};
 /// A server that answers for `variables` and `methods`.
 pub(super) fn server(
     application_name: &str,
+    limits: ServerLimits,
     registry: Option<&str>,
     variables: &[Variable],
     methods: &[Method],
@@ -29,6 +29,7 @@ pub(super) fn server(
         reason,
     };
     let server = Server::builder(application_name, model::provider_uri(application_name))
+        .limits(limits)
         .build()
         .map_err(|error: BuildError| failed(application_name, error.to_string()))?;
     let space = server.address_space();

@@ -115,7 +115,13 @@ impl<C> Channel<C> {
             None => return Ok(false),
             Some(Ok(message)) => {
                 // The client can still write to this memory: what is checked must be what is used.
-                let copied = scratch.copy(self.inbox.body(&message));
+                let mut copied = scratch.copy(self.inbox.body(&message));
+                if copied.is_err() {
+                    // With this request the client has taken the last response, whose memory is free now.
+                    self.outbox.free_taken(self.inbox.taken());
+                    self.outbox.trim();
+                    copied = scratch.copy(self.inbox.body(&message));
+                }
                 let header = message.header;
                 if let Err(exhausted) = copied {
                     self.outbox.acknowledge_with_next(self.inbox.received());

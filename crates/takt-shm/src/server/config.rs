@@ -47,6 +47,13 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
+    /// Whether the longest request, its copy and the longest response may not fit into the memory that is left.
+    #[cold]
+    pub(super) fn is_scarce(&self) -> bool {
+        let message = self.max_request.max(self.max_response) as usize;
+        self.memory.available() < message.saturating_mul(3)
+    }
+
     /// The part of the memory that one connection may take: its outboxes, and one message of each kind.
     pub(super) fn memory_of_a_connection(
         &self,

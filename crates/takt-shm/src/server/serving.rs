@@ -110,6 +110,9 @@ impl<H: Handler> ShmServer<H> {
     /// Answers one request of a channel; `None` if the channel is closed, maybe by this.
     #[inline]
     fn poll(&mut self, slot: Slot) -> Option<bool> {
+        if self.trim_at.is_some() && self.config.is_scarce() {
+            self.trim();
+        }
         let connection = self.connections.get(slot)?;
         let channel = connection.channel.as_mut()?;
         let line = Line {
@@ -138,7 +141,8 @@ impl<H: Handler> ShmServer<H> {
         self.set_alarm();
     }
 
-    /// Gives back what was taken for large messages, as far as it is not in use.
+    /// Gives back what was taken for large messages, as far as it is not in use. Done some time after the first of them, and earlier
+    /// when a request and its response may not fit into the budget any more.
     pub(super) fn trim(&mut self) {
         self.trim_at = None;
         self.scratch.trim();

@@ -18,6 +18,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
     let builder = Provider::builder(name)
         .registry(arguments.registry.to_string())
         .endpoint(arguments.endpoint.to_string())
+        .limits(arguments.memory.limits())
         .serve(ServeOptions {
             group: arguments.share.group.clone(),
             ..ServeOptions::default()

@@ -39,6 +39,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),
             ..limits
         },
+        limits: arguments.memory.limits(),
         serve: ServeOptions {
             group: arguments.share.group,
             ..ServeOptions::default()
