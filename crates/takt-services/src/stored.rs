@@ -254,9 +254,9 @@ impl Setting {
     fn count(&mut self, bytes: usize, memory: &MemoryBudget) -> Result<(), StatusCode> {
         let charged = self.charge.as_ref().map_or(0, Charge::bytes);
         let needed = match bytes {
-            0..=LARGE => 0,
-            ..=LONGEST_SPARE => 2 * bytes,
-            _ => bytes,
+            bytes if bytes <= LARGE => 0,
+            bytes if bytes <= LONGEST_SPARE => 2 * bytes,
+            bytes => bytes,
         };
         // Memory that is used again does not become smaller.
         let needed = needed.max(charged.min(2 * LONGEST_SPARE));

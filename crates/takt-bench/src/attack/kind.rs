@@ -96,7 +96,6 @@ impl Attack {
                 | Self::ShmFlood
                 | Self::ShmHalfOpen
                 | Self::ShmClients
-                | Self::ShmLarge
         )
     }
 
