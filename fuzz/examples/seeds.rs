@@ -11,6 +11,7 @@ use std::path::Path;
 use takt_cell::{Cell, CellLocation, shared};
 use takt_layout::LaidOut;
 use takt_pubsub::configuration::{from_toml, to_binary_file};
+use takt_tcp::{ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig};
 use takt_ua::binary::{Encode, Encoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -161,11 +162,72 @@ fn services() {
     // Behind the header, which the targets make themselves.
     let header = RequestHeader::default().encode_to_vec().len();
     write("services", "read", &long_parts(&[&chosen(15, &read[header..])]));
+    let header = ResponseHeader::default().encode_to_vec().len();
+    let behind = |response: Vec<u8>| chosen(1, &response[header..]);
+    let values = behind(read_response().encode_to_vec());
+    let references = behind(browse);
+    let more = behind(
+        BrowseNextResponse {
+            results: browse_response().results,
+            ..BrowseNextResponse::default()
+        }
+        .encode_to_vec(),
+    );
+    let called = behind(
+        CallResponse {
+            results: vec![CallMethodResult {
+                output_arguments: vec![Variant::Double(1.5)],
+                ..CallMethodResult::default()
+            }],
+            ..CallResponse::default()
+        }
+        .encode_to_vec(),
+    );
+    let created = behind(
+        CreateSubscriptionResponse {
+            subscription_id: 1,
+            revised_publishing_interval: 100.0,
+            ..CreateSubscriptionResponse::default()
+        }
+        .encode_to_vec(),
+    );
+    let one = |name: &str, question: u8, answers: &[&[u8]]| {
+        write("app_client", name, &chosen(question, &long_parts(answers)));
+    };
+    one("read", 0, &[&values]);
+    one("call", 2, &[&called]);
+    one("browse", 3, &[&references, &more, &more]);
+    one("find", 6, &[&references, &more, &references]);
+    one("subscribe", 0xFF, &[&created, &values, &values]);
     let mut laid_out = Vec::new();
     let mut encoder = Encoder::growing(&mut laid_out, 1 << 16);
     read_request().lay_out(&mut encoder).expect("a request that fits");
     write("layout", "read", &laid_out);
     write("shm_message", "read", &laid_out);
+}
+
+fn tcp() {
+    let now = std::time::Instant::now();
+    let mut client = ClientConnection::new(ClientConnectionConfig::default(), "opc.tcp://127.0.0.1:4840");
+    let mut server = ServerConnection::new(ServerConnectionConfig::default().into(), 7, now);
+    let (mut sent, mut answered) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let bytes = client.transmit().to_vec();
+        client.transmitted(bytes.len());
+        server.receive_space()[..bytes.len()].copy_from_slice(&bytes);
+        server.received(bytes.len());
+        while let Ok(Some(_)) = server.poll(now) {}
+        sent.push(bytes);
+        let bytes = server.transmit().to_vec();
+        server.transmitted(bytes.len(), now);
+        client.receive_space()[..bytes.len()].copy_from_slice(&bytes);
+        client.received(bytes.len());
+        while let Ok(Some(_)) = client.poll(now) {}
+        answered.push(bytes);
+    }
+    let slices = |bytes: &[Vec<u8>]| parts(&bytes.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    write("tcp_server", "opening", &chosen(0, &slices(&sent)));
+    write("tcp_client", "opening", &chosen(0, &slices(&answered)));
 }
 
 fn meta_data() -> DataSetMetaDataType {
@@ -280,6 +342,27 @@ fn links(message: &[u8]) {
 }
 
 fn rest() {
+    let item = AddNodesItem {
+        parent_node_id: NodeId::numeric(0, 85).into(),
+        reference_type_id: NodeId::numeric(0, 35),
+        requested_new_node_id: node().into(),
+        browse_name: QualifiedName::new(1, "A"),
+        node_class: NodeClass::Object,
+        node_attributes: ExtensionObject::from_structure(&ObjectAttributes::default()),
+        type_definition: NodeId::numeric(0, 58).into(),
+    };
+    write("database_record", "node", &item.encode_to_vec());
+    let group = SecurityGroupDataType {
+        name: "Plant".into(),
+        ..SecurityGroupDataType::default()
+    };
+    write("database_record", "security-group", &group.encode_to_vec());
+    write(
+        "database_record",
+        "reference",
+        &AddReferencesItem::default().encode_to_vec(),
+    );
+
     let cell = Cell::of(&Variant::Double(1.5)).share().expect("shared memory");
     let location = cell.location().expect("a shared cell");
     let segment = shared::segment(location.segment).expect("its segment");
@@ -297,6 +380,7 @@ fn rest() {
 </UAObject><UAVariable NodeId="ns=1;i=3" BrowseName="1:V" DataType="i=11"><References>
 <Reference ReferenceType="i=47" IsForward="false">ns=1;i=2</Reference></References><Value>
 <Double xmlns="http://opcfoundation.org/UA/2008/02/Types.xsd">1.5</Double></Value></UAVariable></UANodeSet>"#;
+    write("nodeset_import", "small.xml", xml.as_bytes());
     write("nodeset", "small.xml", xml.as_bytes());
     write("shm_peer", "client", &[0, 1, 2, 3, 4, 5, 6, 7]);
     write("shm_peer", "server", &[1, 1, 2, 3, 4, 5, 6, 7]);
@@ -305,6 +389,7 @@ fn rest() {
 fn main() {
     ua();
     services();
+    tcp();
     pubsub();
     rest();
 }

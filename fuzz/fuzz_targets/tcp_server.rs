@@ -36,7 +36,8 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
                 }
                 Ok(Some(ServerEvent::Opened(_))) => {}
                 Ok(None) => break,
-                Ok(Some(ServerEvent::Closed)) | Err(_) => return false,
+                // Without more memory the driver ends the connection.
+                Ok(Some(ServerEvent::OutOfMemory { .. } | ServerEvent::Closed)) | Err(_) => return false,
             }
         }
         let sent = server.transmit().len();

@@ -71,7 +71,7 @@ impl ServerLimits {
             max_memory: bytes,
             max_memory_without_session: bytes / 4,
             max_memory_of_sessions: bytes / 4 * 3,
-            max_memory_per_session: bytes / 4,
+            max_memory_per_session: bytes / 8 * 3,
             max_memory_of_nodes: bytes / 2,
             ..self
         }

@@ -349,7 +349,8 @@ impl Task {
             request_id: self.pending.request_id,
             message: &self.message,
         };
-        let mut response = Encoder::continuing(&mut self.response, self.max_response);
+        let memory = self.charge.bytes() + self.session.memory.available();
+        let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
         let progress = service.run(&mut Turn {
             request: &request,
             session: &self.session,
@@ -357,10 +358,21 @@ impl Task {
             start: 0,
             is_inline: false,
             work,
+        });
+        let progress = progress.map_err(|fault| match fault {
+            // It is too large for the memory that is left, not for the client.
+            Fault(StatusCode::BadResponseTooLarge) if memory < self.max_response => {
+                Fault(StatusCode::BadOutOfMemory)
+            }
+            fault => fault,
         })?;
-        self.charge
-            .resize(self.response.capacity())
-            .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
+        if self.charge.resize(self.response.capacity()).is_err() {
+            // It grew ahead of what it holds.
+            self.response.shrink_to_fit();
+            self.charge
+                .resize(self.response.capacity())
+                .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
+        }
         Ok(progress)
     }
 
