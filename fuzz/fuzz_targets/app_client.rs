@@ -19,7 +19,7 @@ use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CloseSessionRequest, CreateSessionRequest, CreateSessionResponse,
     RequestHeader, ResponseHeader,
 };
-use takt_ua::{NodeId, Structure, Variant};
+use takt_ua::{NodeId, StatusCode, Structure, Variant};
 
 /// What the server answers next.
 static ANSWERS: Mutex<VecDeque<Vec<u8>>> = Mutex::new(VecDeque::new());
@@ -42,7 +42,7 @@ static SERVER: LazyLock<Endpoint> = LazyLock::new(|| {
 
 fn client() -> Client {
     let options = ClientOptions {
-        timeout: Duration::from_millis(500),
+        timeout: Duration::from_millis(20),
         ..ClientOptions::named("Fuzz")
     };
     Client::new(&SERVER, options)
@@ -114,7 +114,11 @@ fn answer(mut request: Request<'_>) {
             }
         }
     };
-    let _ = request.respond(|encoder| encoder.bytes(&body).is_ok());
+    // Without an answer the client waits, and nothing is tried meanwhile.
+    let _ = match body.is_empty() {
+        true => request.fault(StatusCode::BadNothingToDo),
+        false => request.respond(|encoder| encoder.bytes(&body).is_ok()).map(drop),
+    };
 }
 
 /// Follows the answers of a server with a Subscription.
