@@ -38,7 +38,7 @@ struct Object {
     parent: Option<usize>,
 }
 
-/// Whether `node` is the Object at `index` or above it.
+/// Test whether `node` is the Object at `index` or above it.
 fn contains(objects: &[Object], index: usize, node: &NodeId) -> bool {
     let mut above = objects.get(index);
     while let Some(object) = above {

@@ -1,4 +1,4 @@
-//! How many connections each endpoint can have, from the limits on Sessions and on file descriptors.
+//! Number of connections of each endpoint, from the limits on Sessions and on file descriptors.
 
 use crate::endpoint::Endpoint;
 

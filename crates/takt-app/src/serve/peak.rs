@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// Bytes by which memory must fall for that.
 const FALL: usize = 8 << 20;
 
-/// How long after the fall: another peak may follow at once, and giving back costs time.
+/// Delay after the fall: another peak may follow at once, and giving back costs time.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The memory in use at its peak since memory was last given back.

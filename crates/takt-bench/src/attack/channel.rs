@@ -14,10 +14,10 @@ use takt_ua::{ByteString, LocalizedText, NodeId, Structure, UaString};
 use super::target::Attacker;
 use crate::subject;
 
-/// How long an attacker waits for the server before it takes that for a refusal.
+/// Longest wait of an attacker for the server; later it counts as a refusal.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it looks whether the attack goes on.
+/// Interval at which it looks whether the attack goes on.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Sessions of attackers end soon after their connections, so that what is left behind can be told from what is held.

@@ -12,7 +12,7 @@ use super::channel::{Channel, Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
 use crate::subject;
 
-/// How long a socket waits for a server that reads nothing.
+/// Longest wait of a socket for a server that reads nothing.
 const SHORT: Duration = Duration::from_millis(200);
 
 /// The longest message that a server accepts, less what is left out of it.

@@ -34,13 +34,13 @@ use crate::error::{BenchError, check_interrupt};
 use crate::output::Output;
 use crate::pair::DEBUG_BUILD;
 
-/// What to measure, and how to show it.
+/// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Only these attacks, by name or a part of it; --list names them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// How long each phase takes: idle, attack, idle, attack.
+    /// Duration of each phase: idle, attack, idle, attack.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub seconds: u32,
     /// Reads per second of each second client.

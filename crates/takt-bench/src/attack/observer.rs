@@ -15,10 +15,10 @@ use crate::measure::{Percentiles, Samples};
 /// A request that takes longer is an error: nobody hangs.
 const HANG: Duration = Duration::from_secs(60);
 
-/// How often somebody new connects.
+/// Interval at which new clients connect.
 const NEWCOMERS: Duration = Duration::from_millis(250);
 
-/// What the second client saw.
+/// Observations of the second client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// How long its Reads took, in µs. A Read that could not be sent in time, since the one before had no answer yet, counts from the
@@ -26,7 +26,7 @@ pub struct Observation {
     pub latency: Percentiles,
     /// What failed: requests, the Session itself, or somebody new who could not connect.
     pub failures: Vec<String>,
-    /// How many new clients connected, read and left.
+    /// Number of new clients that connected, read and left.
     pub newcomers: u64,
 }
 
@@ -120,7 +120,7 @@ impl Observer {
             .push(std::thread::spawn(move || work(&seen, &stop)));
     }
 
-    /// What was seen since the last time.
+    /// Observations since the last call.
     #[must_use]
     pub fn take(&self) -> Observation {
         let seen = std::mem::replace(&mut *lock(&self.seen), Seen::nothing());
