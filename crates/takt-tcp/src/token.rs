@@ -54,25 +54,33 @@ impl Token {
     }
 }
 
-/// A server's tokens. A renewed one is not used for sending before the client has used it, because until then
+/// Renewed tokens that a server keeps before the client has used one: the newest, and the one that the client may
+/// still use while the response with the newest is under way.
+const MAX_UNUSED: usize = 2;
+
+/// Tokens of a server. A renewed token is not used for sending before the client has used it, because until then
 /// the client may not know it.
 #[derive(Debug)]
 pub(crate) struct ServerTokens {
     current: Token,
-    renewed: Option<Token>,
+    /// Oldest first, at most [`MAX_UNUSED`].
+    renewed: Vec<Token>,
 }
 
 impl ServerTokens {
     pub(crate) fn new(first: Token) -> Self {
         Self {
             current: first,
-            renewed: None,
+            renewed: Vec::new(),
         }
     }
 
-    /// Adds a renewed token; one that the client never used is forgotten.
+    /// Adds a renewed token. A client that only renews never uses a token; the oldest unused one is then dropped.
     pub(crate) fn renew(&mut self, token: Token) {
-        self.renewed = Some(token);
+        if self.renewed.len() == MAX_UNUSED {
+            self.renewed.remove(0);
+        }
+        self.renewed.push(token);
     }
 
     /// The security for a chunk that names token `id`.
@@ -81,40 +89,37 @@ impl ServerTokens {
         id: u32,
         now: Instant,
     ) -> Result<&dyn ChunkSecurity, TransportError> {
-        if self.current.accepts(id, now) {
-            return Ok(&*self.current.security.receive);
-        }
-        match &self.renewed {
-            Some(token) if token.accepts(id, now) => Ok(&*token.security.receive),
-            _ => Err(TransportError::TokenUnknown(id)),
-        }
+        self.all()
+            .find(|token| token.accepts(id, now))
+            .map(|token| &*token.security.receive)
+            .ok_or(TransportError::TokenUnknown(id))
     }
 
-    /// The client has used token `id` in a chunk that was verified: from the first use of a renewed one on, the
-    /// old one is no longer accepted.
+    /// Notes that the client has used token `id` in a chunk that was verified. From the first use of a renewed token
+    /// on, the older ones are no longer accepted.
     pub(crate) fn used(&mut self, id: u32) {
         if self.current.id != id
-            && let Some(renewed) = self.renewed.take_if(|token| token.id == id)
+            && let Some(index) = self.renewed.iter().position(|token| token.id == id)
+            && let Some(used) = self.renewed.drain(..=index).next_back()
         {
-            self.current = renewed;
+            self.current = used;
         }
     }
 
-    /// The token for sending: the current one until it expires.
+    /// The token for sending: the oldest that has not expired, because the client certainly knows it.
     pub(crate) fn sending(&self, now: Instant) -> &Token {
-        match &self.renewed {
-            Some(renewed) if now >= self.current.expires() => renewed,
-            _ => &self.current,
-        }
+        let valid = self.all().find(|token| now < token.expires());
+        valid.unwrap_or_else(|| self.renewed.last().unwrap_or(&self.current))
     }
 
-    /// When no token will be accepted any more.
+    /// The time from which on no token is accepted any more.
     pub(crate) fn accepted_until(&self) -> Instant {
-        let current = self.current.accepted_until();
-        match &self.renewed {
-            Some(token) => current.max(token.accepted_until()),
-            None => current,
-        }
+        let renewed = self.renewed.iter().map(Token::accepted_until);
+        renewed.fold(self.current.accepted_until(), Instant::max)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Token> {
+        std::iter::once(&self.current).chain(&self.renewed)
     }
 }
 
@@ -207,15 +212,38 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_renewal_is_replaced_by_the_next() {
+    fn a_client_may_use_the_last_token_while_the_next_is_under_way() {
         let start = Instant::now();
         let mut tokens = ServerTokens::new(token(1, start));
-        tokens.renew(token(2, start));
-        tokens.renew(token(3, start));
+        tokens.renew(token(2, after(start, 75)));
+        // The client sends its second renewal and, before the response arrives, a message with token 2.
+        let second = after(start, 150);
+        tokens.renew(token(3, second));
+        assert!(tokens.receive(1, second).is_err());
+        assert!(tokens.receive(2, second).is_ok());
+        assert!(tokens.receive(3, second).is_ok());
+        assert_eq!(tokens.sending(second).id, 2);
+        tokens.used(2);
+        assert_eq!(tokens.sending(second).id, 2);
+        tokens.used(3);
+        assert!(tokens.receive(2, second).is_err());
+        assert_eq!(tokens.sending(second).id, 3);
+    }
+
+    #[test]
+    fn the_oldest_of_many_unused_renewals_is_dropped() {
+        let start = Instant::now();
+        let mut tokens = ServerTokens::new(token(1, start));
+        for id in 2..=4 {
+            tokens.renew(token(id, start));
+        }
         tokens.used(1);
         assert!(tokens.receive(1, start).is_ok());
         assert!(tokens.receive(2, start).is_err());
         assert!(tokens.receive(3, start).is_ok());
+        assert!(tokens.receive(4, start).is_ok());
+        tokens.used(4);
+        assert!(tokens.receive(3, start).is_err());
     }
 
     #[test]
