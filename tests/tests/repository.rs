@@ -103,7 +103,12 @@ fn drawings(source: &str) -> Vec<String> {
 #[test]
 fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
     let document = fs::read_to_string(repository().join("docs/shared-memory.md")).unwrap();
-    for part in ["mail", "layout", "header", "attention"] {
+    for part in [
+        "channel/mail",
+        "channel/layout",
+        "header",
+        "channel/attention",
+    ] {
         let source = format!("crates/takt-shm/src/{part}.rs");
         let drawings = drawings(&source);
         assert!(!drawings.is_empty(), "{source}");

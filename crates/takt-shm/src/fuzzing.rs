@@ -24,13 +24,13 @@ use takt_rt::segment::Segment;
 use takt_rt::shared_bytes;
 use takt_ua::binary::Encoder;
 
-use crate::attention::Attention;
+use crate::channel::attention::Attention;
+use crate::channel::layout::{self, OUTBOX, Place, QUEUE, SENT, TAKEN, place_word};
+use crate::channel::mail::{Mail, Received};
+use crate::channel::socket::{self, Post};
+use crate::directory::name_lock;
+use crate::directory::runtime::Runtime;
 use crate::header::MessageHeader;
-use crate::layout::{self, OUTBOX, Place, QUEUE, SENT, TAKEN, place_word};
-use crate::mail::{Mail, Received};
-use crate::name_lock;
-use crate::runtime::Runtime;
-use crate::socket::{self, Post};
 use crate::{
     ApplicationName, ClientConfig, CompletionWaker, Handler, Outcome, PeerCredentials,
     ServerConfig, ShmClient, ShmServer, WaitPolicy,

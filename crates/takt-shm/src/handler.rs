@@ -6,7 +6,7 @@ use takt_rt::segment::Segment;
 use takt_ua::binary::Encoder;
 
 use crate::address::ApplicationName;
-use crate::socket::PeerCredentials;
+use crate::channel::socket::PeerCredentials;
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,61 +119,39 @@
 //! # }
 //! ```
 
-mod abandoned;
+#![deny(unsafe_code)]
+
 mod address;
-mod attention;
-mod bystander;
-#[cfg(test)]
-mod channel_tests;
-mod clean;
+mod channel;
 mod client;
-mod doorbell;
+mod directory;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod group;
-mod group_directory;
 mod handler;
 pub mod header;
-mod inbox;
-mod layout;
-mod leftovers;
-mod liveness;
-mod mail;
-mod management;
-mod name_lock;
-pub mod names;
-mod outbox;
-mod post;
-mod presence;
-mod protocol;
-#[cfg(test)]
-mod protocol_loom;
 mod public;
-mod room;
-mod runtime;
 mod server;
-mod shared_words;
-mod socket;
+#[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod system;
-mod unsafe_code;
 mod wait;
 
 pub use address::{
     ApplicationName, ApplicationNameError, EndpointUrl, EndpointUrlError, TRANSPORT_PROFILE_URI,
     URL_SCHEME,
 };
-pub use clean::{CleanReport, clean_dead};
-pub use client::public::PublicClient;
+pub use channel::liveness::Liveness;
+pub use channel::socket::PeerCredentials;
 pub use client::{ClientConfig, CurrentValue, ShmClient};
+pub use directory::clean::{CleanReport, clean_dead};
+pub use directory::group::Group;
+pub use directory::group_directory::GROUP_ROOT_VARIABLE;
+pub use directory::presence::{Counts, Presence, applications};
+pub use directory::runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
 pub use error::ShmError;
-pub use group::Group;
-pub use group_directory::GROUP_ROOT_VARIABLE;
 pub use handler::{CompletionWaker, Handler, Located, Outcome};
-pub use liveness::Liveness;
-pub use presence::{Counts, Presence, applications};
-pub use runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
+pub use public::client::PublicClient;
+pub use public::names;
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};
-pub use socket::PeerCredentials;
 pub use wait::WaitPolicy;

@@ -1,8 +1,7 @@
-//! What the operating system knows of groups and of the process at the other end of a socket.
+//! System calls about Unix groups and about the process at the other end of a socket.
 //!
 //! `rustix` has no `SO_PEERGROUPS`, and takes the process id of `SO_PEERCRED` to be one, which it is not when the peer is in a
 //! PID namespace that cannot be seen from here: then the kernel says 0.
-#![allow(unsafe_code)]
 
 use std::ffi::CString;
 use std::io;

@@ -1,4 +1,4 @@
-//! Making a connection; [`mail`](crate::mail) has what is said.
+//! Making a connection; [`mail`](crate::channel::mail) has what is said.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,16 +13,16 @@ use takt_ua::StatusCode;
 
 use super::{ClientConfig, Connected, ShmClient};
 use crate::address::ApplicationName;
-use crate::attention::ServerState;
-use crate::doorbell::Doorbell;
+use crate::channel::attention::ServerState;
+use crate::channel::doorbell::Doorbell;
+use crate::channel::inbox::Inbox;
+use crate::channel::mail::{Mail, Received};
+use crate::channel::outbox::Outbox;
+use crate::channel::post::PostBox;
+use crate::channel::socket::{self, Post};
+use crate::directory::name_lock;
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::inbox::Inbox;
-use crate::mail::{Mail, Received};
-use crate::name_lock;
-use crate::outbox::Outbox;
-use crate::post::PostBox;
-use crate::runtime::Runtime;
-use crate::socket::{self, Post};
 
 /// A server that has no place left for those who have no channel yet closes their connections again; a client tries so often.
 const ATTEMPTS: u32 = 20;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use takt_rt::segment::SegmentView;
 
 use super::ShmClient;
+use crate::channel::liveness::Liveness;
 use crate::error::ShmError;
 use crate::header::FLAG_LOCATE;
-use crate::liveness::Liveness;
 
 /// The most memory with current values in one piece, in bytes.
 const MAX_SEGMENT: usize = 1 << 31;

@@ -2,7 +2,6 @@
 
 mod connect;
 mod current;
-pub(crate) mod public;
 mod receive;
 #[cfg(test)]
 mod tests;
@@ -19,16 +18,16 @@ use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use crate::attention::ServerState;
-use crate::doorbell::Doorbell;
+use crate::channel::attention::ServerState;
+use crate::channel::doorbell::Doorbell;
+use crate::channel::inbox::{Inbox, Message};
+use crate::channel::liveness::Liveness;
+use crate::channel::outbox::{Full, Outbox};
+use crate::channel::post::PostBox;
+use crate::channel::socket::{self, PeerCredentials, Post};
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::header::{MAX_MESSAGE, MessageHeader};
-use crate::inbox::{Inbox, Message};
-use crate::liveness::Liveness;
-use crate::outbox::{Full, Outbox};
-use crate::post::PostBox;
-use crate::runtime::Runtime;
-use crate::socket::{self, PeerCredentials, Post};
 use crate::wait::WaitPolicy;
 
 pub(crate) use connect::{hello, reach};

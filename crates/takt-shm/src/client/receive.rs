@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use takt_ua::StatusCode;
 
 use super::ShmClient;
+use crate::channel::inbox::Message;
+use crate::channel::protocol::Sleep;
+use crate::channel::socket::Post;
 use crate::error::ShmError;
-use crate::inbox::Message;
-use crate::protocol::Sleep;
-use crate::socket::Post;
 
 /// Looks at the shared memory between two looks at the clock. One of each takes about 30 ns.
 const LOOKS_PER_CLOCK: u32 = 32;

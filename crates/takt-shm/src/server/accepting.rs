@@ -8,11 +8,11 @@ use rustix::process::{Resource, getrlimit};
 use takt_rt::readiness::{Interest, Waker, tagged_key};
 use takt_ua::StatusCode;
 
+use crate::channel::mail::Mail;
+use crate::channel::socket;
 use crate::handler::Handler;
-use crate::mail::Mail;
 use crate::server::ShmServer;
 use crate::server::connections::{Connection, Event};
-use crate::socket;
 
 /// The most file descriptors that a server has open for one connection: the socket, the doorbell, both outboxes, and a large segment in
 /// each direction.

@@ -6,13 +6,13 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
 
+use crate::channel::inbox::Inbox;
+use crate::channel::outbox::{Full, Once, Outbox};
+use crate::channel::post::PostBox;
+use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
 use crate::handler::{Handler, Located, Outcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
-use crate::inbox::Inbox;
-use crate::outbox::{Full, Once, Outbox};
-use crate::post::PostBox;
-use crate::protocol::Sleep;
 use crate::server::scratch::Scratch;
 
 /// Responses that a client does not take: more than these, and it is too slow or broken.

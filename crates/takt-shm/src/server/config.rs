@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use takt_rt::memory_budget::MemoryBudget;
 
+use crate::channel::layout::OUTBOX;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE};
-use crate::layout::OUTBOX;
 
 /// The bytes that a server may hold on behalf of its clients, unless configured.
 const MEMORY: usize = 256 << 20;

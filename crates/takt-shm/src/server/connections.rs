@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use takt_rt::readiness::Waker;
 
-use crate::attention::MAX_CONNECTIONS;
+use crate::channel::attention::MAX_CONNECTIONS;
+use crate::channel::post::PostBox;
+use crate::channel::socket::{self, PeerCredentials};
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::post::PostBox;
-use crate::runtime::Runtime;
 use crate::server::channel::Channel;
-use crate::socket::{self, PeerCredentials};
 
 /// Who has not opened a channel after this time is dropped.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -88,7 +88,7 @@ impl Event {
 /// A client.
 pub(super) struct Connection<C> {
     pub(super) post: PostBox,
-    /// The client rings it; we must not. In a group there is none: see [`doorbell`](crate::doorbell).
+    /// The client rings it; we must not. In a group there is none: see [`doorbell`](crate::channel::doorbell).
     pub(super) doorbell: Option<Waker>,
     pub(super) peer: PeerCredentials,
     since: Instant,

@@ -3,14 +3,14 @@
 use std::os::fd::OwnedFd;
 
 use crate::address::ApplicationName;
+use crate::channel::mail::Mail;
+use crate::channel::socket;
 use crate::error::ShmError;
 use crate::handler::Handler;
-use crate::mail::Mail;
 use crate::server::ServerConfig;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Slot};
-use crate::socket;
 
 /// What making a channel needs of a server.
 pub(super) struct Opening<'a> {

@@ -8,13 +8,13 @@ const KEPT: usize = 256 << 10;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     bytes: Vec<u8>,
     charge: Charge,
 }
 
 impl Scratch {
-    pub(super) fn new(memory: &MemoryBudget) -> Self {
+    pub(crate) fn new(memory: &MemoryBudget) -> Self {
         Self {
             bytes: Vec::new(),
             charge: memory.empty_charge(),
@@ -23,19 +23,19 @@ impl Scratch {
 
     /// What was copied last.
     #[inline]
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     #[inline]
-    pub(super) fn copy(&mut self, body: SharedBytes<'_>) -> Result<(), BudgetExhausted> {
+    pub(crate) fn copy(&mut self, body: SharedBytes<'_>) -> Result<(), BudgetExhausted> {
         self.make_room(body.len())?;
         body.copy_into(&mut self.bytes);
         Ok(())
     }
 
     /// The same for bytes that nobody can write any more.
-    pub(super) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
+    pub(crate) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
         self.make_room(body.len())?;
         self.bytes.clear();
         self.bytes.extend_from_slice(body);
@@ -43,12 +43,12 @@ impl Scratch {
     }
 
     /// Whether a large request took more than what is kept.
-    pub(super) fn is_large(&self) -> bool {
+    pub(crate) fn is_large(&self) -> bool {
         self.bytes.capacity() > KEPT
     }
 
     /// Gives back what a large request took.
-    pub(super) fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         if self.is_large() {
             self.bytes = Vec::new();
             self.charge.force(0);

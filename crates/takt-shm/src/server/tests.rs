@@ -8,9 +8,9 @@ use takt_rt::readiness::Events;
 use takt_ua::binary::Encoder;
 
 use super::*;
+use crate::channel::socket::{self, PeerCredentials};
 use crate::client::{ClientConfig, ShmClient};
 use crate::handler::{CompletionWaker, Outcome};
-use crate::socket::{self, PeerCredentials};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 

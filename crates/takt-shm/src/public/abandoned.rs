@@ -11,10 +11,10 @@ use iceoryx2::prelude::{MessagingPattern, Service, ServiceName};
 use iceoryx2::service::service_hash::ServiceHash;
 use iceoryx2::service::{__internal_details, ServiceDetailsError};
 
+use crate::directory::leftovers;
 use crate::error::ShmError;
-use crate::leftovers;
 use crate::public::Ipc;
-use crate::unsafe_code;
+use crate::public::unsafe_code;
 
 type Hasher = <Ipc as Service>::ServiceNameHasher;
 

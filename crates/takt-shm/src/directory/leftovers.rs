@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::runtime::SHARED_MEMORY_DIRECTORY;
+use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
 
 /// A shared memory object that has no size after this time never will: its owner gives it one at once, when it gets its turn.
 const UNBORN: Duration = Duration::from_secs(1);

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::address::ApplicationName;
-use crate::attention::ServerState;
-use crate::bystander::Bystander;
+use crate::channel::attention::ServerState;
+use crate::channel::socket;
 use crate::client::{hello, reach};
+use crate::directory::bystander::Bystander;
+use crate::directory::name_lock;
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::name_lock;
-use crate::runtime::Runtime;
-use crate::socket;
 
 /// How long an application may take to say hello: it has to get its turn, on a machine that may be busy. One that is stopped in a
 /// debugger says nothing.
@@ -126,7 +126,7 @@ mod tests {
     use rustix::fs::Mode;
 
     use super::*;
-    use crate::name_lock::NameLock;
+    use crate::directory::name_lock::NameLock;
 
     type Seen = (String, bool, Option<u32>);
 

@@ -1,8 +1,8 @@
 //! Room in /dev/shm for what iceoryx2 makes there. Its files have no memory until they are touched; if there is none by then, the
 //! kernel ends the process with SIGBUS.
 
+use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
 use crate::error::ShmError;
-use crate::runtime::SHARED_MEMORY_DIRECTORY;
 
 /// What all public services of an application take when they are offered, and a reserve for their first responses.
 pub(crate) const PUBLIC_SERVICES: u64 = 4 << 20;

@@ -1,6 +1,6 @@
 //! The Unix socket beside the shared memory.
 //!
-//! It carries the [mails](crate::mail) with the descriptors of doorbells and memory. And it is there for what the kernel does with
+//! It carries the [mails](crate::channel::mail) with the descriptors of doorbells and memory. And it is there for what the kernel does with
 //! it: it vouches for the peer's process and user (`SO_PEERCRED`), and closes when a process ends, however it ends.
 
 use std::io::{IoSlice, IoSliceMut};
@@ -16,8 +16,8 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
+use crate::channel::mail::{MAX_DESCRIPTORS, Mail, Received};
 use crate::error::ShmError;
-use crate::mail::{MAX_DESCRIPTORS, Mail, Received};
 use crate::system;
 
 /// More connections than this wait for `accept` only if the server hangs.
@@ -144,7 +144,7 @@ pub(crate) enum Post {
     Nothing,
     /// A mail.
     Mail(Received),
-    /// A mail that the [`PostBox`](crate::post::PostBox) has kept.
+    /// A mail that the [`PostBox`](crate::channel::post::PostBox) has kept.
     Kept,
     /// Something that is no mail.
     Garbage(&'static str),

@@ -16,9 +16,9 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::ApplicationName;
-use crate::clean;
+use crate::directory::clean;
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::runtime::Runtime;
 
 const LOCK_SUFFIX: &str = "lock";
 const SOCKET_SUFFIX: &str = "sock";

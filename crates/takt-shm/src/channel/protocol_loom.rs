@@ -11,8 +11,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
 
-use crate::layout::{Place, QUEUE, RINGS};
-use crate::protocol::*;
+use crate::channel::layout::{Place, QUEUE, RINGS};
+use crate::channel::protocol::*;
 
 /// The word of a server's state that says that it sleeps.
 const SLEEPS: usize = 0;
@@ -79,7 +79,10 @@ impl Memory {
 
     /// The client sends a message that says its number twice, as soon as there is a place; whether there was one.
     fn send(&self, sender: &mut Sender, number: u64) -> bool {
-        sender.free_taken(self.server.load(crate::layout::TAKEN, Ordering::Acquire));
+        sender.free_taken(
+            self.server
+                .load(crate::channel::layout::TAKEN, Ordering::Acquire),
+        );
         let Some(slot) = sender.free_slot().filter(|_| sender.has_room()) else {
             return false;
         };
@@ -311,13 +314,21 @@ fn loom_a_response_that_waits_for_room_is_not_forgotten() {
             true
         });
         set_backlog(&memory.server, true);
-        responses.free_taken(memory.client.load(crate::layout::TAKEN, Ordering::Acquire));
+        responses.free_taken(
+            memory
+                .client
+                .load(crate::channel::layout::TAKEN, Ordering::Acquire),
+        );
         let sent = responses.free_slot().is_some();
         let rang = !sent && sleep_of(&memory.client) == Sleep::Mail;
         let told = client.join().unwrap();
         assert!(sent || rang || told, "the response waits for ever");
         if told {
-            responses.free_taken(memory.client.load(crate::layout::TAKEN, Ordering::Acquire));
+            responses.free_taken(
+                memory
+                    .client
+                    .load(crate::channel::layout::TAKEN, Ordering::Acquire),
+            );
             assert!(responses.free_slot().is_some(), "told, and no room");
         }
     });

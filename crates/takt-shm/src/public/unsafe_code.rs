@@ -1,5 +1,4 @@
-//! The places where this crate promises the compiler something.
-#![allow(unsafe_code)]
+//! Descriptors and services of iceoryx2 whose lifetime the compiler cannot check.
 
 use std::os::fd::BorrowedFd;
 

@@ -12,11 +12,11 @@ use takt_rt::segment::{self, SegmentView};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::StatusCode;
 
+use crate::channel::layout::{self, OUTBOX, Place, TAKEN};
+use crate::channel::outbox::SMALL_IN_A_ROW;
+use crate::channel::protocol::{self, Load, Receiver, Sleep};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::layout::{self, OUTBOX, Place, TAKEN};
-use crate::outbox::SMALL_IN_A_ROW;
-use crate::protocol::{self, Load, Receiver, Sleep};
 
 /// Gets the large segment of a generation, which the other side has passed on.
 pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;

@@ -26,10 +26,10 @@ use std::sync::atomic::Ordering;
 
 use takt_rt::segment::{Segment, SegmentView};
 
+use crate::channel::layout::VERSION;
+use crate::channel::protocol::{self, Load, Store};
 use crate::error::ShmError;
 use crate::header::MAGIC;
-use crate::layout::VERSION;
-use crate::protocol::{self, Load, Store};
 
 /// Connections that the map has room for.
 pub(crate) const MAX_CONNECTIONS: usize = 8 * MAP;

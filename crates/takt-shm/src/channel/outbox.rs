@@ -1,21 +1,20 @@
-//! The sending end of one direction of a channel; [`layout`](crate::layout) has the memory.
+//! The sending end of one direction of a channel; [`layout`](crate::channel::layout) has the memory.
 //!
 //! A message is encoded straight into the memory that the other side reads. It goes into a slot if it fits, otherwise into a
 //! segment of its own, as large as it needs (a power of two), whose descriptor is passed on before. A sender whose last message
 //! was large begins with that segment; after [`SMALL_IN_A_ROW`] small ones its memory is given back.
-#![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
-use takt_rt::segment::Segment;
 use takt_ua::binary::{EncodeError, Encoder};
 
+use crate::channel::layout::{self, OUTBOX, Place, QUEUE, SLOT, SLOT_BODY};
+use crate::channel::places::OwnMemory;
+use crate::channel::protocol::{self, Sender, Sleep};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::layout::{self, OUTBOX, Place, QUEUE, SLOT, SLOT_BODY};
-use crate::protocol::{self, Sender, Sleep};
 
 /// After so many messages that fit a slot, a large segment is given back.
 pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
@@ -47,7 +46,7 @@ pub(crate) enum Once {
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    segment: Segment,
+    segment: OwnMemory,
     large: Option<Large>,
     generation: u32,
     sender: Sender,
@@ -61,7 +60,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug)]
 struct Large {
-    segment: Segment,
+    segment: OwnMemory,
     generation: u32,
     in_use: bool,
 }
@@ -70,7 +69,7 @@ impl Outbox {
     /// An outbox for bodies of up to `limit` bytes. What it takes is charged to `memory`.
     pub(crate) fn new(limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
         let charge = memory.charge(OUTBOX)?;
-        let segment = Segment::create("takt-channel", OUTBOX)
+        let segment = OwnMemory::create("takt-channel", OUTBOX)
             .map_err(|e| ShmError::io("make the memory of a channel", e))?;
         layout::describe(segment.words());
         Ok(Self {
@@ -114,25 +113,25 @@ impl Outbox {
     /// It learns it now.
     #[inline]
     pub(crate) fn acknowledge_now(&mut self) {
-        self.sender.acknowledge_now(&self.segment);
+        self.sender.acknowledge_now(&*self.segment);
     }
 
     /// Asks to be rung after each message, or not; to be followed by a look.
     #[inline]
     pub(crate) fn set_asleep(&self, asleep: Sleep) {
-        protocol::set_asleep(&self.segment, asleep);
+        protocol::set_asleep(&*self.segment, asleep);
     }
 
     /// Rings the other side where it [sleeps on the rings](Sleep::Rings).
     #[inline]
     pub(crate) fn ring(&self) {
-        protocol::count_ring(&self.segment);
+        protocol::count_ring(&*self.segment);
         self.segment.wake(layout::RINGS);
     }
 
     /// Asks to be rung when a message is taken, or not; to be followed by a look.
     pub(crate) fn set_backlog(&self, backlog: bool) {
-        protocol::set_backlog(&self.segment, backlog);
+        protocol::set_backlog(&*self.segment, backlog);
     }
 
     /// The other side has taken so many messages; more than were sent count as those.
@@ -154,11 +153,12 @@ impl Outbox {
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
     ) -> Result<Result<(), Full>, ShmError> {
         let mut large = self.begin_large && self.large_is_free();
+        let limit = self.limit;
         loop {
             let Some((place, mut memory)) = self.place(large) else {
                 return Ok(Err(Full));
             };
-            let mut encoder = Encoder::fixed_uninit(memory.body(self.limit));
+            let mut encoder = Encoder::fixed_uninit(memory.body(limit));
             match encode(&mut encoder) {
                 Ok(()) => {
                     let length = encoder.position();
@@ -189,10 +189,11 @@ impl Outbox {
     ) -> Result<Once, ShmError> {
         let mut spill = std::mem::take(&mut self.spill);
         spill.clear();
-        let limit = (self.limit as usize).min(self.charge.budget().available());
+        let body_limit = self.limit;
+        let limit = (body_limit as usize).min(self.charge.budget().available());
         let large = self.begin_large && self.large_is_free();
         if let Some((place, mut memory)) = self.place(large) {
-            let mut encoder = Encoder::spilling(memory.body(self.limit), &mut spill, limit);
+            let mut encoder = Encoder::spilling(memory.body(body_limit), &mut spill, limit);
             let wanted = write(&mut encoder);
             let (spilled, length) = (encoder.spilled(), encoder.position());
             if !wanted || !spilled {
@@ -244,7 +245,7 @@ impl Outbox {
     #[cfg(test)]
     pub(crate) fn scribble(&self, word: usize, value: u64) {
         protocol::Store::store(
-            &self.segment,
+            &*self.segment,
             word,
             value,
             std::sync::atomic::Ordering::SeqCst,
@@ -257,24 +258,20 @@ impl Outbox {
 
     /// Memory for the next message.
     #[inline]
-    fn place(&self, large: bool) -> Option<(Place, Memory<'_>)> {
+    fn place(&mut self, large: bool) -> Option<(Place, Memory<'_>)> {
         if !self.sender.has_room() {
             return None;
         }
-        let (place, segment, range) = if large {
-            let large = self.large.as_ref()?;
-            (
-                Place::Large(large.generation),
-                &large.segment,
-                0..large.segment.len(),
-            )
+        let (place, bytes) = if large {
+            let large = self.large.as_mut()?;
+            let length = large.segment.len();
+            let place = Place::Large(large.generation);
+            (place, large.segment.exclusive(0..length)?)
         } else {
             let number = self.sender.free_slot()?;
-            (Place::Slot(number), &self.segment, layout::slot(number))
+            let bytes = self.segment.exclusive(layout::slot(number))?;
+            (Place::Slot(number), bytes)
         };
-        // SAFETY: the place is free, so nobody uses it before `publish`, and this is the only borrow of it: there is one at a time,
-        // within one call that has `&mut self`. Others cannot write the segment.
-        let bytes = unsafe { segment.exclusive(range) }?;
         Some((place, Memory { bytes }))
     }
 
@@ -283,7 +280,7 @@ impl Outbox {
         if let (Place::Large(_), Some(large)) = (place, &mut self.large) {
             large.in_use = true;
         }
-        self.sender.publish(&self.segment, place);
+        self.sender.publish(&*self.segment, place);
         self.begin_large = length > SLOT_BODY;
         if self.large.is_some() {
             self.settle(length);
@@ -338,7 +335,7 @@ impl Outbox {
             .min(HEADER_LENGTH + limit);
         self.trim();
         self.charge.resize(OUTBOX + length)?;
-        let segment = Segment::create("takt-large", length)
+        let segment = OwnMemory::create("takt-large", length)
             .map_err(|e| ShmError::io("make memory for a large message", e))?;
         self.generation = self.generation.wrapping_add(1);
         pass_on(self.generation, segment.fd())?;

@@ -1,20 +1,29 @@
-//! What both sides of the public services agree on.
+//! Public services over iceoryx2, which any program of the same user can call: their names, both ends, and the limits that both
+//! ends have in common.
+
+pub(crate) mod abandoned;
+pub(crate) mod client;
+pub mod names;
+pub(crate) mod room;
+pub(crate) mod server;
+#[allow(unsafe_code, reason = "descriptors and services of iceoryx2")]
+mod unsafe_code;
 
 use iceoryx2::prelude::{Node, ServiceName, ipc_threadsafe};
 use iceoryx2::service::builder::{event, request_response};
 
 use crate::error::ShmError;
 
-/// The flavour of iceoryx2 behind the public services. What is in shared memory is the same as of `ipc::Service`, and programs
-/// that use that are understood; a server may move to another thread.
+/// Service type of iceoryx2 for the public services. Its layout in shared memory is that of `ipc::Service`, so programs that use
+/// `ipc::Service` can call them; in addition, a server may move to another thread.
 pub(crate) type Ipc = ipc_threadsafe::Service;
 
-/// How many clients can be connected to one public service at a time; the next one waits for a place. A server's effort for a
-/// request grows with it, and for each place iceoryx2 takes 9 KiB in each of the services.
+/// Number of clients that can be connected to one public service at a time; the next client waits for a place. The server's
+/// work for a request grows with it, and each place takes 9 KiB of memory in each of the services.
 pub(crate) const MAX_CLIENTS: usize = 4;
-/// How many requests of one client to one public service can be unanswered.
+/// Number of unanswered requests of one client to one public service.
 pub(crate) const MAX_ACTIVE_REQUESTS: usize = 1;
-/// How many processes can know a public service at a time.
+/// Number of processes that can have a public service open at a time.
 const MAX_NODES: usize = 64;
 
 type Builder = request_response::Builder<[u8], (), [u8], (), Ipc>;
@@ -23,12 +32,12 @@ fn service_name(name: &str) -> Result<ServiceName, ShmError> {
     ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a service", e))
 }
 
-/// A request-response service, with its limits.
+/// Request-response service, with its limits.
 pub(crate) fn request_response(node: &Node<Ipc>, name: &str) -> Result<Builder, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
         .request_response::<[u8], [u8]>()
-        // An old request that is overwritten would vanish without an answer.
+        // An overwritten request would never be answered.
         .enable_safe_overflow_for_requests(false)
         .enable_safe_overflow_for_responses(false)
         .enable_fire_and_forget_requests(false)
@@ -41,7 +50,7 @@ pub(crate) fn request_response(node: &Node<Ipc>, name: &str) -> Result<Builder, 
         .max_borrowed_responses_per_pending_response(1))
 }
 
-/// The event service that says: look for requests.
+/// Event service that tells the server of new requests.
 pub(crate) fn wake(node: &Node<Ipc>, name: &str) -> Result<event::Builder<Ipc>, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)

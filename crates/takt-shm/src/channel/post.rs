@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use crate::channel::mail::{Mail, Received};
+use crate::channel::socket::{self, Post};
 use crate::error::ShmError;
-use crate::mail::{Mail, Received};
-use crate::socket::{self, Post};
 
 /// See the [module](self).
 #[derive(Debug)]

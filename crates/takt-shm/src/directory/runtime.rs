@@ -28,13 +28,13 @@ use iceoryx2::prelude::{
 };
 use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
 
-use crate::clean;
+use crate::directory::clean;
+use crate::directory::group::Group;
+use crate::directory::group_directory::{self, GroupDirectory};
+use crate::directory::leftovers;
+use crate::directory::management;
+use crate::directory::name_lock;
 use crate::error::ShmError;
-use crate::group::Group;
-use crate::group_directory::{self, GroupDirectory};
-use crate::leftovers;
-use crate::management;
-use crate::name_lock;
 use crate::public::Ipc;
 use crate::system;
 

@@ -7,14 +7,14 @@ use iceoryx2::config::Config;
 use iceoryx2::node::{DeadNodeView, NodeDetails};
 use iceoryx2::prelude::{CallbackProgression, Node, NodeState};
 
-use crate::abandoned;
 use crate::address::ApplicationName;
-use crate::bystander::Bystander;
+use crate::directory::bystander::Bystander;
+use crate::directory::leftovers;
+use crate::directory::name_lock;
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-use crate::leftovers;
-use crate::name_lock;
 use crate::public::Ipc;
-use crate::runtime::Runtime;
+use crate::public::abandoned;
 
 /// How long to wait for somebody else to finish removing the same.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);

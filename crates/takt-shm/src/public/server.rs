@@ -12,17 +12,17 @@ use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy, MessagingPatte
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 
-use crate::abandoned;
 use crate::address::ApplicationName;
-use crate::clean;
+use crate::directory::clean;
 use crate::error::ShmError;
 use crate::handler::{Handler, Outcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
-use crate::names::{PUBLIC_SERVICES, PublicService, wake_name};
+use crate::public::abandoned;
+use crate::public::names::{PUBLIC_SERVICES, PublicService, wake_name};
+use crate::public::room;
+use crate::public::unsafe_code;
 use crate::public::{self, Ipc, MAX_ACTIVE_REQUESTS, MAX_CLIENTS};
-use crate::room;
 use crate::server::scratch::Scratch;
-use crate::unsafe_code;
 
 type Port = Server<Ipc, [u8], (), [u8], ()>;
 type Request = ActiveRequest<Ipc, [u8], (), [u8], ()>;
@@ -52,7 +52,7 @@ struct Deferred {
 }
 
 /// All public services of an application.
-pub(super) struct Public<C> {
+pub(crate) struct Public<C> {
     listener: Listener<Ipc>,
     services: Vec<(&'static PublicService, Port)>,
     connection: C,
@@ -89,7 +89,7 @@ impl Ports {
 
 impl<C> Public<C> {
     /// Offers the services.
-    pub(super) fn new(
+    pub(crate) fn new(
         node: &Node<Ipc>,
         name: &ApplicationName,
         max_request: u32,
@@ -121,17 +121,17 @@ impl<C> Public<C> {
     }
 
     /// What becomes readable when there may be requests.
-    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         unsafe_code::descriptor(&self.listener)
     }
 
     /// Gives back what the handler keeps for the public services.
-    pub(super) fn into_connection(self) -> C {
+    pub(crate) fn into_connection(self) -> C {
         self.connection
     }
 
     /// Answers everything that is there, and says how much that was.
-    pub(super) fn poll<H: Handler<Connection = C>>(
+    pub(crate) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Scratch,
@@ -201,7 +201,7 @@ impl<C> Public<C> {
     }
 
     /// Sends the deferred responses that are ready.
-    pub(super) fn complete<H: Handler<Connection = C>>(&mut self, handler: &H) -> bool {
+    pub(crate) fn complete<H: Handler<Connection = C>>(&mut self, handler: &H) -> bool {
         let mut any = false;
         while let Some((id, body)) = handler.take_completed(&mut self.connection) {
             if let Some(waiting) = self.deferred.remove(&id) {

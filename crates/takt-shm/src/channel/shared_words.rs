@@ -1,10 +1,10 @@
-//! Shared memory as the words of the [protocol](crate::protocol): little-endian.
+//! Shared memory as the words of the [protocol](crate::channel::protocol): little-endian.
 
 use std::sync::atomic::{Ordering, fence};
 
 use takt_rt::segment::{Segment, SegmentView};
 
-use crate::protocol::{Bits, Load, Store};
+use crate::channel::protocol::{Bits, Load, Store};
 
 impl Load for Segment {
     #[inline]

@@ -15,13 +15,13 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::address::ApplicationName;
-use crate::clean;
+use crate::directory::clean;
+use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MAX_MESSAGE, MessageHeader};
-use crate::names::{PublicService, wake_name};
+use crate::public::names::{PublicService, wake_name};
+use crate::public::room;
 use crate::public::{self, Ipc};
-use crate::room;
-use crate::runtime::Runtime;
 
 type Port = Client<Ipc, [u8], (), [u8], ()>;
 
@@ -81,17 +81,17 @@ impl PublicClient {
 }
 
 /// One request to one public service.
-pub(super) struct Exchange<'a> {
-    pub(super) node: &'a Node<Ipc>,
-    pub(super) name: &'a ApplicationName,
-    pub(super) service: &'a str,
-    pub(super) deadline: Instant,
-    pub(super) max_response: u32,
+pub(crate) struct Exchange<'a> {
+    pub(crate) node: &'a Node<Ipc>,
+    pub(crate) name: &'a ApplicationName,
+    pub(crate) service: &'a str,
+    pub(crate) deadline: Instant,
+    pub(crate) max_response: u32,
 }
 
 impl Exchange<'_> {
     /// Sends the request and waits for the response for as long as `alive` says that the server is there.
-    pub(super) fn call(&self, body: &[u8], alive: impl Fn() -> bool) -> Result<Vec<u8>, ShmError> {
+    pub(crate) fn call(&self, body: &[u8], alive: impl Fn() -> bool) -> Result<Vec<u8>, ShmError> {
         room::check_message(body.len())?;
         let notifier = self.notifier()?;
         let client = self.client(body.len())?;

@@ -10,8 +10,8 @@ use std::os::fd::OwnedFd;
 
 use takt_rt::readiness::Waker;
 
+use crate::channel::post::PostBox;
 use crate::error::ShmError;
-use crate::post::PostBox;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -81,11 +81,15 @@ mod tests {
             doorbell.ring(&post);
         }
         let mut other = PostBox::new(theirs);
-        let rings =
-            std::iter::from_fn(|| matches!(other.next(), crate::socket::Post::Kept).then_some(()));
+        let rings = std::iter::from_fn(|| {
+            matches!(other.next(), crate::channel::socket::Post::Kept).then_some(())
+        });
         assert!((1..10_000).contains(&rings.count()));
         // And the other way.
         other.ring();
-        assert!(matches!(post.receive(), crate::socket::Post::Nothing));
+        assert!(matches!(
+            post.receive(),
+            crate::channel::socket::Post::Nothing
+        ));
     }
 }

@@ -1,11 +1,11 @@
-//! The lock-free part of a channel: which words are stored and loaded, by whom, and in which order. [`layout`](crate::layout) and
-//! [`attention`](crate::attention) say where the words are and what they mean.
+//! The lock-free part of a channel: which words are stored and loaded, by whom, and in which order. [`layout`](crate::channel::layout) and
+//! [`attention`](crate::channel::attention) say where the words are and what they mean.
 //!
 //! It is written for any memory, so that the same code runs on shared memory and under a model checker (`protocol_loom.rs`).
 
 use std::sync::atomic::Ordering;
 
-use crate::layout::{ASLEEP, BACKLOG, Place, QUEUE, RINGS, SENT, TAKEN, place_word};
+use crate::channel::layout::{ASLEEP, BACKLOG, Place, QUEUE, RINGS, SENT, TAKEN, place_word};
 
 /// Words that can be loaded; one outside is 0.
 pub(crate) trait Load {

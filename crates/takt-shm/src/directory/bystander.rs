@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use crate::runtime::{Location, open_directory};
+use crate::directory::runtime::{Location, open_directory};
 
 /// See the [module](self). While it lives, nobody sweeps the directory.
 #[derive(Debug)]

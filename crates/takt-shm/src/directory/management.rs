@@ -64,7 +64,7 @@ pub(crate) fn remove_damaged(directory: &Path, prefix: &str) -> Result<bool, Shm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::{Runtime, SHARED_MEMORY_DIRECTORY};
+    use crate::directory::runtime::{Runtime, SHARED_MEMORY_DIRECTORY};
 
     #[test]
     fn a_segment_that_somebody_has_overwritten_is_made_anew() {

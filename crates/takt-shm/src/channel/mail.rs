@@ -18,8 +18,8 @@ use std::os::fd::OwnedFd;
 
 use takt_ua::StatusCode;
 
+use crate::channel::layout::VERSION;
 use crate::header::MAGIC;
-use crate::layout::VERSION;
 
 /// The most descriptors that come with a mail.
 pub(crate) const MAX_DESCRIPTORS: usize = 3;

@@ -13,8 +13,8 @@ use std::{env, fs};
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::directory::group::Group;
 use crate::error::ShmError;
-use crate::group::Group;
 
 /// The environment variable that names another directory than `/run/takt` for the directories of groups.
 pub const GROUP_ROOT_VARIABLE: &str = "TAKT_GROUP_ROOT";

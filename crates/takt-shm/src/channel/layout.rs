@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::header::{HEADER_LENGTH, MAGIC};
 
-/// Of this layout and of the [mails](crate::mail).
+/// Of this layout and of the [mails](crate::channel::mail).
 pub(crate) const VERSION: u16 = 4;
 
 /// How many messages may wait to be taken in one direction.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
+use crate::channel::inbox::Inbox;
+use crate::channel::layout::SLOT;
+use crate::channel::outbox::{Full, Outbox};
 use crate::header::MessageHeader;
-use crate::inbox::Inbox;
-use crate::layout::SLOT;
-use crate::outbox::{Full, Outbox};
 
 const MESSAGES: u32 = if cfg!(miri) { 12 } else { 2_000 };
 const LIMIT: u32 = 4 * SLOT as u32;
