@@ -4,9 +4,9 @@
 //! cargo run --release -p takt-app --example changes_per_second -- opc.iox2 10
 //! ```
 //!
-//! Every value says which one it is, so the Consumer knows at once if one is missing, or out of order. With `cell` as third
-//! argument the Variables are cells, which are sampled, twice as often as they are set: none is missing as long as
-//! neither side is late by half a cycle.
+//! Every value says which one it is, so the Consumer knows at once if one is missing, or out of order. With `cell` as
+//! third argument the Variables are cells, which are sampled, twice as often as they are set: none is missing as long
+//! as neither side is late by half a cycle.
 
 use std::error::Error;
 use std::sync::Arc;

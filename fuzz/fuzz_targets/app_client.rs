@@ -1,5 +1,5 @@
-//! A client with a hostile server: proper SecureChannel and Session, and then whatever the input says in answer to Read, Write, Call,
-//! Browse, BrowseNext, TranslateBrowsePathsToNodeIds and the services of Subscriptions.
+//! A client with a hostile server: proper SecureChannel and Session, and then whatever the input says in answer to
+//! Read, Write, Call, Browse, BrowseNext, TranslateBrowsePathsToNodeIds and the services of Subscriptions.
 #![no_main]
 
 use std::cell::RefCell;

@@ -1,5 +1,5 @@
-//! The fixed layout of Read, Write and Call: whatever is accepted lies within the message, and a request is no more work than it
-//! is long.
+//! The fixed layout of Read, Write and Call: whatever is accepted lies within the message, and a request is no more
+//! work than it is long.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! What a Responder and a Requestor hear: whatever it is, a request that comes afterwards is carried out, once, and answered.
+//! What a Responder and a Requestor hear: whatever it is, a request that comes afterwards is carried out, once, and
+//! answered.
 #![no_main]
 
 #[path = "../../crates/takt-pubsub/tests/pubsub/drill.rs"]

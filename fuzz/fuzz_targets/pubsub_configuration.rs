@@ -1,4 +1,5 @@
-//! PubSub configuration files: what is read from a binary one is written again as it was, and as TOML unless that says why not.
+//! PubSub configuration files: what is read from a binary one is written again as it was, and as TOML unless that
+//! says why not.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

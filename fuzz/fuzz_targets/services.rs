@@ -88,7 +88,7 @@ fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> 
     response
 }
 
-/// A Session's token.
+/// Returns a Session's token.
 fn session(server: &Arc<Server>, connection: &mut Connection) -> NodeId {
     let response = handle(
         server,
@@ -123,7 +123,8 @@ fn header(token: &NodeId) -> RequestHeader {
     }
 }
 
-/// A request in the layout of shared memory, in a proper Session: one or two records of a Read, a Write or a Call, and whatever follows.
+/// Returns a request in the layout of shared memory, in a proper Session: one or two records of a Read, a Write or a
+/// Call, and whatever follows.
 fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
     let (kind, record) = [(1, 32), (3, 64), (5, 24)][usize::from(choice) % 3];
     let count = 1 + choice / 3 % 2;

@@ -1,5 +1,5 @@
-//! A broken peer in the shared memory of a channel: any words and messages in its outbox, any marks in the map of attention, any mails and
-//! descriptors through the socket. The other side is a real server or client.
+//! A broken peer in the shared memory of a channel: any words and messages in its outbox, any marks in the map of
+//! attention, any mails and descriptors through the socket. The other side is a real server or client.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A Subscriber that learns: readers of DataSetWriters that it hears of, metadata from announcements, and layouts of messages, which the
-//! next messages are compared with.
+//! A Subscriber that learns: readers of DataSetWriters that it hears of, metadata from announcements, and layouts of
+//! messages, which the next messages are compared with.
 #![no_main]
 
 use std::time::Instant;
@@ -28,7 +28,8 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut last: Vec<u8> = Vec::new();
     let mut rest = data;
-    // Two bytes of length before each message; with the highest bit set, the last message comes again, with a byte changed.
+    // Two bytes of length before each message; with the highest bit set, the last message comes again, with a byte
+    // changed.
     while let Some((length, tail)) = rest.split_first_chunk::<2>() {
         let number = u16::from_le_bytes(*length);
         rest = tail;

@@ -1,4 +1,5 @@
-//! Texts that people type and peers send: NodeIds, names, times, ranges, endpoints. What is read back is what was written.
+//! Texts that people type and peers send: NodeIds, names, times, ranges, endpoints. What is read back is what was
+//! written.
 #![no_main]
 
 use std::fmt::Display;

@@ -1,4 +1,5 @@
-//! Variants and DataValues: owned and borrowed forms accept the same and mean the same; ranges of them never fail badly.
+//! Variants and DataValues: owned and borrowed forms accept the same and mean the same; ranges of them never fail
+//! badly.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -19,7 +19,7 @@ const LIMITS: ReassemblyLimits = ReassemblyLimits {
     timeout: Duration::from_millis(50),
 };
 
-/// The byte at an offset of a payload, so that a payload says whether it is what was sent.
+/// Returns the byte at an offset of a payload, so that a payload says whether it is what was sent.
 fn content(source: u8, sequence_number: u16, offset: u32) -> u8 {
     (offset as u8).wrapping_mul(7) ^ source ^ sequence_number as u8
 }

@@ -1,4 +1,5 @@
-//! UADP NetworkMessages: whatever is accepted can be read to its last field, and is encoded and decoded to the same again.
+//! UADP NetworkMessages: whatever is accepted can be read to its last field, and is encoded and decoded to the same
+//! again.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The repository's root.
+/// Returns the repository's root.
 #[must_use]
 pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The command line `takt`: the file that the environment variable `TAKT_BIN` names, or else the one that this
+/// Returns the command line `takt`: the file that the environment variable `TAKT_BIN` names, or else the one that this
 /// workspace builds, brought up to date first.
 ///
 /// # Panics
@@ -23,8 +23,8 @@ pub fn takt() -> &'static Path {
     })
 }
 
-/// A binary of the foreign peer `takt-peer-open62541`. It takes minutes to build, so that only `./test` and whoever
-/// wants to do it: `cargo build -p takt-peer-open62541`.
+/// Returns a binary of the foreign peer `takt-peer-open62541`. It takes minutes to build, so that only `./test` and
+/// whoever wants to do it: `cargo build -p takt-peer-open62541`.
 ///
 /// # Panics
 /// If it has not been built.
@@ -39,7 +39,7 @@ pub fn open62541(name: &str) -> PathBuf {
     path
 }
 
-/// The folder of this test's own executable's profile, for example `target/debug`.
+/// Returns the folder of this test's own executable's profile, for example `target/debug`.
 fn profile_directory() -> PathBuf {
     let test = std::env::current_exe().expect("the test knows its own executable");
     // target/<profile>/deps/<test>

@@ -1,6 +1,6 @@
 //! Capture files (pcapng) that tests write.
 
-/// A file with these Ethernet frames, one each millisecond.
+/// Returns a file with these Ethernet frames, one each millisecond.
 #[must_use]
 pub fn pcapng(frames: &[Vec<u8>]) -> Vec<u8> {
     let mut file = Vec::new();
@@ -32,7 +32,7 @@ fn block(block_type: u32, body: &[u8], file: &mut Vec<u8>) {
     file.extend(length);
 }
 
-/// An Ethernet frame with a payload of this EtherType.
+/// Returns an Ethernet frame with a payload of this EtherType.
 #[must_use]
 pub fn frame(ether_type: u16, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x01, 0, 0x5E, 0, 0, 22, 2, 0, 0, 0, 0, 1];
@@ -41,7 +41,7 @@ pub fn frame(ether_type: u16, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// An Ethernet frame with a UDP datagram in IPv4.
+/// Returns an Ethernet frame with a UDP datagram in IPv4.
 ///
 /// # Panics
 /// If the payload is too long.

@@ -127,7 +127,7 @@ impl PeerServer {
         }
     }
 
-    /// The NodeId of one of its nodes, for example `UInt32`.
+    /// Returns the NodeId of one of its nodes, for example `UInt32`.
     #[must_use]
     pub fn node(&self, name: &str) -> String {
         format!("ns={};s={name}", self.namespace)
@@ -157,7 +157,7 @@ impl PeerPubSub {
         Self { process }
     }
 
-    /// The next DataSet that a subscriber has printed, if there is one now.
+    /// Returns the next DataSet that a subscriber has printed, if there is one now.
     ///
     /// # Panics
     /// If the subscriber has ended.
@@ -234,7 +234,7 @@ impl PeerClient {
             .unwrap_or_else(|error| panic!("{request} failed: {error}{}", self.process.report()))
     }
 
-    /// The DataValue of one node's Value.
+    /// Returns the DataValue of one node's Value.
     pub fn read(&mut self, node: &str) -> Value {
         self.expect(json!({"op": "read", "nodes": [node]}))[0].take()
     }
@@ -254,7 +254,8 @@ impl PeerClient {
         }
     }
 
-    /// The NodeId at a path of BrowseNames below the Objects folder, found by browsing: namespaces do not matter.
+    /// Returns the NodeId at a path of BrowseNames below the Objects folder, found by browsing: namespaces do not
+    /// matter.
     ///
     /// # Panics
     /// If there is none.

@@ -1,4 +1,5 @@
-//! Tests that need privileges: where these are missing, a test is counted as ignored, which libtest cannot decide at run time.
+//! Tests that need privileges: where these are missing, a test is counted as ignored, which libtest cannot decide at
+//! run time.
 //!
 //! The output is that of libtest, so that `./test` adds it up like any other.
 

@@ -88,7 +88,7 @@ impl Process {
         self.child.id()
     }
 
-    /// The next line of its standard output.
+    /// Returns the next line of its standard output.
     ///
     /// # Panics
     /// If none comes in time, or its output has ended.
@@ -96,13 +96,14 @@ impl Process {
         self.wait_for("a line", within, |_| true)
     }
 
-    /// The next line of its standard output, if there is one now. Messages do not show it.
+    /// Returns the next line of its standard output, if there is one now. Messages do not show it.
     #[must_use]
     pub fn try_line(&mut self) -> Option<String> {
         self.lines.try_recv().ok()
     }
 
-    /// Waits for a line of its standard output that `wanted` accepts, and returns it. Other lines are kept for messages.
+    /// Waits for a line of its standard output that `wanted` accepts, and returns it. Other lines are kept for
+    /// messages.
     ///
     /// # Panics
     /// If none comes in time, or its output ends before.
@@ -177,7 +178,7 @@ impl Process {
         self.wait(KILLED);
     }
 
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         if self.exit.is_none() {
             self.exit = self.child.try_wait().expect("a child can be waited for");

@@ -1,5 +1,5 @@
-//! Where one test's applications live: a runtime directory, a data directory and names of their own, so that tests can run
-//! at the same time, and whatever is left behind is theirs.
+//! Where one test's applications live: a runtime directory, a data directory and names of their own, so that tests
+//! can run at the same time, and whatever is left behind is theirs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -23,10 +23,12 @@ const COMMAND: Duration = Duration::from_secs(60);
 /// How soon a command has started and ended beside what it was told to take.
 const ENDED: Duration = Duration::from_secs(7);
 
-/// What a command line that asks servers has besides: two seconds, its default, are too few for a server that does not get its turn.
+/// What a command line that asks servers has besides: two seconds, its default, are too few for a server that does
+/// not get its turn.
 const PATIENT: [&str; 2] = ["--timeout", "60s"];
 
-/// A command line that waits for servers on a machine that has other things to do, unless it says itself how long.
+/// Returns a command line that waits for servers on a machine that has other things to do, unless it says itself how
+/// long.
 #[must_use]
 pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let (command, rest) = arguments.split_at(arguments.len().min(1));
@@ -83,19 +85,19 @@ impl Sandbox {
         directory
     }
 
-    /// The runtime directory: sockets, locks and iceoryx2's files.
+    /// Returns the runtime directory: sockets, locks and iceoryx2's files.
     #[must_use]
     pub fn runtime_directory(&self) -> PathBuf {
         self.directory.path().join("run")
     }
 
-    /// A directory for databases and whatever a test writes.
+    /// Returns a directory for databases and whatever a test writes.
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
-    /// The surroundings of another host, for the same test: its applications share no memory with those here.
+    /// Returns the surroundings of another host, for the same test: its applications share no memory with those here.
     ///
     /// # Panics
     /// If the temporary directory cannot be written.
@@ -107,13 +109,13 @@ impl Sandbox {
         }
     }
 
-    /// An ApplicationName that no other test uses.
+    /// Returns an ApplicationName that no other test uses.
     #[must_use]
     pub fn application(&self, name: &str) -> String {
         format!("{name}{}", self.name)
     }
 
-    /// A `takt` command line in these surroundings.
+    /// Returns a `takt` command line in these surroundings.
     #[must_use]
     pub fn takt(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary::takt());
@@ -160,9 +162,11 @@ impl Sandbox {
             .collect()
     }
 
-    /// Runs `takt watch … --for`, which must end in time, on the server's clock, which must go on; the rows that it printed.
+    /// Runs `takt watch … --for`, which must end in time, on the server's clock, which must go on; the rows that it
+    /// printed.
     ///
-    /// Where the machine has other things to do, the time may be over before a second change has come: then it has another try.
+    /// Where the machine has other things to do, the time may be over before a second change has come: then it has
+    /// another try.
     ///
     /// # Panics
     /// If it fails, or never shows that the clock goes on and ends in time.
@@ -184,7 +188,8 @@ impl Sandbox {
         panic!("{endpoint}: changes of the clock, and how long {watched} took: {tries:?}")
     }
 
-    /// The files that applications left behind in shared memory, the runtime directory and the temporary directory.
+    /// Returns the files that applications left behind in shared memory, the runtime directory and the temporary
+    /// directory.
     #[must_use]
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
@@ -196,7 +201,7 @@ impl Sandbox {
         found
     }
 
-    /// The shared memory objects of this runtime directory, which carry its number in their names.
+    /// Returns the shared memory objects of this runtime directory, which carry its number in their names.
     fn shared_memory(&self) -> Vec<PathBuf> {
         let Ok(directory) = fs::metadata(self.runtime_directory()) else {
             return Vec::new();
@@ -347,7 +352,7 @@ fn tcp_endpoint(process: &mut Process) -> String {
     find_endpoint(&line).expect("just found")
 }
 
-/// The first `opc.tcp://host:port` of a line.
+/// Returns the first `opc.tcp://host:port` of a line.
 fn find_endpoint(line: &str) -> Option<String> {
     let start = line.find("opc.tcp://")?;
     let end = line[start..]

@@ -26,7 +26,7 @@ pub fn fill(provider: u32, counter: u32, elements: &mut [u32]) {
     }
 }
 
-/// Whether a value is one, of this Provider and of this length.
+/// Returns whether a value is one, of this Provider and of this length.
 #[must_use]
 pub fn is_whole(provider: u32, length: usize, elements: &[u32]) -> bool {
     let Some(first) = elements.first_chunk::<BLOCK>() else {
@@ -58,7 +58,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

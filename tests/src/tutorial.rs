@@ -2,7 +2,8 @@
 //!
 //! | block | what happens |
 //! |---|---|
-//! | `console` | each line after `$ ` is run, in one shell from first to last block; it must succeed and print the lines that follow |
+//! | `console` | each line after `$ ` is run, in one shell from first to last block; it must succeed and print the
+//! lines that follow |
 //! | `console background` | the block's one command is started and kept running; it must print the lines that follow |
 //! | `console skip` | nothing: what cannot be run here, like fetching the repository |
 //! | `LANGUAGE file=PATH` | the block becomes that file of the clone |
@@ -82,8 +83,9 @@ pub fn run(file: &str) {
     shell.end();
 }
 
-/// A clone of what is committed. It shares the folder of build products, so that dependencies are not compiled twice; what the reader builds with
-/// `--release` goes to a folder of its own, since it is built in a hurry here.
+/// Returns a clone of what is committed. It shares the folder of build products, so that dependencies are not
+/// compiled twice; what the reader builds with `--release` goes to a folder of its own, since it is built in a hurry
+/// here.
 fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     let clone = sandbox.data_directory().join("takt");
     let mut git = Command::new("git");
@@ -226,7 +228,7 @@ const END_JOBS: &str = "for job in $(jobs -p); do kill -- \"-$job\"; done; wait"
 /// The expected line that stands for any number of lines.
 const ANY_LINES: &str = "…";
 
-/// Whether output is what was expected, except for trailing spaces.
+/// Returns whether output is what was expected, except for trailing spaces.
 fn matches(expected: &[String], output: &[String]) -> bool {
     match expected.split_first() {
         None => output.iter().all(|line| line.trim().is_empty()),
@@ -239,12 +241,12 @@ fn matches(expected: &[String], output: &[String]) -> bool {
     }
 }
 
-/// Whether a line is what was expected, except for trailing spaces.
+/// Returns whether a line is what was expected, except for trailing spaces.
 fn same_line(expected: &str, line: &str) -> bool {
     line_matches(expected, line) || line_matches(expected.trim_end(), line.trim_end())
 }
 
-/// Whether a line is what was expected; `…` stands for any text.
+/// Returns whether a line is what was expected; `…` stands for any text.
 fn line_matches(expected: &str, line: &str) -> bool {
     match expected.split_once('…') {
         None => expected == line,
@@ -257,7 +259,7 @@ fn line_matches(expected: &str, line: &str) -> bool {
     }
 }
 
-/// The steps of a tutorial, in order.
+/// Returns the steps of a tutorial, in order.
 fn steps(text: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut lines = text.lines();
@@ -283,7 +285,7 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// The commands of one block with what each should print.
+/// Returns the commands of one block with what each should print.
 fn commands(block: &[&str], background: bool) -> Vec<Step> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut continued = false;

@@ -226,7 +226,7 @@ fn chunks_are_put_together() {
     assert_eq!(values(&last["reassembled"], "Value"), read);
 }
 
-/// A message that is protected with `key_data` as token 1.
+/// Returns a message that is protected with `key_data` as token 1.
 fn protected(policy: SecurityPolicy, mode: MessageSecurityMode, key_data: &[u8]) -> Vec<u8> {
     let now = Instant::now();
     let mut keys = KeyRing::new();

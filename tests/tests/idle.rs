@@ -1,4 +1,5 @@
-//! Servers that have nothing to do sleep: what they are woken for is counted by the kernel (proc(5), `voluntary_ctxt_switches`).
+//! Servers that have nothing to do sleep: what they are woken for is counted by the kernel (proc(5),
+//! `voluntary_ctxt_switches`).
 
 #![allow(
     clippy::expect_used,
@@ -24,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How soon a death is noticed, and a thread ends.
 const SOON: Duration = Duration::from_secs(3);
 
-/// How often each thread with one of these names (all, if none is named) has given up its processor, by name and thread id.
+/// How often each thread with one of these names (all, if none is named) has given up its processor, by name and
+/// thread id.
 fn switches(process: u32, names: &[&str]) -> BTreeMap<(String, String), u64> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
     tasks
@@ -53,9 +55,9 @@ fn wake_ups(process: u32, names: &[&str]) -> u64 {
     switches(process, names).iter().map(of_thread).sum()
 }
 
-/// Asserts that threads with one of these names (all, if none is named) wake at most so often within [`WATCHED`]. What the machine does
-/// beside, as reading a page from disk, wakes them as well, and never makes it fewer: the quietest of some times is what the program
-/// does.
+/// Asserts that threads with one of these names (all, if none is named) wake at most so often within [`WATCHED`].
+/// What the machine does beside, as reading a page from disk, wakes them as well, and never makes it fewer: the
+/// quietest of some times is what the program does.
 fn assert_sleeps(process: u32, names: &[&str], at_most: u64, when: &str) {
     let mut counted = Vec::new();
     while counted.len() < 6 {
@@ -94,9 +96,9 @@ fn connect(sandbox: &Sandbox, endpoint: &str) -> Client {
     Client::connect(&endpoint, options).unwrap()
 }
 
-/// Whoever connects is given a time to open a channel, and a Session one to be used: each transport and the Sessions have an alarm for
-/// that, which goes off once even if everything was done in time. For Sessions it is set again, eight times within their timeout,
-/// which is a minute here.
+/// Whoever connects is given a time to open a channel, and a Session one to be used: each transport and the Sessions
+/// have an alarm for that, which goes off once even if everything was done in time. For Sessions it is set again,
+/// eight times within their timeout, which is a minute here.
 const ALARMS: u64 = 3;
 
 #[test]

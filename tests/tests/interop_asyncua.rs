@@ -1,5 +1,5 @@
-//! asyncua: its client against the registry and a Provider, also subscribing; the command line against its server; PubSub
-//! configuration files.
+//! asyncua: its client against the registry and a Provider, also subscribing; the command line against its server;
+//! PubSub configuration files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

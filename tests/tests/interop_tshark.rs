@@ -110,7 +110,7 @@ fn takt_fields(fields: &Value, shown: &mut Vec<Shown>) {
     }
 }
 
-/// A value as the dissector writes it.
+/// Returns a value as the dissector writes it.
 fn text_of(field: &Value) -> String {
     let data_type = field["type"].as_str().unwrap_or_default();
     let text = match &field["value"] {
@@ -142,7 +142,7 @@ fn unescaped(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// The fields of each packet of a PDML document that the dissector shows. In it every field has a line.
+/// Returns the fields of each packet of a PDML document that the dissector shows. In it every field has a line.
 fn tshark_fields(pdml: &str) -> Vec<Vec<Shown>> {
     let mut packets = Vec::new();
     let mut start = None;
@@ -178,8 +178,8 @@ fn tshark_fields(pdml: &str) -> Vec<Vec<Shown>> {
     packets
 }
 
-/// Whether two texts say the same: StatusCodes have name and number in the dissector, and what is long or has characters that Wireshark
-/// escapes is not shown as it is.
+/// Returns whether two texts say the same: StatusCodes have name and number in the dissector, and what is long or has
+/// characters that Wireshark escapes is not shown as it is.
 fn same_text(takt: &str, tshark: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && c != '\\' || c == ' ';
     let plain = takt.chars().take_while(|c| plain(*c)).take(SHOWN).count();

@@ -1,5 +1,5 @@
-//! 64 Providers with 1 000 Variables each on one host, all started at once: a process each, registered at one registry, found and read
-//! by a Consumer.
+//! 64 Providers with 1 000 Variables each on one host, all started at once: a process each, registered at one
+//! registry, found and read by a Consumer.
 #![allow(
     clippy::expect_used,
     clippy::panic,

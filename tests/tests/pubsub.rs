@@ -24,7 +24,8 @@ struct Files {
 }
 
 impl Files {
-    /// `fields` are rows of TOML with a `{}` for what the side has besides name and type; `groups` is what both groups have.
+    /// `fields` are rows of TOML with a `{}` for what the side has besides name and type; `groups` is what both
+    /// groups have.
     fn write(sandbox: &Sandbox, fields: &[(&str, &str, &str)], group: &str) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let url = format!(

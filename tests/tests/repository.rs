@@ -9,7 +9,7 @@ use std::process::Command;
 
 use takt_tests::binary::repository;
 
-/// The Cargo.toml files of all packages.
+/// Returns the Cargo.toml files of all packages.
 fn manifests() -> Vec<PathBuf> {
     let crates = fs::read_dir(repository().join("crates")).unwrap();
     let crates = crates.map(|entry| entry.unwrap().path());
@@ -21,7 +21,7 @@ fn manifests() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The dependencies of a package from a registry, of any kind.
+/// Returns the dependencies of a package from a registry, of any kind.
 fn dependencies(manifest: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(manifest).unwrap();
     let mut found = BTreeSet::new();
@@ -55,7 +55,8 @@ fn every_dependency_is_justified_and_every_justification_needed() {
     assert_eq!(used, justified, "docs/dependencies.md");
 }
 
-/// bindgen takes syn 2 or 3 and hands what it parsed to prettyplease: both must have the same, which resolving anew does not see to.
+/// bindgen takes syn 2 or 3 and hands what it parsed to prettyplease: both must have the same, which resolving anew
+/// does not see to.
 #[test]
 fn bindgen_and_prettyplease_have_one_syn() {
     let lock = fs::read_to_string(repository().join("Cargo.lock")).unwrap();
@@ -85,7 +86,7 @@ fn lock_files_name_no_registry() {
     );
 }
 
-/// The drawings in the head of a source file.
+/// Returns the drawings in the head of a source file.
 fn drawings(source: &str) -> Vec<String> {
     let text = fs::read_to_string(repository().join(source)).unwrap();
     let head: Vec<&str> = text
@@ -118,7 +119,7 @@ fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
     }
 }
 
-/// The workflow files for hosted CI: names and texts.
+/// Returns the workflow files for hosted CI: names and texts.
 fn workflows() -> Vec<(String, String)> {
     let folder = fs::read_dir(repository().join(".github/workflows")).unwrap();
     let paths = folder.map(|entry| entry.unwrap().path());

@@ -1,8 +1,8 @@
-//! kill -9 of the registry, a Provider and a Consumer in turn, under a Consumer that reads all the time: no hang, no wrong
-//! value, everything back within two seconds, and nothing left behind.
+//! kill -9 of the registry, a Provider and a Consumer in turn, under a Consumer that reads all the time: no hang, no
+//! wrong value, everything back within two seconds, and nothing left behind.
 //!
-//! On a machine that has other things to do any single moment may be long: two seconds hold for at least half of the rounds, which a
-//! fault that costs time would not leave alone, and each round has an end far away.
+//! On a machine that has other things to do any single moment may be long: two seconds hold for at least half of the
+//! rounds, which a fault that costs time would not leave alone, and each round has an end far away.
 
 #![allow(
     clippy::expect_used,
@@ -21,11 +21,12 @@ use takt_ua::{DataValue, StatusCode, Variant};
 /// How often each is killed.
 const ROUNDS: u32 = 50;
 
-/// How soon everything must be back once a restarted process says that it serves, and an error be there once a process is gone.
+/// How soon everything must be back once a restarted process says that it serves, and an error be there once a
+/// process is gone.
 const SOON: Duration = Duration::from_secs(2);
 
-/// How long a Read may take, which is also how long a peer is looked for that is gone; and how long it may take before it counts as a
-/// hang, on a machine that has other things to do.
+/// How long a Read may take, which is also how long a peer is looked for that is gone; and how long it may take
+/// before it counts as a hang, on a machine that has other things to do.
 const TIMEOUT: Duration = Duration::from_millis(500);
 const HANG: Duration = Duration::from_secs(60);
 
@@ -41,7 +42,7 @@ fn consumer(sandbox: &Sandbox, registry: &str) -> Consumer {
     Consumer::connect(registry, options).unwrap()
 }
 
-/// A Read that neither hangs nor gives a wrong value; whether it worked.
+/// Returns a Read that neither hangs nor gives a wrong value; whether it worked.
 fn read(consumer: &mut Consumer, item: &Item) -> Result<(), ClientError> {
     let started = Instant::now();
     let result = consumer.read(item);

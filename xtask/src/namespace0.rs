@@ -16,7 +16,7 @@ use crate::sources::Sources;
 const NODESET: &str = "Opc.Ua.NodeSet2.xml";
 const TABLE: &str = "crates/takt-services/src/namespace0/table.bin";
 
-/// The files of this step.
+/// Returns the files of this step.
 pub(crate) fn generate(sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {
     let nodeset = NodeSet::parse(NODESET, &sources.nodeset).map_err(invalid)?;
     let nodes = nodes::Nodes::new(&nodeset)?;

@@ -15,7 +15,7 @@ pub(crate) struct GeneratedFile {
 }
 
 impl GeneratedFile {
-    /// A file below the root of the repository.
+    /// Creates a file below the root of the repository.
     pub(crate) fn new(path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
         Self {
             path: path.into(),

@@ -71,7 +71,7 @@ impl Sources {
 }
 
 impl Package {
-    /// The verified package file, fetched if it is not in `cache` yet.
+    /// Returns the verified package file, fetched if it is not in `cache` yet.
     fn archive(&self, cache: &Path) -> Result<PathBuf, Error> {
         let name = format!("{}-{}.tgz", self.name, self.version);
         let archive = cache.join(&name);
@@ -160,7 +160,7 @@ impl Package {
     }
 }
 
-/// The text of one file of an archive: straight from what was verified, not from an unpacked file.
+/// Returns the text of one file of an archive: straight from what was verified, not from an unpacked file.
 fn extract(archive: &Path, file: &str) -> Result<String, Error> {
     let command = || format!("tar -xzOf {} {file}", archive.display());
     let output = Command::new("tar")

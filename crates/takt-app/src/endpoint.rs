@@ -9,7 +9,7 @@ use takt_tcp::EndpointUrl;
 /// An endpoint that this crate can connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// `opc.tcp://host:port[/path]`: OPC UA Connection Protocol over TCP (OPC 10000-6 section 7.2).
+    /// `opc.tcp://host:port[/path]`: OPC UA Connection Protocol over TCP (OPC 10000-6, 7.2).
     Tcp(EndpointUrl),
     /// `opc.iox2://<ApplicationName>`: shared memory between applications on one host.
     SharedMemory(ApplicationName),
@@ -32,7 +32,7 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// The scheme with its separator: `opc.tcp://` or `opc.iox2://`.
+    /// Returns the scheme with its separator: `opc.tcp://` or `opc.iox2://`.
     pub fn scheme(&self) -> &'static str {
         match self {
             Self::Tcp(_) => "opc.tcp://",
@@ -40,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether both sides must be on one host.
+    /// Returns whether both sides must be on one host.
     pub fn is_shared_memory(&self) -> bool {
         matches!(self, Self::SharedMemory(_))
     }

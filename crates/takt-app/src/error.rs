@@ -40,7 +40,7 @@ pub enum ClientError {
         /// The time that was given.
         timeout: Duration,
     },
-    /// The service as a whole failed (a ServiceFault, or a bad ServiceResult; OPC 10000-4 section 7.33).
+    /// The service as a whole failed (a ServiceFault, or a bad ServiceResult; OPC 10000-4, 7.33).
     #[error("{service} failed: {status}")]
     Service {
         /// The request's name, for example `ReadRequest`.
@@ -81,7 +81,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The StatusCode that says the same (OPC 10000-4 section 7.39).
+    /// Returns the StatusCode that says the same (OPC 10000-4, 7.39).
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::Unreachable { .. } => StatusCode::BadNotConnected,
@@ -96,7 +96,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the connection is gone or silent, so that another attempt makes sense later.
+    /// Returns whether the connection is gone or silent, so that another attempt makes sense later.
     pub fn is_connection(&self) -> bool {
         matches!(
             self,
@@ -104,7 +104,7 @@ impl ClientError {
         )
     }
 
-    /// An operation that failed with `status`.
+    /// Returns an operation that failed with `status`.
     pub fn operation(subject: impl ToString, status: StatusCode) -> Self {
         Self::Operation {
             subject: subject.to_string(),

@@ -15,7 +15,8 @@ const KEYS: u32 = 4;
 /// How long to wait after a service did not give the first keys.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Asks a SecurityKeyService for the keys that a PubSub needs, again and again before they run out (OPC 10000-14, 5.4.5.3).
+/// Asks a SecurityKeyService for the keys that a PubSub needs, again and again before they run out
+/// (OPC 10000-14, 5.4.5.3).
 pub struct KeyKeeper {
     client: Client,
     rings: HashMap<String, Tended>,
@@ -40,7 +41,8 @@ impl KeyKeeper {
     /// Asks for keys where it is time to. To be called every second or so.
     ///
     /// # Errors
-    /// The service did not answer, or does not give the keys; it is asked again. What runs goes on with the keys it has.
+    /// The service did not answer, or does not give the keys; it is asked again. What runs goes on with the keys it
+    /// has.
     pub fn tend(&mut self, running: &PubSub, now: Instant) -> Result<(), ClientError> {
         let mut outcome = Ok(());
         for id in running.security_group_ids() {

@@ -22,8 +22,8 @@ const ROOM: usize = 1024;
 
 /// Cells with the values of Variables of a server, kept up to date by a Subscription, until it is dropped.
 ///
-/// This is how values of another application are published by PubSub, or read by a thread that must not wait: the cells are
-/// read without asking anybody. While the server is away, their status is BadNoCommunication.
+/// This is how values of another application are published by PubSub, or read by a thread that must not wait: the
+/// cells are read without asking anybody. While the server is away, their status is BadNoCommunication.
 pub struct Mirror {
     cells: HashMap<NodeId, Arc<Cell>>,
     stop: Arc<AtomicBool>,
@@ -100,7 +100,7 @@ impl Mirror {
         })
     }
 
-    /// The cells, by the NodeIds of their Variables.
+    /// Returns the cells, by the NodeIds of their Variables.
     pub fn cells(&self) -> &HashMap<NodeId, Arc<Cell>> {
         &self.cells
     }
@@ -148,7 +148,8 @@ impl Follower {
     }
 }
 
-/// A cell for a value like this one: of any length up to a limit if it is a text or an array, of any type if there is none yet.
+/// Returns a cell for a value like this one: of any length up to a limit if it is a text or an array, of any type if
+/// there is none yet.
 fn cell_for(value: &DataValue) -> Cell {
     match &value.value {
         None | Some(Variant::Empty) => Cell::new(ROOM),

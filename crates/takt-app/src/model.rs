@@ -19,12 +19,13 @@ pub const REGISTRY_ISSUE_SECRET: u32 = 7002;
 /// The ApplicationName that a registry has unless told otherwise, as in section 4 of the paper.
 pub const DEFAULT_REGISTRY: &str = "SemanticRegistryServer";
 
-/// The namespace of a Provider's data: its ApplicationUri.
+/// Returns the namespace of a Provider's data: its ApplicationUri.
 pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
 }
 
-/// The index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5 section 6.3.1).
+/// The index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5 section
+/// 6.3.1).
 pub const OWN_NAMESPACE: u16 = 1;
 
 /// Identifiers in a Provider's namespace that do not name data. Data has String identifiers: its path.
@@ -33,8 +34,8 @@ pub mod provider {
     pub const OBJECT: u32 = 1;
     /// The Property `Available`, which the registry adds and serves itself.
     pub const AVAILABLE: u32 = 2;
-    /// The Property `Revision`: a digest of everything that was registered. The Provider adds it last and removes it first:
-    /// it counts as available only while it is there.
+    /// The Property `Revision`: a digest of everything that was registered. The Provider adds it last and removes it
+    /// first: it counts as available only while it is there.
     pub const REVISION: u32 = 3;
     /// At the Provider's own endpoints: the Property `SemanticRegistry`, where its model lives.
     pub const SEMANTIC_REGISTRY: u32 = 4;

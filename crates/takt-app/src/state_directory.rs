@@ -1,7 +1,7 @@
 //! The state folder: where secrets and databases of a user are kept, and whose folder that may be.
 //!
-//! Keys and secrets are in it, so that a folder of another user, or one that others can write, is refused: whoever can write it
-//! can put other files in the place of ours.
+//! Keys and secrets are in it, so that a folder of another user, or one that others can write, is refused: whoever
+//! can write it can put other files in the place of ours.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -53,11 +53,12 @@ pub enum StateDirectoryError {
     },
 }
 
-/// The state folder of this user: `$XDG_STATE_HOME/takt`, by default `$HOME/.local/state/takt` (XDG Base Directory Specification).
+/// Returns the state folder of this user: `$XDG_STATE_HOME/takt`, by default `$HOME/.local/state/takt` (XDG Base
+/// Directory Specification).
 ///
 /// # Errors
-/// [`StateDirectoryError::Unknown`] and [`StateDirectoryError::Relative`]: there is no folder to fall back to that others could not
-/// have made before.
+/// [`StateDirectoryError::Unknown`] and [`StateDirectoryError::Relative`]: there is no folder to fall back to that
+/// others could not have made before.
 pub fn state_directory() -> Result<PathBuf, StateDirectoryError> {
     from_environment(|variable| std::env::var_os(variable).map(PathBuf::from))
 }
@@ -73,8 +74,8 @@ fn from_environment(get: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, St
     Err(StateDirectoryError::Unknown)
 }
 
-/// Makes a state folder where it is missing, for this user alone, and checks that it belongs to this user or root and that nobody
-/// else can write it.
+/// Makes a state folder where it is missing, for this user alone, and checks that it belongs to this user or root and
+/// that nobody else can write it.
 ///
 /// # Errors
 /// [`StateDirectoryError::Io`], [`StateDirectoryError::Owner`] and [`StateDirectoryError::Mode`].

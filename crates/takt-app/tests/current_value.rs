@@ -53,7 +53,7 @@ fn number(value: &CurrentValue) -> (u64, StatusCode) {
     (number.unwrap(), reading.status)
 }
 
-/// All elements of one moment.
+/// Returns all elements of one moment.
 fn whole_array(value: &CurrentValue) -> u32 {
     let mut elements = [0; ELEMENTS];
     let (count, _) = value.read_slice(&mut elements).unwrap();

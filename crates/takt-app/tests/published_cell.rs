@@ -1,5 +1,5 @@
-//! A cell that a Provider serves is published; another Provider serves the cell that it is received into: one value, whoever
-//! asks for it.
+//! A cell that a Provider serves is published; another Provider serves the cell that it is received into: one value,
+//! whoever asks for it.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -23,7 +23,7 @@ use takt_ua::{NodeId, Variant};
 
 use support::{PATIENCE, client_options, node, options};
 
-/// A Provider with one cell, `Speed`.
+/// Returns a Provider with one cell, `Speed`.
 fn provider(name: &str, directory: &std::path::Path) -> (Provider, Arc<Cell>) {
     let cell = Arc::new(Cell::of(&Variant::Double(0.0)));
     let provider = Provider::builder(name)

@@ -38,7 +38,8 @@ fn counter(elements: usize) -> impl Fn() -> Variant + Send + Sync + 'static {
     }
 }
 
-/// Not a test unless it runs in a process of its own: adds and removes Variables when it is told to, until it is killed.
+/// Not a test unless it runs in a process of its own: adds and removes Variables when it is told to, until it is
+/// killed.
 #[test]
 fn the_provider() {
     let Some(directory) = support::provider_directory() else {

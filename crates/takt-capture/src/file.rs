@@ -17,7 +17,7 @@ pub struct Packet {
     pub bytes: Vec<u8>,
 }
 
-/// Whether bytes begin as a capture file does.
+/// Returns whether bytes begin as a capture file does.
 pub fn is_capture(bytes: &[u8]) -> bool {
     const MAGIC: [[u8; 4]; 5] = [
         [0x0A, 0x0D, 0x0D, 0x0A],
@@ -39,7 +39,7 @@ struct Interface {
     resolution: u64,
 }
 
-/// All packets, and what was wrong with the file behind them.
+/// Returns all packets, and what was wrong with the file behind them.
 pub fn packets(file: &[u8]) -> (Vec<Packet>, Option<String>) {
     let mut packets = Vec::new();
     let error = read(file, &mut packets).err();

@@ -23,7 +23,8 @@ pub struct Carried<'p> {
     pub bytes: &'p [u8],
 }
 
-/// Looks into a packet of this LINKTYPE (see tcpdump.org/linktypes.html). Fragments of IP datagrams are not put together.
+/// Looks into a packet of this LINKTYPE (see tcpdump.org/linktypes.html). Fragments of IP datagrams are not put
+/// together.
 pub fn carried(linktype: i32, packet: &[u8]) -> Option<Carried<'_>> {
     match linktype {
         // BSD loopback: the address family, in the order of bytes of the machine.

@@ -1,8 +1,8 @@
 //! Many words at once, out of and into memory that others use at the same time.
 //!
-//! On little-endian machines words lie in memory as their bytes are encoded, and [`takt_rt::shared_bytes`] copies them about three
-//! times as fast as one after the other. Elsewhere, and for the model checker, whose atomics are no memory, they are loaded and
-//! stored one by one.
+//! On little-endian machines words lie in memory as their bytes are encoded, and [`takt_rt::shared_bytes`] copies
+//! them about three times as fast as one after the other. Elsewhere, and for the model checker, whose atomics are no
+//! memory, they are loaded and stored one by one.
 
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -31,8 +31,8 @@ mod copied {
         let Some(bytes) = SharedBytes::of_words(words).get(0..length) else {
             return Ok(());
         };
-        // SAFETY: `copy_to_ptr` writes all of `bytes`, which are `length`. The encoder gives it memory that it has borrowed exclusively,
-        // so it does not overlap the words, which are borrowed here.
+        // SAFETY: `copy_to_ptr` writes all of `bytes`, which are `length`. The encoder gives it memory that it has
+        // borrowed exclusively, so it does not overlap the words, which are borrowed here.
         unsafe { encoder.bytes_with(length, |target| bytes.copy_to_ptr(target)) }
     }
 

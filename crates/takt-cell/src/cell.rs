@@ -32,7 +32,8 @@ pub const MAX_CAPACITY: usize = 1 << 28;
 /// A value with its StatusCode and its source timestamp, all three consistent with each other.
 ///
 /// Set by up to three threads at once without locks, system calls or allocation, and in a bounded number of
-/// steps; read by any number. Neither waits for the other, nor for one that was interrupted half way. Shared as `Arc<Cell>`.
+/// steps; read by any number. Neither waits for the other, nor for one that was interrupted half way. Shared as
+/// `Arc<Cell>`.
 ///
 /// A cell is made for a [`Shape`] and a number of bytes that the encoded value may have; neither changes.
 ///
@@ -85,8 +86,8 @@ pub(crate) fn slot_words(capacity: usize, cached: bool) -> usize {
 }
 
 impl Cell {
-    /// A cell for any value whose encoding (as a Variant, OPC 10000-6, 5.2.2.16) has up to `capacity` bytes, at most
-    /// [`MAX_CAPACITY`]. Until it is set it has no value, and status BadWaitingForInitialData.
+    /// Creates a cell for any value whose encoding (as a Variant, OPC 10000-6, 5.2.2.16) has up to `capacity` bytes,
+    /// at most [`MAX_CAPACITY`]. Until it is set it has no value, and status BadWaitingForInitialData.
     ///
     /// Takes four times the capacity, and 24 bytes, in whole cache lines; for a number, 256 bytes.
     #[must_use]
@@ -94,7 +95,7 @@ impl Cell {
         Self::with_shape(Shape::ANY, capacity)
     }
 
-    /// A cell for one value (`max_elements` is `None`) or an array of a type.
+    /// Returns a cell for one value (`max_elements` is `None`) or an array of a type.
     ///
     /// `max_string_bytes` counts where a value of the type has no fixed size: all bytes of text or content in one value
     /// or element. [`BuiltInType::Variant`] without `max_elements` is a cell for any value.
@@ -118,7 +119,8 @@ impl Cell {
         }
     }
 
-    /// A cell that holds `value`, and later ones of the same type that are not longer: for numbers and arrays of fixed length.
+    /// Returns a cell that holds `value`, and later ones of the same type that are not longer: for numbers and arrays
+    /// of fixed length.
     ///
     /// Status Good, source timestamp now. [`Variant::Empty`] makes a cell for any value that fits a cache line.
     #[must_use]
@@ -126,7 +128,7 @@ impl Cell {
         Self::of_with_capacity(value, 0)
     }
 
-    /// The same, for later values of up to `capacity` bytes when encoded, for instance a string that grows.
+    /// Returns the same, for later values of up to `capacity` bytes when encoded, for instance a string that grows.
     #[must_use]
     pub fn of_with_capacity(value: &Variant, capacity: usize) -> Self {
         let encoded = value.encode_to_vec();
@@ -186,7 +188,7 @@ impl Cell {
         self.capacity
     }
 
-    /// A number that grows with every set: who remembers it knows whether there is a new value.
+    /// Returns a number that grows with every set: who remembers it knows whether there is a new value.
     #[inline]
     #[must_use]
     pub fn generation(&self) -> u64 {
@@ -208,7 +210,7 @@ impl Cell {
         Slots::new(control, words, self.slot_words)
     }
 
-    /// The control words and the slots.
+    /// Returns the control words and the slots.
     #[inline]
     fn parts(&self) -> (&Control, &[AtomicU64]) {
         match &self.memory {
@@ -225,7 +227,7 @@ impl Cell {
     }
 }
 
-/// The parts of a cell in shared memory.
+/// Returns the parts of a cell in shared memory.
 #[cfg(not(loom))]
 #[inline]
 fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
@@ -239,7 +241,7 @@ fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
 /// What [sharing](crate::shared) needs.
 #[cfg(not(loom))]
 impl Cell {
-    /// A cell in memory that others can be shown, with nothing in it and not [open](Self::publish) yet.
+    /// Returns a cell in memory that others can be shown, with nothing in it and not [open](Self::publish) yet.
     pub(crate) fn in_shared_memory(
         capacity: usize,
         shape: Shape,
@@ -257,7 +259,7 @@ impl Cell {
         Ok(cell)
     }
 
-    /// A cell of another process, which the caller has found to be inside its memory.
+    /// Returns a cell of another process, which the caller has found to be inside its memory.
     pub(crate) fn foreign(
         place: ForeignPlace,
         slot_words: usize,
@@ -295,7 +297,7 @@ impl Cell {
         }
     }
 
-    /// The word that says whose memory it is.
+    /// Returns the word that says whose memory it is.
     #[inline]
     pub(crate) fn identity_word(&self) -> Option<&AtomicU64> {
         match &self.memory {
@@ -325,7 +327,8 @@ impl fmt::Debug for Cell {
     }
 }
 
-/// Bytes of an encoded value of a type besides its text: lengths, masks, numbers (OPC 10000-6, 5.2.2).
+/// Returns the number of bytes of an encoded value of a type besides its text: lengths, masks, numbers
+/// (OPC 10000-6, 5.2.2).
 const fn overhead(data_type: BuiltInType) -> usize {
     match data_type {
         BuiltInType::NodeId => 1 + 2 + 4,

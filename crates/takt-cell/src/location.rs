@@ -26,8 +26,8 @@ impl CellLocation {
     /// Bytes of its encoding.
     pub const LENGTH: usize = 30;
 
-    /// Its encoding: the version of the layout u16, flags u16, then the numbers in the order of the fields, little-endian, the shape
-    /// in two bytes.
+    /// Its encoding: the version of the layout u16, flags u16, then the numbers in the order of the fields,
+    /// little-endian, the shape in two bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LENGTH] {
         let flags = if self.cached { CACHED } else { 0 };
@@ -48,7 +48,8 @@ impl CellLocation {
         bytes
     }
 
-    /// The location that is encoded so; `None` if there are too few bytes, or it is of a layout that is not known here.
+    /// Returns the location that is encoded so; `None` if there are too few bytes, or it is of a layout that is not
+    /// known here.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (version, rest) = bytes.split_first_chunk()?;
@@ -75,7 +76,7 @@ impl CellLocation {
         })
     }
 
-    /// Whether its values come from a cache, and have a server timestamp that says how old they are.
+    /// Returns whether its values come from a cache, and have a server timestamp that says how old they are.
     #[must_use]
     pub fn is_cached(&self) -> bool {
         self.cached

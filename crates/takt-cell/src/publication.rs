@@ -8,10 +8,12 @@ use crate::cell::{MAX_CAPACITY, WITHHELD};
 use crate::words::WordWriter;
 use crate::{Cell, CellError, CellLocation, Reading, Shape};
 
-/// A value that other processes read as a [`CellReader`](crate::CellReader), and that comes from something else than a cell.
+/// A value that other processes read as a [`CellReader`](crate::CellReader), and that comes from something else than
+/// a cell.
 ///
-/// It has room for values of up to a number of bytes, fixed when it is made. A value that does not fit is withheld: readers get
-/// [`CellError::Withheld`] and have to ask, and never an older value or half of one. Until the first value is set it is withheld too.
+/// It has room for values of up to a number of bytes, fixed when it is made. A value that does not fit is withheld:
+/// readers get [`CellError::Withheld`] and have to ask, and never an older value or half of one. Until the first
+/// value is set it is withheld too.
 ///
 /// One thread sets at a time, without locks, system calls or allocation; any number read.
 #[derive(Debug)]
@@ -48,8 +50,8 @@ impl Publication {
         Ok(publication)
     }
 
-    /// Publishes a value, given as an encoded Variant that the caller has checked; an empty one, or the null Variant, is a status
-    /// without a value. The server timestamp counts only if this is [of a cache](Self::of_cache).
+    /// Publishes a value, given as an encoded Variant that the caller has checked; an empty one, or the null Variant,
+    /// is a status without a value. The server timestamp counts only if this is [of a cache](Self::of_cache).
     pub fn set(
         &self,
         encoded: &[u8],
@@ -113,7 +115,7 @@ impl Publication {
         self.cell.reading()
     }
 
-    /// The cell that it is kept in, for reading: [`CellError::Withheld`] besides what each of them says.
+    /// Returns the cell that it is kept in, for reading: [`CellError::Withheld`] besides what each of them says.
     #[must_use]
     pub fn as_cell(&self) -> &Cell {
         &self.cell

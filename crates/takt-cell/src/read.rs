@@ -23,13 +23,15 @@ pub struct Reading {
     pub status: StatusCode,
     /// When the source had it; [`DateTime::MIN`] if unknown.
     pub source_timestamp: DateTime,
-    /// When the server had it from its source; `None` if the cell is the source, so that the value never is of another time than now.
+    /// When the server had it from its source; `None` if the cell is the source, so that the value never is of
+    /// another time than now.
     pub server_timestamp: Option<DateTime>,
     /// Grows with every set.
     pub generation: u64,
 }
 
-/// A short value as it is encoded (OPC 10000-6, 5.2.2.16): meaningless unless [`Reading::length`] is 1 and the size of its type.
+/// A short value as it is encoded (OPC 10000-6, 5.2.2.16): meaningless unless [`Reading::length`] is 1 and the size
+/// of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedScalar {
     /// The first byte of a Variant: the type, and whether it is an array.
@@ -42,11 +44,12 @@ impl Reading {
     /// A maxAge from which on any value will do, however old: the largest Int32, in milliseconds.
     pub const ANY_AGE: Duration = Duration::from_millis(i32::MAX as u64);
 
-    /// Whether the value does for a client that gives this maxAge (OPC 10000-4, 5.11.2.2), so that its source need not be asked.
+    /// Returns whether the value does for a client that gives this maxAge (OPC 10000-4, 5.11.2.2), so that its source
+    /// need not be asked.
     ///
-    /// Where the cell is the source, always. Otherwise if the server timestamp is not longer ago than `max_age` at the time
-    /// `now`, and not in the future either, as it is after the clock was set back. A `max_age` of zero asks for a new value, one of
-    /// [`ANY_AGE`](Self::ANY_AGE) or more takes whatever there is.
+    /// Where the cell is the source, always. Otherwise if the server timestamp is not longer ago than `max_age` at
+    /// the time `now`, and not in the future either, as it is after the clock was set back. A `max_age` of zero asks
+    /// for a new value, one of [`ANY_AGE`](Self::ANY_AGE) or more takes whatever there is.
     #[must_use]
     pub fn satisfies(&self, max_age: Duration, now: DateTime) -> bool {
         let Some(server_timestamp) = self.server_timestamp else {
@@ -76,7 +79,7 @@ struct View<'a> {
 /// [`CellError::Busy`] if the value was set again and again while it was being copied, which takes three sets
 /// during each of many attempts. [`CellError::Encode`] if the value does not fit where it shall go.
 impl Cell {
-    /// The value with its status and source timestamp. Allocates for strings and arrays.
+    /// Returns the value with its status and source timestamp. Allocates for strings and arrays.
     ///
     /// There is no value if the status is Bad (OPC 10000-4, 7.11).
     pub fn get(&self) -> Result<DataValue, CellError> {
@@ -104,8 +107,8 @@ impl Cell {
         self.read(|_| ()).map(|((), reading)| reading)
     }
 
-    /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this gives the last value even if the status is
-    /// Bad, as long as there is one.
+    /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this gives the last value even if the
+    /// status is Bad, as long as there is one.
     pub fn read_into(&self, buffer: &mut [u8]) -> Result<Reading, CellError> {
         self.append(&mut Encoder::fixed(buffer), |view, encoder| {
             append(view.value, view.length, encoder)
@@ -138,7 +141,8 @@ impl Cell {
         Ok((scalar, reading))
     }
 
-    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no value.
+    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no
+    /// value.
     ///
     /// # Errors
     /// [`CellError::WrongType`], and [`CellError::Encode`] if the slice is too short, besides [`CellError::Busy`].
@@ -178,10 +182,11 @@ impl Cell {
         })
     }
 
-    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) with the timestamps that a client wants (OPC 10000-4, 7.40): what a Read answers.
+    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) with the timestamps that a client wants (OPC 10000-4, 7.40): what
+    /// a Read answers.
     ///
-    /// A status of Good is left out, as the standard asks for; so are times that are null, and the value if the status is
-    /// Bad (OPC 10000-4, 7.11).
+    /// A status of Good is left out, as the standard asks for; so are times that are null, and the value if the
+    /// status is Bad (OPC 10000-4, 7.11).
     #[inline]
     pub fn encode_data_value(
         &self,
@@ -295,7 +300,7 @@ fn mask(view: &View<'_>, server_timestamp: DateTime) -> u8 {
         | bit(!server_timestamp.is_null(), HAS_SERVER_TIMESTAMP)
 }
 
-/// The mask, the parts that it announces, and shortcuts for the most frequent sizes: numbers of 4 and 8 bytes.
+/// Returns the mask, the parts that it announces, and shortcuts for the most frequent sizes: numbers of 4 and 8 bytes.
 #[inline]
 fn data_value(
     view: &View<'_>,
@@ -337,7 +342,7 @@ fn last(words: &[AtomicU64]) -> u64 {
     words.last().map_or(0, |word| word.load(Ordering::Relaxed))
 }
 
-/// The encoding mask in the first word of a value.
+/// Returns the encoding mask in the first word of a value.
 #[inline]
 fn encoding(first: u64) -> u8 {
     first.to_le_bytes()[PADDING]

@@ -16,15 +16,15 @@ pub trait Scalar: Copy + sealed::Sealed {
     const SIZE: usize;
     /// Its encoding, as the lower bytes of a number.
     fn to_word(self) -> u64;
-    /// The value with this encoding; bytes above [`SIZE`](Self::SIZE) do not count.
+    /// Creates the value with this encoding; bytes above [`SIZE`](Self::SIZE) do not count.
     fn from_word(word: u64) -> Self;
 }
 
 /// A [`Scalar`] whose arrays are encoded as they lie in memory: numbers and Boolean.
 pub trait Element: Scalar {
-    /// The encoded elements: borrowed, except on big-endian machines.
+    /// Returns the encoded elements: borrowed, except on big-endian machines.
     fn to_bytes(elements: &[Self]) -> Cow<'_, [u8]>;
-    /// The slice as room for encoded elements, if any bytes are elements as they are.
+    /// Returns the slice as room for encoded elements, if any bytes are elements as they are.
     fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
 }
 

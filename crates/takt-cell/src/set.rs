@@ -16,7 +16,8 @@ use crate::{Cell, CellError, EncodedScalar, Shape};
 /// Values that are not numbers are encoded on the stack up to this size, longer ones in a `Vec`.
 const STACK_BYTES: usize = 512;
 
-/// All of these are wait-free, and (but for [`Cell::set`] and [`Cell::set_ref`] with some values, see there) allocate nothing.
+/// All of these are wait-free, and (but for [`Cell::set`] and [`Cell::set_ref`] with some values, see there) allocate
+/// nothing.
 ///
 /// # Errors
 /// [`CellError::WrongType`] and [`CellError::TooLarge`] say that the value can never be in this cell;

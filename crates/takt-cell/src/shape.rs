@@ -36,7 +36,7 @@ impl Shape {
         }
     }
 
-    /// An array of a type, of any length and any number of dimensions.
+    /// Returns an array of a type, of any length and any number of dimensions.
     #[must_use]
     pub const fn array(data_type: BuiltInType) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// The shape of an encoded value, by its first byte; 0 is no value, which has any shape.
+    /// Returns the shape of an encoded value, by its first byte; 0 is no value, which has any shape.
     pub(crate) const fn of(encoding: u8) -> Self {
         match encoding {
             0 => Self::ANY,
@@ -60,25 +60,25 @@ impl Shape {
         }
     }
 
-    /// The two bytes that it is compared by: which bits count, and what they are.
+    /// Returns the two bytes that it is compared by: which bits count, and what they are.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 2] {
         [self.mask, self.bits]
     }
 
-    /// The shape with these bytes; any will do.
+    /// Creates the shape with these bytes; any will do.
     #[must_use]
     pub const fn from_bytes([mask, bits]: [u8; 2]) -> Self {
         Self { mask, bits }
     }
 
-    /// The type of the value or of its elements; `None` if it may be any.
+    /// Returns the type of the value or of its elements; `None` if it may be any.
     #[must_use]
     pub const fn data_type(self) -> Option<BuiltInType> {
         BuiltInType::from_u8(self.bits & TYPE)
     }
 
-    /// Whether it is an array; `None` if it may be one or not.
+    /// Returns whether it is an array; `None` if it may be one or not.
     #[must_use]
     pub const fn is_array(self) -> Option<bool> {
         if self.mask == 0 {
@@ -88,7 +88,7 @@ impl Shape {
         }
     }
 
-    /// Whether a value with this encoding mask fits.
+    /// Returns whether a value with this encoding mask fits.
     #[inline]
     pub(crate) const fn accepts(self, encoding: u8) -> bool {
         encoding & self.mask == self.bits

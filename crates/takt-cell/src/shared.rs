@@ -1,19 +1,19 @@
 //! Cells in memory that other processes read.
 //!
-//! A process has a store of [segments](takt_rt::segment), which it alone can write; [`Cell::share`] moves a cell there. Others get the
-//! segment and the cell's [`CellLocation`], and read it as a [`CellReader`] without the process noticing: it may sleep, be busy,
-//! or be stopped in a debugger.
+//! A process has a store of [segments](takt_rt::segment), which it alone can write; [`Cell::share`] moves a cell
+//! there. Others get the segment and the cell's [`CellLocation`], and read it as a [`CellReader`] without the process
+//! noticing: it may sleep, be busy, or be stopped in a debugger.
 //!
 //! # Layout
 //!
-//! A cell begins at a cache line: `latest u64, tickets u64, identity u64`, and five unused words. Its four slots follow, each of whole
-//! cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused bytes, the encoded Variant. In a cell of
-//! [cached](crate::Publication::of_cache) values the last word of a slot is the server timestamp. What the words mean is said in the
-//! module `slots`. All are of the machine's byte order, but for the encoded Variant. A length of 2³² - 1 says that the value is not
-//! there: it does not fit.
+//! A cell begins at a cache line: `latest u64, tickets u64, identity u64`, and five unused words. Its four slots
+//! follow, each of whole cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused
+//! bytes, the encoded Variant. In a cell of [cached](crate::Publication::of_cache) values the last word of a slot is
+//! the server timestamp. What the words mean is said in the module `slots`. All are of the machine's byte order, but
+//! for the encoded Variant. A length of 2³² - 1 says that the value is not there: it does not fit.
 //!
-//! Memory of a cell that was dropped is used for the next one of its size. So each has an identity that is never used again: a
-//! reader of the old cell finds another one and says [`CellError::Gone`], never the value of the new cell.
+//! Memory of a cell that was dropped is used for the next one of its size. So each has an identity that is never used
+//! again: a reader of the old cell finds another one and says [`CellError::Gone`], never the value of the new cell.
 
 #![allow(unsafe_code)]
 
@@ -68,7 +68,7 @@ fn store() -> MutexGuard<'static, Option<Store>> {
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The segment of that number, to be passed to a reader.
+/// Returns the segment of that number, to be passed to a reader.
 #[must_use]
 pub fn segment(number: u32) -> Option<Arc<Segment>> {
     let store = store();
@@ -166,7 +166,7 @@ impl Drop for Place {
 }
 
 impl Store {
-    /// The segment and the first word of so many new words.
+    /// Returns the segment and the first word of so many new words.
     fn extend(&mut self, words: usize) -> io::Result<(u32, usize)> {
         let room = self.segments.last().map_or(0, |last| last.words().len());
         if self.used + words > room {
@@ -186,11 +186,11 @@ impl Store {
     }
 }
 
-/// The first two words of a cell's memory.
+/// Returns the first two words of a cell's memory.
 pub(crate) fn control(words: &[AtomicU64]) -> Option<&Control> {
     let first = words.first_chunk::<2>()?;
-    // SAFETY: `Control` is `repr(C)`, of two `AtomicU64`: the same size and alignment as the array, and any bytes are a value. Both are
-    // atomics, so nobody minds that there are references to either.
+    // SAFETY: `Control` is `repr(C)`, of two `AtomicU64`: the same size and alignment as the array, and any bytes are
+    // a value. Both are atomics, so nobody minds that there are references to either.
     Some(unsafe { &*std::ptr::from_ref(first).cast::<Control>() })
 }
 
@@ -211,8 +211,8 @@ pub(crate) struct ForeignPlace {
 
 impl ForeignPlace {
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `CellReader`, which alone makes one and hands out neither it nor its cell, calls what reads: that loads the identity
-        // and what `Slots::read` and `Control::generation` load, all of it relaxed.
+        // SAFETY: `CellReader`, which alone makes one and hands out neither it nor its cell, calls what reads: that
+        // loads the identity and what `Slots::read` and `Control::generation` load, all of it relaxed.
         let words = unsafe { self.view.words() };
         words
             .get(self.start..self.start + self.length)
@@ -221,7 +221,8 @@ impl ForeignPlace {
 }
 
 impl CellReader {
-    /// The cell at `location` in the segment that `view` shows; `None` if it is not inside, or cannot be a cell.
+    /// Creates the cell at `location` in the segment that `view` shows; `None` if it is not inside, or cannot be a
+    /// cell.
     #[must_use]
     pub fn new(view: Arc<SegmentView>, location: &CellLocation) -> Option<Self> {
         let slot_words = usize::try_from(location.slot_words).ok()?;

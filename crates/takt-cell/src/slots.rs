@@ -2,8 +2,8 @@
 //!
 //! # Layout
 //!
-//! A cell is a [`Control`] and [`SLOTS`] slots of equally many 64-bit words, all of them atomic. Word 0 of a slot is its
-//! *sequence*; the others are the value with all that belongs to it, and nobody cares here what they mean.
+//! A cell is a [`Control`] and [`SLOTS`] slots of equally many 64-bit words, all of them atomic. Word 0 of a slot is
+//! its *sequence*; the others are the value with all that belongs to it, and nobody cares here what they mean.
 //!
 //! Every set gets a *generation* of its own from `Control::tickets`, counting from 1. A sequence of `2g` says that the
 //! slot holds the complete value of generation `g`; `2g + 1` says that the set with generation `g` has claimed the slot
@@ -18,31 +18,33 @@
 //! 4. Store `2g` to the sequence, and raise `latest` to (`g`, slot) unless it is beyond that already.
 //!
 //! **The published slot is never claimed.** `latest` only grows, so once a generation greater than `h` has been seen
-//! in it, `h` is not and never again becomes the published one; and the compare-and-swap succeeds only while the slot still
-//! holds `h`, because generations are unique. So whoever stops anywhere in the middle of a set, for a while or
+//! in it, `h` is not and never again becomes the published one; and the compare-and-swap succeeds only while the slot
+//! still holds `h`, because generations are unique. So whoever stops anywhere in the middle of a set, for a while or
 //! for ever, holds up nobody: the published value stays whole, and what is lost is one spare slot.
 //!
 //! **A set takes a bounded number of steps.** At any moment one slot is published and each other set under way holds
 //! at most one, so with at most `SLOTS - 1` sets at once, one slot is left to claim. A round over the slots can only
 //! miss it if somebody claims or publishes during that round. The sets under way can do so twice each before one with a
 //! later ticket than ours is published; then ours is *superseded*: it is as if it had happened just before that
-//! one, which began after ours did, and there is nothing left to do. Hence `CLAIM_ROUNDS` rounds are enough; with more sets at once than
-//! that, the last ones may be told `Busy`. Raising `latest` fails only if somebody else raised it: at most
-//! `SLOTS - 1` hold a slot and could, so that loop is bounded as well.
+//! one, which began after ours did, and there is nothing left to do. Hence `CLAIM_ROUNDS` rounds are enough; with
+//! more sets at once than that, the last ones may be told `Busy`. Raising `latest` fails only if somebody else raised
+//! it: at most `SLOTS - 1` hold a slot and could, so that loop is bounded as well.
 //!
 //! # Reading
 //!
 //! 1. Load `latest`, relaxed, and fence (acquire): generation `g` and its slot.
 //! 2. Load the words, relaxed.
-//! 3. Acquire fence; the words are those of generation `g` if the sequence, loaded relaxed, still is `2g`, otherwise start again.
+//! 3. Acquire fence; the words are those of generation `g` if the sequence, loaded relaxed, still is `2g`, otherwise
+//!    start again.
 //!
-//! There are fences and no acquire loads because the memory may be another process's, mapped read-only, of which std promises
-//! nothing but relaxed loads.
+//! There are fences and no acquire loads because the memory may be another process's, mapped read-only, of which std
+//! promises nothing but relaxed loads.
 //!
-//! **What is accepted is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which continues its release
-//! sequence), so all words of `g` happened before step 2, and no older ones can be read. If a word of a later
-//! set was read, then that set's release fence synchronises with our acquire fence, so its claim of the slot happened before
-//! the load of the sequence in step 3, which therefore cannot be `2g` any more: generations are not used twice.
+//! **What is accepted is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which
+//! continues its release sequence), so all words of `g` happened before step 2, and no older ones can be read. If a
+//! word of a later set was read, then that set's release fence synchronises with our acquire fence, so its claim of
+//! the slot happened before the load of the sequence in step 3, which therefore cannot be `2g` any more: generations
+//! are not used twice.
 //!
 //! A read starts again only if the slot was claimed while it was being copied. Claims go round, so for
 //! one thread that sets, that takes `SLOTS - 1` whole sets during one copy. Readers write nothing: any number of
@@ -107,7 +109,7 @@ impl Control {
         latest
     }
 
-    /// The published generation.
+    /// Returns the published generation.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {
         self.published() >> SLOT_BITS
@@ -147,7 +149,7 @@ impl<'a, const N: usize> Slots<'a, N> {
         }
     }
 
-    /// The sequence and the other words of the slot that the lower bits of `number` name.
+    /// Returns the sequence and the other words of the slot that the lower bits of `number` name.
     #[inline]
     fn slot(&self, number: u64) -> Option<(&'a AtomicU64, &'a [AtomicU64])> {
         // Masked before the conversion: fits any usize.
@@ -233,8 +235,9 @@ impl<'a, const N: usize> Slots<'a, N> {
         }
     }
 
-    /// Reads the published value: `copy` loads the words after the sequence, relaxed, and may find any mixture of old and
-    /// new ones; what it returns is thrown away unless the value was whole. Returns that and the value's generation.
+    /// Reads the published value: `copy` loads the words after the sequence, relaxed, and may find any mixture of old
+    /// and new ones; what it returns is thrown away unless the value was whole. Returns that and the value's
+    /// generation.
     #[inline]
     pub(crate) fn read<R>(
         &self,

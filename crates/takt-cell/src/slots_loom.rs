@@ -86,8 +86,8 @@ fn loom_reader_against_reuse_of_its_slot() {
     });
 }
 
-/// Two set at once: nobody is turned away, the last published value is one of theirs, and a thread that reads after its own
-/// set finds that or a later one.
+/// Two set at once: nobody is turned away, the last published value is one of theirs, and a thread that reads after
+/// its own set finds that or a later one.
 #[test]
 fn loom_two_writers() {
     model(12, || {

@@ -1,8 +1,8 @@
 //! Between bytes and the atomic words of a slot.
 //!
-//! A value begins three bytes into its first word: then the numbers of an array, which follow an encoding mask of one byte
-//! and a length of four, begin with the second word, and go from slice to words and back without shifting. Bytes are in
-//! words as in the encoding, the first one lowest, whatever the machine.
+//! A value begins three bytes into its first word: then the numbers of an array, which follow an encoding mask of one
+//! byte and a length of four, begin with the second word, and go from slice to words and back without shifting. Bytes
+//! are in words as in the encoding, the first one lowest, whatever the machine.
 
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -91,8 +91,8 @@ impl<'a> WordWriter<'a> {
     }
 }
 
-/// Appends the first `length` bytes of a value. A value that is not there to the end is cut short: the reader's check of
-/// the sequence will tell.
+/// Appends the first `length` bytes of a value. A value that is not there to the end is cut short: the reader's check
+/// of the sequence will tell.
 #[inline]
 pub(crate) fn append(
     words: &[AtomicU64],

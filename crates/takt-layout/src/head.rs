@@ -24,7 +24,7 @@ pub(crate) const DATA_VALUE: usize = 40;
 /// Where the DataValue is in the record of a Write.
 pub(crate) const WRITTEN: usize = 24;
 
-/// Whether a message begins like one of this layout.
+/// Returns whether a message begins like one of this layout.
 #[must_use]
 #[inline]
 pub fn is_layout(message: &[u8]) -> bool {
@@ -64,7 +64,7 @@ impl Service {
         }
     }
 
-    /// Bytes of a record of the request.
+    /// Returns the number of bytes of a record of the request.
     pub(crate) const fn request_record(self) -> usize {
         match self {
             Self::Read => 32,
@@ -73,7 +73,7 @@ impl Service {
         }
     }
 
-    /// Bytes of a record of the response.
+    /// Returns the number of bytes of a record of the response.
     pub(crate) const fn response_record(self) -> usize {
         match self {
             Self::Read => DATA_VALUE,
@@ -100,7 +100,7 @@ pub struct RequestHead<'a> {
     pub timestamps_to_return: TimestampsToReturn,
 }
 
-/// A number at a fixed place.
+/// Returns a number at a fixed place.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()

@@ -96,7 +96,8 @@ impl<'a> Request<'a> {
         &self.head
     }
 
-    /// The items, to be taken one after another. They are what the [service](Self::service) has; others are an error.
+    /// Returns the items, to be taken one after another. They are what the [service](Self::service) has; others are
+    /// an error.
     #[must_use]
     #[inline]
     pub fn items(&self) -> Items<'a> {
@@ -151,14 +152,14 @@ impl<'a> Items<'a> {
         self
     }
 
-    /// Bytes of the message up to the end of the last item that was taken.
+    /// Returns the number of bytes of the message up to the end of the last item that was taken.
     #[must_use]
     #[inline]
     pub fn position(&self) -> usize {
         self.spans.free
     }
 
-    /// The next item of a Read.
+    /// Takes the next item of a Read.
     #[inline]
     pub fn read(&mut self) -> Result<ReadValueIdRef<'a>, LayoutError> {
         let at = self.record(Service::Read)?;
@@ -171,7 +172,7 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// The next item of a Write.
+    /// Takes the next item of a Write.
     #[inline]
     pub fn write(&mut self) -> Result<WriteItem<'a>, LayoutError> {
         let at = self.record(Service::Write)?;
@@ -194,7 +195,7 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// The next item of a Call.
+    /// Takes the next item of a Call.
     #[inline]
     pub fn call(&mut self) -> Result<CallItem<'a>, LayoutError> {
         let at = self.record(Service::Call)?;
@@ -282,7 +283,7 @@ impl<'a> Arguments<'a> {
         self.table.len() / 8
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -1,5 +1,5 @@
-//! Reading responses where the server wrote them, in memory that it could still change: what is checked is a copy, and values are
-//! given as [`SharedBytes`].
+//! Reading responses where the server wrote them, in memory that it could still change: what is checked is a copy,
+//! and values are given as [`SharedBytes`].
 
 use std::ops::Range;
 
@@ -47,8 +47,8 @@ pub struct CallResult<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Checks the head of a response; the results are checked when they are looked at. `None` if it does not begin like one,
-    /// and so is a ServiceFault in the binary DataEncoding.
+    /// Checks the head of a response; the results are checked when they are looked at. `None` if it does not begin
+    /// like one, and so is a ServiceFault in the binary DataEncoding.
     ///
     /// # Errors
     /// When it is not a response of that service.
@@ -93,7 +93,7 @@ impl<'a> Response<'a> {
         self.count
     }
 
-    /// A result of a Read.
+    /// Returns a result of a Read.
     ///
     /// # Errors
     /// There is none with that number, or its value reaches beyond the message.
@@ -107,7 +107,7 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// A result of a Write.
+    /// Returns a result of a Write.
     ///
     /// # Errors
     /// There is none with that number.
@@ -117,7 +117,7 @@ impl<'a> Response<'a> {
         Ok(StatusCode(u32_at(&record, 0)))
     }
 
-    /// A result of a Call.
+    /// Returns a result of a Call.
     ///
     /// # Errors
     /// There is none with that number, or what belongs to it reaches beyond the message.
@@ -186,7 +186,7 @@ impl CallResult<'_> {
     }
 }
 
-/// The span at `at` of bytes that were copied out of the message.
+/// Returns the span at `at` of bytes that were copied out of the message.
 #[inline]
 fn range(message: &SharedBytes<'_>, copied: &[u8], at: usize) -> Result<Range<usize>, LayoutError> {
     let (offset, length) = (u32_at(copied, at), u32_at(copied, at + 4));

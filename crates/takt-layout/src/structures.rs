@@ -19,7 +19,8 @@ pub trait LaidOut {
     /// The response to it.
     type Response;
 
-    /// Whether there is a place for all that it says: there is none for diagnostics, an audit entry, and an additional header.
+    /// Returns whether there is a place for all that it says: there is none for diagnostics, an audit entry, and an
+    /// additional header.
     fn fits(&self) -> bool;
 
     /// Writes it.
@@ -219,7 +220,7 @@ fn response_header(response: &Response<'_>) -> ResponseHeader {
     }
 }
 
-/// A Variant that fills a range of the message.
+/// Returns a Variant that fills a range of the message.
 fn variant(message: &[u8], range: std::ops::Range<usize>) -> Result<Variant, LayoutError> {
     let offset = u32::try_from(range.start).unwrap_or(u32::MAX);
     let bytes = message.get(range).unwrap_or_default();

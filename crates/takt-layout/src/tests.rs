@@ -104,7 +104,7 @@ fn a_read_is_answered_as_documented() {
     assert_eq!(message[187..196], [5 | 0x80, 2, 0, 0, 0, 1, 0, 2, 0]);
 }
 
-/// A Variant of some kind.
+/// Returns a Variant of some kind.
 fn variants() -> impl Strategy<Value = Variant> {
     prop_oneof![
         any::<bool>().prop_map(Variant::from),

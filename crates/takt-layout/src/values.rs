@@ -53,7 +53,7 @@ impl<'b> ValueWriter<'_, 'b> {
         self.span(from)
     }
 
-    /// A table of spans.
+    /// Returns a table of spans.
     #[inline]
     pub(crate) fn append_spans(
         &mut self,

@@ -50,7 +50,7 @@ const SOURCE_PICOSECONDS: u8 = 4;
 const SERVER_PICOSECONDS: u8 = 8;
 
 impl Times {
-    /// The times of the DataValue at `at`.
+    /// Returns the times of the DataValue at `at`.
     #[inline]
     pub(crate) fn parse(bytes: &[u8], at: usize) -> Self {
         let present = bytes.get(at + 12).copied().unwrap_or(0);
@@ -72,7 +72,7 @@ impl Times {
     }
 }
 
-/// A DataValue as it stands in a record.
+/// Returns a DataValue as it stands in a record.
 #[inline]
 fn data_value(value: Span, status: StatusCode, times: &Times) -> [u8; DATA_VALUE] {
     let mut record = [0; DATA_VALUE];
@@ -116,7 +116,7 @@ struct Writer<'e, 'b> {
 }
 
 impl<'e, 'b> Writer<'e, 'b> {
-    /// A head, and records that are zero.
+    /// Writes a head, and records that are zero.
     #[inline]
     fn begin(
         encoder: &'e mut Encoder<'b>,
@@ -194,7 +194,7 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
         Ok(Self(writer))
     }
 
-    /// The next item of a Read.
+    /// Writes the next item of a Read.
     #[inline]
     pub fn read(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         let mut record = [0; Service::Read.request_record()];
@@ -211,7 +211,7 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
         Ok(())
     }
 
-    /// The next item of a Write. `value` encodes a Variant (OPC 10000-6, 5.2.2.16).
+    /// Writes the next item of a Write. `value` encodes a Variant (OPC 10000-6, 5.2.2.16).
     #[inline]
     pub fn write(
         &mut self,
@@ -238,7 +238,7 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
         Ok(())
     }
 
-    /// The next item of a Call.
+    /// Writes the next item of a Call.
     #[inline]
     pub fn call<T: AsVariant>(
         &mut self,
@@ -304,7 +304,7 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         })
     }
 
-    /// Bytes of the response so far.
+    /// Returns the number of bytes of the response so far.
     #[must_use]
     #[inline]
     pub fn position(&self) -> usize {
@@ -339,7 +339,7 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         self.0.record(&status.0.to_le_bytes());
     }
 
-    /// The next result of a Call; the output arguments were [written](Self::values) before.
+    /// Writes the next result of a Call; the output arguments were [written](Self::values) before.
     #[inline]
     pub fn call_result(
         &mut self,

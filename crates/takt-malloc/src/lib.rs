@@ -18,13 +18,13 @@ pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// Whether what the main thread allocates is left out.
+/// True if what the main thread allocates is left out.
 static WITHOUT_MAIN_THREAD: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` and gives the number of allocations that the process made meanwhile.
 ///
-/// In a test, which runs on a thread of its own, the main thread is the test harness: it prints now and then, and what it
-/// allocates for that is not counted.
+/// In a test, which runs on a thread of its own, the main thread is the test harness: it prints now and then, and
+/// what it allocates for that is not counted.
 pub fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
     WITHOUT_MAIN_THREAD.store(!interpose::on_main_thread(), Ordering::SeqCst);
     let before = allocations();
@@ -34,8 +34,9 @@ pub fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (result, counted)
 }
 
-/// Runs `work` until a run makes no allocation, three times at most, and gives the smallest number. Other threads of the process, as
-/// those of a test's harness, may allocate now and then; what `work` allocates it allocates in every run.
+/// Runs `work` until a run makes no allocation, three times at most, and gives the smallest number. Other threads of
+/// the process, as those of a test's harness, may allocate now and then; what `work` allocates it allocates in every
+/// run.
 pub fn least(mut work: impl FnMut()) -> u64 {
     let mut least = u64::MAX;
     for _ in 0..3 {

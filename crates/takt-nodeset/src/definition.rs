@@ -1,4 +1,4 @@
-//! DataTypeDefinitions as the attribute of that name has them (OPC 10000-3 8.48 to 8.52).
+//! DataTypeDefinitions as the attribute of that name has them (OPC 10000-3, 8.48 to 8.52).
 
 use takt_ua::enumerations::StructureType;
 use takt_ua::structures::{EnumDefinition, EnumField, StructureDefinition, StructureField};
@@ -7,13 +7,13 @@ use takt_ua::{LocalizedText, NodeId};
 use crate::model::{DataTypeDefinition, Field};
 
 impl DataTypeDefinition {
-    /// Whether the fields are values or bits, as in an enumeration or option set. A definition without fields does
-    /// not tell; its supertypes do.
+    /// Returns whether the fields are values or bits, as in an enumeration or option set. A definition without fields
+    /// does not tell; its supertypes do.
     pub fn is_enumeration(&self) -> bool {
         self.is_option_set || self.fields.iter().any(|field| field.value.is_some())
     }
 
-    /// The definition of an enumeration or option set.
+    /// Returns the definition of an enumeration or option set.
     pub fn to_enumeration(&self) -> EnumDefinition {
         let fields = self.fields.iter().map(|field| EnumField {
             value: field.value.unwrap_or(-1),
@@ -28,7 +28,7 @@ impl DataTypeDefinition {
         }
     }
 
-    /// The definition of a structure or union. `inherited` are the fields of the supertype, which come first.
+    /// Returns the definition of a structure or union. `inherited` are the fields of the supertype, which come first.
     pub fn to_structure(
         &self,
         base_data_type: NodeId,

@@ -67,12 +67,12 @@ impl<'a> NodeSetDocument<'a> {
         })
     }
 
-    /// The namespaces of the document by its own indexes; the first is that of OPC UA itself.
+    /// Returns the namespaces of the document by its own indexes; the first is that of OPC UA itself.
     pub fn namespace_uris(&self) -> &[String] {
         &self.namespace_uris
     }
 
-    /// The models that the document defines, and those that they require.
+    /// Returns the models that the document defines, and those that they require.
     pub fn models(&self) -> &[Model] {
         &self.models
     }

@@ -108,7 +108,7 @@ impl Reason {
         match self {
             Self::Xml(_) => "repair or export the document again (a DTD is not allowed)",
             Self::LimitExceeded { .. } => "split the document, or raise the limit if you trust it",
-            Self::NotANodeSet { .. } => "give a NodeSet2 file (OPC 10000-6 Annex F)",
+            Self::NotANodeSet { .. } => "give a NodeSet2 file (OPC 10000-6, Annex F)",
             Self::MissingAttribute { .. } | Self::MissingElement { .. } => "add it",
             Self::InvalidText { .. } => "correct it",
             Self::UnknownAlias { .. } => {
@@ -118,7 +118,9 @@ impl Reason {
                 "add the namespace to NamespaceUris, or correct the index"
             }
             Self::DuplicateNode { .. } => "give one of them another NodeId",
-            Self::UnexpectedElement { .. } => "remove it, or use an element of OPC 10000-6 Annex F",
+            Self::UnexpectedElement { .. } => {
+                "remove it, or use an element of OPC 10000-6, Annex F"
+            }
             Self::Expansion => {
                 "use shorter ones, or raise the limit of bytes if you trust the document"
             }

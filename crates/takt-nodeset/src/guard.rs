@@ -129,7 +129,7 @@ impl Tag {
     }
 }
 
-/// The offset of `needle` at or after `from`.
+/// Returns the offset of `needle` at or after `from`.
 fn find(bytes: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     let haystack = bytes.get(from..)?;
     let found = match needle {
@@ -141,7 +141,7 @@ fn find(bytes: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     found.map(|offset| from + offset)
 }
 
-/// The offset behind `needle` at or after `from`.
+/// Returns the offset behind `needle` at or after `from`.
 fn after(bytes: &[u8], from: usize, needle: &[u8]) -> Option<usize> {
     find(bytes, from, needle).map(|offset| offset + needle.len())
 }

@@ -1,4 +1,4 @@
-//! NodeSet2 XML documents (OPC 10000-6 Annex F) as plain data.
+//! NodeSet2 XML documents (OPC 10000-6, Annex F) as plain data.
 //!
 //! [`NodeSet::parse`] turns a document into nodes with their attributes, references and values;
 //! [`NodeSetDocument`] does it in two steps, so that whoever imports the nodes sees the namespaces and required models
@@ -51,8 +51,8 @@ pub struct ParseLimits {
 }
 
 impl ParseLimits {
-    /// 64 MiB, 2 million elements with 2 million attributes, nested 64 deep: sixteen times the NodeSet of OPC UA itself,
-    /// which is the largest of those that are published.
+    /// 64 MiB, 2 million elements with 2 million attributes, nested 64 deep: sixteen times the NodeSet of OPC UA
+    /// itself, which is the largest of those that are published.
     pub const DEFAULT: Self = Self {
         max_bytes: 64 << 20,
         max_elements: 2_000_000,

@@ -28,7 +28,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The line, counted from 1, of a byte.
+    /// Returns the line, counted from 1, of a byte.
     pub(crate) fn line(&self, offset: usize) -> u32 {
         let offset = offset.min(self.text.len());
         let block = (offset / Self::BLOCK).min(self.breaks_before.len().saturating_sub(1));

@@ -23,7 +23,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A parsed NodeSet document (OPC 10000-6 Annex F.2, `UANodeSet`).
+/// A parsed NodeSet document (OPC 10000-6, Annex F.2, `UANodeSet`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodeSet {
     /// The name that the caller gave the document; errors about it start with this.
@@ -85,7 +85,7 @@ pub struct Node {
     pub attributes: Attributes,
     /// Who may do what; empty if the server's defaults apply.
     pub role_permissions: Vec<RolePermission>,
-    /// AccessRestrictions (OPC 10000-3 8.56), if the document restricts access.
+    /// AccessRestrictions (OPC 10000-3, 8.56), if the document restricts access.
     pub access_restrictions: Option<u16>,
     /// The line of the document where the node begins.
     pub line: u32,
@@ -98,13 +98,13 @@ pub struct Reference {
     pub reference_type: NodeId,
     /// The other node.
     pub target: NodeId,
-    /// Whether the node that tells it is the source.
+    /// True if the node that tells it is the source.
     pub is_forward: bool,
     /// The line of the document that says so.
     pub line: u32,
 }
 
-/// Permissions of a role on a node (OPC 10000-3 8.55).
+/// Permissions of a role on a node (OPC 10000-3, 8.55).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RolePermission {
     /// The role.
@@ -172,7 +172,7 @@ pub enum Attributes {
 pub struct ValueAttributes {
     /// DataType.
     pub data_type: NodeId,
-    /// ValueRank (OPC 10000-3 5.6.2): -1 scalar, 1 one dimension, ...
+    /// ValueRank (OPC 10000-3, 5.6.2): -1 scalar, 1 one dimension, ...
     pub value_rank: i32,
     /// ArrayDimensions; empty if not given, 0 for a dimension of any length.
     pub array_dimensions: Vec<u32>,
@@ -185,7 +185,7 @@ pub struct ValueAttributes {
 pub struct VariableAttributes {
     /// DataType, ValueRank, ArrayDimensions and Value.
     pub value: ValueAttributes,
-    /// AccessLevelEx bits (OPC 10000-3 8.58); the lower eight are AccessLevel.
+    /// AccessLevelEx bits (OPC 10000-3, 8.58); the lower eight are AccessLevel.
     pub access_level: u32,
     /// UserAccessLevel bits.
     pub user_access_level: u32,
@@ -200,9 +200,9 @@ pub struct VariableAttributes {
 pub struct DataTypeDefinition {
     /// Name of the DataType, qualified by its namespace.
     pub name: String,
-    /// Whether exactly one field is present at a time.
+    /// True if exactly one field is present at a time.
     pub is_union: bool,
-    /// Whether the fields are bits of an unsigned integer.
+    /// True if the fields are bits of an unsigned integer.
     pub is_option_set: bool,
     /// The fields in order, without inherited ones.
     pub fields: Vec<Field>,
@@ -227,9 +227,9 @@ pub struct Field {
     pub max_string_length: u32,
     /// The value in an enumeration, the bit in an option set.
     pub value: Option<i64>,
-    /// Whether the field may be absent.
+    /// True if the field may be absent.
     pub is_optional: bool,
-    /// Whether subtypes of the DataType may stand for it.
+    /// True if subtypes of the DataType may stand for it.
     pub allow_sub_types: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One node: a `UAObject`, `UAVariable`, ... element (OPC 10000-6 Annex F.6 to F.13).
+//! One node: a `UAObject`, `UAVariable`, ... element (OPC 10000-6, Annex F.6 to F.13).
 
 use roxmltree::Node as Element;
 use takt_ua::{LocalizedText, NodeId};

@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
 
     // ---- limits
 
-    /// Bytes that may still be made of repeated or defaulted content.
+    /// Returns the number of bytes that may still be made of repeated or defaulted content.
     pub(crate) fn budget(&self) -> usize {
         self.budget.get()
     }
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
 
     // ---- elements
 
-    /// The children that belong to the NodeSet schema; those of extensions are none of our business.
+    /// Returns the children that belong to the NodeSet schema; those of extensions are none of our business.
     pub(crate) fn children<'d, 'i>(
         &self,
         parent: Element<'d, 'i>,
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// All text directly inside the element, comments and processing instructions left out.
+    /// Reads all text directly inside the element, comments and processing instructions left out.
     pub(crate) fn text<'d>(&self, element: Element<'d, '_>) -> Cow<'d, str> {
         let mut pieces = element
             .children()
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number or the like that `FromStr` understands.
+    /// Reads a number or the like that `FromStr` understands.
     pub(crate) fn parsed<T: std::str::FromStr>(
         &self,
         element: Element<'_, '_>,
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
 
     // ---- names and NodeIds
 
-    /// A namespace index of the document as the index to give out.
+    /// Reads a namespace index of the document as the index to give out.
     pub(crate) fn namespace(
         &self,
         element: Element<'_, '_>,
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
             })
     }
 
-    /// A NodeId as such: `i=85`, `ns=1;s=Speed`.
+    /// Reads a NodeId as such: `i=85`, `ns=1;s=Speed`.
     pub(crate) fn plain_node_id(
         &self,
         element: Element<'_, '_>,
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         Ok(node_id)
     }
 
-    /// A NodeId or an alias for one.
+    /// Reads a NodeId or an alias for one.
     pub(crate) fn node_id(
         &self,
         element: Element<'_, '_>,
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An attribute that is a NodeId or an alias for one.
+    /// Reads an attribute that is a NodeId or an alias for one.
     pub(crate) fn node_id_attribute(
         &self,
         element: Element<'_, '_>,
@@ -275,7 +275,7 @@ impl<'a> Reader<'a> {
             .transpose()
     }
 
-    /// A BrowseName: `Speed` or `1:Speed`. A colon after anything but digits belongs to the name.
+    /// Reads a BrowseName: `Speed` or `1:Speed`. A colon after anything but digits belongs to the name.
     pub(crate) fn qualified_name(
         &self,
         element: Element<'_, '_>,
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The LocalizedTexts in all children of that name.
+    /// Reads the LocalizedTexts in all children of that name.
     pub(crate) fn localized(&self, parent: Element<'_, '_>, name: &str) -> Vec<LocalizedText> {
         let named = self
             .children(parent)
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes on the heap that a clone of the NodeId costs.
+/// Returns the number of bytes on the heap that a clone of the NodeId costs.
 fn size_of_identifier(node_id: &NodeId) -> usize {
     match &node_id.identifier {
         Identifier::String(text) => text.len(),
@@ -344,7 +344,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// `xs:dateTime`; what is earlier than OPC UA can say is the earliest that it can (OPC 10000-6 5.2.2.5).
+/// `xs:dateTime`; what is earlier than OPC UA can say is the earliest that it can (OPC 10000-6, 5.2.2.5).
 pub(crate) fn date_time(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if let Ok(date) = text.parse() {

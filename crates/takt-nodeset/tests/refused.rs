@@ -52,7 +52,7 @@ fn errors_name_place_reason_and_remedy() {
         ),
         (
             "<UAObjekt NodeId='i=1' BrowseName='x'/>",
-            "bad.xml:3:3: UAObjekt is not known inside UANodeSet; remove it, or use an element of OPC 10000-6 Annex F",
+            "bad.xml:3:3: UAObjekt is not known inside UANodeSet; remove it, or use an element of OPC 10000-6, Annex F",
         ),
         (
             "<UAVariable NodeId='i=1' BrowseName='x'><Value><UInt32>-1</UInt32></Value></UAVariable>",
@@ -60,7 +60,7 @@ fn errors_name_place_reason_and_remedy() {
         ),
         (
             "<UAVariable NodeId='i=1' BrowseName='x'><Value><ListOfInt32><Int32>1</Int32><Byte>1</Byte></ListOfInt32></Value></UAVariable>",
-            "bad.xml:3:79: Byte is not known inside ListOfInt32; remove it, or use an element of OPC 10000-6 Annex F",
+            "bad.xml:3:79: Byte is not known inside ListOfInt32; remove it, or use an element of OPC 10000-6, Annex F",
         ),
         (
             "<UAObject NodeId='i=1' BrowseName='x'></UAObjec>",
@@ -71,7 +71,7 @@ fn errors_name_place_reason_and_remedy() {
     }
     assert_eq!(
         refused("<html/>"),
-        "bad.xml:1:1: the root element is html, not UANodeSet of http://opcfoundation.org/UA/2011/03/UANodeSet.xsd; give a NodeSet2 file (OPC 10000-6 Annex F)"
+        "bad.xml:1:1: the root element is html, not UANodeSet of http://opcfoundation.org/UA/2011/03/UANodeSet.xsd; give a NodeSet2 file (OPC 10000-6, Annex F)"
     );
     assert!(refused("").starts_with("bad.xml:1:1: not well-formed XML"));
     let dtd = "<!DOCTYPE a [<!ENTITY b 'c'>]><UANodeSet/>";

@@ -3,7 +3,8 @@
 //!
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
 //! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
-//! disk before its client hears of it: one transaction, which begins with the first change and is committed when it is settled.
+//! disk before its client hears of it: one transaction, which begins with the first change and is committed when it
+//! is settled.
 //!
 //! All use of `redb` goes through [`file`], where a damaged file becomes an error.
 

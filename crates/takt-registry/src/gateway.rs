@@ -45,7 +45,8 @@ struct Job {
 }
 
 impl Gateway {
-    /// The gateway of the Provider with this name, whose NodeIds have this namespace URI; it connects with these options.
+    /// Creates the gateway of the Provider with this name, whose NodeIds have this namespace URI; it connects with
+    /// these options.
     pub(crate) fn new(name: &str, namespace_uri: String, options: ClientOptions) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
@@ -71,7 +72,7 @@ impl Gateway {
         }
     }
 
-    /// Whether the Provider is reached over shared memory.
+    /// Returns whether the Provider is reached over shared memory.
     pub(crate) fn has_shared_memory(&self) -> bool {
         self.state()
             .endpoint
@@ -79,7 +80,7 @@ impl Gateway {
             .is_some_and(Endpoint::is_shared_memory)
     }
 
-    /// Whether the Provider is connected to the registry: one that is not is not waited for.
+    /// Returns whether the Provider is connected to the registry: one that is not is not waited for.
     pub(crate) fn set_available(&self, available: bool) {
         let mut state = self.state();
         state.available = available;
@@ -120,7 +121,7 @@ impl Gateway {
         }
     }
 
-    /// The thread that holds the connection, started when there is none.
+    /// Returns the thread that holds the connection, started when there is none.
     fn worker(&self) -> Result<SyncSender<Job>, StatusCode> {
         let mut state = self.state();
         if !state.available {
@@ -188,7 +189,8 @@ fn serve(endpoint: &Endpoint, options: ClientOptions, jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
         let mut next = Some(job);
         while let Some(job) = next {
-            // The time in the queue counts. What nobody waits for any more is dropped: it may be a Write that was given up.
+            // The time in the queue counts. What nobody waits for any more is dropped: it may be a Write that was
+            // given up.
             let left = job.deadline.saturating_duration_since(Instant::now());
             if !left.is_zero() {
                 client.set_timeout(left);
@@ -208,7 +210,8 @@ impl RemoteSource for Gateway {
     fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
         let uri = self.namespace_uri.clone();
         let wanted = items.to_vec();
-        // What is young enough for the one that wants the youngest is so for all; from the largest Int32 on any age will do.
+        // What is young enough for the one that wants the youngest is so for all; from the largest Int32 on any age
+        // will do.
         let ages = items.iter().map(|item| item.max_age);
         let max_age = ages.fold(f64::from(i32::MAX), f64::min);
         let result = self.run(timeout, move |client| {

@@ -2,10 +2,11 @@
 //! and 4).
 //!
 //! A conventional OPC UA server that Providers add their nodes to, and that Consumers browse to find them. It keeps
-//! registrations in a database, knows which Providers are connected, and forwards Reads, Writes and Calls for clients that
-//! know nothing of `InteractionVia`. Values themselves are the Providers' business.
+//! registrations in a database, knows which Providers are connected, and forwards Reads, Writes and Calls for clients
+//! that know nothing of `InteractionVia`. Values themselves are the Providers' business.
 //!
-//! It also is a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and gives their keys to those who may have them.
+//! It also is a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and gives their keys to those who may
+//! have them.
 
 mod database;
 mod gateway;

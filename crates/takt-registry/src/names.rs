@@ -1,8 +1,9 @@
 //! The budget of names: how many Providers and namespaces each client may have, and which names nobody may take.
 //!
-//! Counted are Unix users over shared memory and source addresses over TCP. A namespace counts from its Provider's first registration
-//! until `registry forget`, whether the Provider is registered or not: its index stands for its URI all that time. Within a run
-//! of the registry an index never stands for another URI, so that no NodeId comes to be another Provider's.
+//! Counted are Unix users over shared memory and source addresses over TCP. A namespace counts from its Provider's
+//! first registration until `registry forget`, whether the Provider is registered or not: its index stands for its
+//! URI all that time. Within a run of the registry an index never stands for another URI, so that no NodeId comes to
+//! be another Provider's.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -121,12 +122,13 @@ impl Names {
         self.owners().remove(&namespace).is_some()
     }
 
-    /// Whether anybody is charged with a namespace.
+    /// Returns whether anybody is charged with a namespace.
     pub(crate) fn is_taken(&self, namespace: u16) -> bool {
         self.owners().contains_key(&namespace)
     }
 
-    /// Whether `caller` may have the name, beside the `registered` Providers' namespaces: who is charged with it then.
+    /// Returns whether `caller` may have the name, beside the `registered` Providers' namespaces: who is charged with
+    /// it then.
     pub(crate) fn admit(
         &self,
         caller: &Caller,

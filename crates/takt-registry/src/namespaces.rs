@@ -1,8 +1,9 @@
 //! The NamespaceArray in the database.
 //!
-//! An index keeps its URI, also after `registry forget`, so that a Provider that comes back has its NodeIds again. Only when more than
-//! half of the NamespaceArray is used, namespaces that were forgotten make room, when the registry starts: no client has a Session
-//! then, and a NamespaceIndex may change for future Sessions (OPC 10000-3, 5.2.2). Those that any record uses stay.
+//! An index keeps its URI, also after `registry forget`, so that a Provider that comes back has its NodeIds again.
+//! Only when more than half of the NamespaceArray is used, namespaces that were forgotten make room, when the
+//! registry starts: no client has a Session then, and a NamespaceIndex may change for future Sessions
+//! (OPC 10000-3, 5.2.2). Those that any record uses stay.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use takt_ua::structures::{AddNodesItem, VariableAttributes, VariableTypeAttribut
 use crate::database::Contents;
 use crate::registry::RegistryError;
 
-/// The namespaces that the server has and the database has not, as changes to be recorded.
+/// Returns the namespaces that the server has and the database has not, as changes to be recorded.
 pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> {
     let namespaces = space.namespaces();
     (0_u16..)
@@ -27,8 +28,8 @@ pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> 
         .collect()
 }
 
-/// The namespaces that were forgotten, if a NamespaceArray with room for `capacity` needs their places: they are taken out of
-/// `contents`.
+/// Returns the namespaces that were forgotten, if a NamespaceArray with room for `capacity` needs their places: they
+/// are taken out of `contents`.
 pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u16> {
     if contents.namespaces.len() <= capacity / 2 {
         return Vec::new();
@@ -51,7 +52,7 @@ pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u1
     forgotten.into_iter().map(|(index, _)| index).collect()
 }
 
-/// The namespaces of what a change names: nodes, names and DataTypes. Values are the Providers' business.
+/// Returns the namespaces of what a change names: nodes, names and DataTypes. Values are the Providers' business.
 fn namespaces_of(change: &Change) -> Vec<u16> {
     match change {
         Change::AddNamespace { index, .. } => vec![*index],

@@ -20,7 +20,7 @@ pub(crate) struct ProviderState {
     pub(crate) gateway: Arc<Gateway>,
     /// What its Property `Available` shows.
     pub(crate) available: Arc<Cell>,
-    /// Whether it has registered all that it offers: its Property `Revision` says so.
+    /// True if it has registered all that it offers: its Property `Revision` says so.
     complete: bool,
     /// The sessions that speak for it now.
     sessions: HashSet<NodeId>,
@@ -34,7 +34,7 @@ pub(crate) struct Providers {
     states: Mutex<HashMap<String, ProviderState>>,
     /// How they are connected to.
     options: ClientOptions,
-    /// Whether anybody speaks for a Provider over `opc.tcp`.
+    /// True if anybody speaks for a Provider over `opc.tcp`.
     allow_tcp: bool,
 }
 
@@ -61,17 +61,17 @@ impl ProviderState {
         }
     }
 
-    /// Whether it is here.
+    /// Returns whether it is here.
     pub(crate) fn is_connected(&self) -> bool {
         !self.sessions.is_empty()
     }
 
-    /// Whether it is here, with all that it offers.
+    /// Returns whether it is here, with all that it offers.
     fn is_available(&self) -> bool {
         self.complete && self.is_connected()
     }
 
-    /// Whether `caller` may speak for this Provider.
+    /// Returns whether `caller` may speak for this Provider.
     fn is_spoken_for_by(&self, caller: &Caller) -> bool {
         match caller.peer.transport {
             Transport::SharedMemory => {
@@ -102,7 +102,8 @@ pub(crate) struct Newcomer {
 }
 
 impl Newcomer {
-    /// A record for the Provider that `caller` registers: with its Unix user, or with a secret where nobody vouches.
+    /// Creates a record for the Provider that `caller` registers: with its Unix user, or with a secret where nobody
+    /// vouches.
     pub(crate) fn new(name: &str, caller: &Caller) -> Result<Self, StatusCode> {
         let (user, secret) = match caller.peer.transport {
             Transport::SharedMemory => (caller.peer.user, None),
@@ -136,12 +137,12 @@ impl Providers {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `peer` may register at all: over `opc.tcp` only where that is allowed.
+    /// Returns whether `peer` may register at all: over `opc.tcp` only where that is allowed.
     pub(crate) fn admit(&self, peer: &Peer) -> bool {
         self.allow_tcp || peer.transport == Transport::SharedMemory
     }
 
-    /// The namespaces of all Providers.
+    /// Returns the namespaces of all Providers.
     pub(crate) fn namespaces(&self) -> Vec<u16> {
         self.lock().values().map(|state| state.namespace).collect()
     }
@@ -189,7 +190,7 @@ impl Providers {
         self.lock().remove(name)
     }
 
-    /// The name and the namespace of the Provider that `caller` may speak for.
+    /// Returns the name and the namespace of the Provider that `caller` may speak for.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
         let name = claimed_name(caller).filter(|_| self.admit(&caller.peer))?;
         let providers = self.lock();
@@ -241,7 +242,7 @@ impl Providers {
         }
     }
 
-    /// The secret of the Provider that this session registered: given once.
+    /// Returns the secret of the Provider that this session registered: given once.
     pub(crate) fn issue_secret(&self, session: &NodeId) -> Result<String, StatusCode> {
         self.lock()
             .values_mut()
@@ -250,7 +251,7 @@ impl Providers {
             .ok_or(StatusCode::BadUserAccessDenied)
     }
 
-    /// Whether `password` is the secret of the Provider `name`.
+    /// Returns whether `password` is the secret of the Provider `name`.
     pub(crate) fn knows_secret(&self, name: &str, password: &[u8]) -> bool {
         let given = Sha256::digest(password);
         self.lock().get(name).is_some_and(|state| {
@@ -261,7 +262,7 @@ impl Providers {
     }
 }
 
-/// The Provider that `caller` says it is: the user of its session, or the application that opened it.
+/// Returns the Provider that `caller` says it is: the user of its session, or the application that opened it.
 pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
     match &caller.user {
         UserIdentity::UserName { name } => Some(name),

@@ -36,7 +36,7 @@ pub struct RegistryOptions {
     pub nodesets: Vec<PathBuf>,
     /// SecurityGroups that there shall be, and who may have their keys besides those who added them.
     pub security_groups: Vec<SecurityGroupOptions>,
-    /// Whether Providers may register over `opc.tcp`, where nobody vouches for them.
+    /// True if Providers may register over `opc.tcp`, where nobody vouches for them.
     pub allow_tcp_registration: bool,
     /// How many names each client may have.
     pub name_limits: NameLimits,
@@ -182,7 +182,7 @@ impl Registry {
         })
     }
 
-    /// The ApplicationName.
+    /// Returns the ApplicationName.
     pub fn application_name(&self) -> &str {
         &self.application_name
     }
@@ -197,7 +197,7 @@ impl Registry {
         self.serving.traffic()
     }
 
-    /// The server behind the endpoints.
+    /// Returns the server behind the endpoints.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }

@@ -1,7 +1,7 @@
 //! Who may change what in the registry's address space, and what follows from a change.
 //!
-//! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That makes
-//! ownership a matter of the NodeId, and leaves nothing to keep in step.
+//! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That
+//! makes ownership a matter of the NodeId, and leaves nothing to keep in step.
 
 mod following;
 
@@ -46,7 +46,7 @@ struct Bound {
 }
 
 impl Rules {
-    /// The rules of a registry.
+    /// Creates the rules of a registry.
     pub(crate) fn new(database: Database, providers: Providers, names: Names) -> Self {
         Self {
             database,
@@ -68,14 +68,14 @@ impl Rules {
         self.bound.get()?.space.upgrade()
     }
 
-    /// A node of the registry's model.
+    /// Returns a node of the registry's model.
     fn model(&self, identifier: u32) -> NodeId {
         let namespace = self.bound.get().map_or(u16::MAX, |bound| bound.model);
         NodeId::numeric(namespace, identifier)
     }
 
-    /// Puts back what the database holds. What other records have made impossible is reported and left out: a node whose type
-    /// came from a Provider that was forgotten, for example.
+    /// Puts back what the database holds. What other records have made impossible is reported and left out: a node
+    /// whose type came from a Provider that was forgotten, for example.
     pub(crate) fn restore(
         &self,
         space: &AddressSpace,
@@ -145,13 +145,14 @@ impl Rules {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `item` is the Object of a Provider, and of which.
+    /// Returns whether `item` is the Object of a Provider, and of which.
     fn provider_of(&self, item: &AddNodesItem) -> Option<String> {
         (item.type_definition.node_id == self.model(model::PROVIDER_TYPE))
             .then(|| item.browse_name.name.as_str().to_owned())
     }
 
-    /// Whether the caller may register as `name`, as far as the name says. Whether there is room is asked in [`commit`](Self::commit).
+    /// Returns whether the caller may register as `name`, as far as the name says. Whether there is room is asked in
+    /// [`commit`](Self::commit).
     fn may_register(&self, caller: &Caller, name: &str) -> Result<(), StatusCode> {
         if claimed_name(caller) != Some(name) {
             return Err(StatusCode::BadUserAccessDenied);
@@ -166,8 +167,8 @@ impl Rules {
         }
     }
 
-    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may, but not what could be
-    /// taken for a Provider.
+    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may, but
+    /// not what could be taken for a Provider.
     fn may_add_below(&self, caller: &Caller, item: &AddNodesItem) -> Result<(), StatusCode> {
         let parent = &item.parent_node_id.node_id;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
@@ -204,7 +205,8 @@ impl Rules {
         }
     }
 
-    /// The Provider that these changes register, with its namespace; `None` if it is known, or they register none.
+    /// Returns the Provider that these changes register, with its namespace; `None` if it is known, or they register
+    /// none.
     fn newcomer(&self, changes: &[Change]) -> Option<(String, u16)> {
         let registered = changes.iter().find_map(|change| match change {
             Change::AddNode(item) => self
@@ -373,7 +375,7 @@ fn refuse(error: &DatabaseError) -> StatusCode {
     StatusCode::BadResourceUnavailable
 }
 
-/// The node that a change is about, for people.
+/// Returns the node that a change is about, for people.
 fn node_of(change: &Change) -> String {
     let node = match change {
         Change::AddNode(item) => &item.requested_new_node_id.node_id,

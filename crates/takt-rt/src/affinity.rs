@@ -33,7 +33,7 @@ pub enum AffinityError {
 pub struct Cores(Vec<usize>);
 
 impl Cores {
-    /// The numbers, ascending.
+    /// Returns the numbers, ascending.
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
         &self.0
@@ -73,7 +73,7 @@ impl fmt::Display for Cores {
     }
 }
 
-/// The cores that the calling thread may run on.
+/// Returns the cores that the calling thread may run on.
 ///
 /// # Errors
 /// [`AffinityError::System`] on machines with more cores than the library's set holds (1024).
@@ -121,7 +121,7 @@ pub fn restrict(cores: &Cores) -> Result<(), AffinityError> {
     }
 }
 
-/// The core that the calling thread runs on at this moment.
+/// Returns the core that the calling thread runs on at this moment.
 #[must_use]
 pub fn current_core() -> usize {
     rustix::thread::sched_getcpu()

@@ -12,14 +12,15 @@ pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
 pub enum Clock {
     /// `CLOCK_MONOTONIC`: starts at boot, is never set, and has no relation to other hosts.
     Monotonic,
-    /// `CLOCK_REALTIME`: UTC since 1970-01-01. May be set, forwards and backwards, and repeats or stretches leap seconds.
+    /// `CLOCK_REALTIME`: UTC since 1970-01-01. May be set, forwards and backwards, and repeats or stretches leap
+    /// seconds.
     Realtime,
     /// `CLOCK_TAI`: like `Realtime` without leap seconds; the clock of PTP, ETF and TAPRIO.
     Tai,
 }
 
 impl Clock {
-    /// The time now, in nanoseconds since this clock's beginning.
+    /// Returns the time now, in nanoseconds since this clock's beginning.
     #[must_use]
     pub fn nanos(self) -> i64 {
         let time = clock_gettime(self.id());
@@ -66,7 +67,7 @@ pub fn tai_offset_seconds() -> i64 {
     (difference + NANOS_PER_SECOND / 2).div_euclid(NANOS_PER_SECOND)
 }
 
-/// A point in time as the system calls take it.
+/// Returns a point in time as the system calls take it.
 pub(crate) const fn timespec(nanos: i64) -> Timespec {
     Timespec {
         tv_sec: nanos.div_euclid(NANOS_PER_SECOND),

@@ -1,8 +1,8 @@
 //! Doing something every cycle.
 //!
 //! Cycle *n* starts at `base time + n · cycle` on a clock of the system. The thread sleeps until that absolute time
-//! (`clock_nanosleep` with `TIMER_ABSTIME`), so lateness does not add up, and hosts whose clocks agree (TAI by PTP) start
-//! their cycles at the same time.
+//! (`clock_nanosleep` with `TIMER_ABSTIME`), so lateness does not add up, and hosts whose clocks agree (TAI by PTP)
+//! start their cycles at the same time.
 //!
 //! How late the thread was woken, the *wake-up latency*, is told in every cycle. Work that takes longer than its
 //! cycle is an *overrun*: the cycles whose start has passed are counted and skipped. They are not made up for,
@@ -74,7 +74,7 @@ pub struct Cyclic {
 }
 
 impl Cyclic {
-    /// A loop on the monotonic clock whose first cycle, number 0, starts one cycle from now.
+    /// Creates a loop on the monotonic clock whose first cycle, number 0, starts one cycle from now.
     ///
     /// # Errors
     /// [`CyclicError`] for a cycle of no length, or longer than 292 years.
@@ -96,9 +96,9 @@ impl Cyclic {
 
     /// Takes the starts from another clock, with cycles at `base_time_nanos` plus whole multiples of the cycle on it.
     ///
-    /// A base time in the past is as good as one in the future: the first cycle is then the next one that is due, and its
-    /// number says how many have passed since the base time. That is how hosts agree on a cycle. An offset into the
-    /// cycle is added to the base time.
+    /// A base time in the past is as good as one in the future: the first cycle is then the next one that is due, and
+    /// its number says how many have passed since the base time. That is how hosts agree on a cycle. An offset into
+    /// the cycle is added to the base time.
     #[must_use]
     pub fn with_base_time(mut self, clock: Clock, base_time_nanos: i64) -> Self {
         self.clock = clock;
@@ -114,7 +114,7 @@ impl Cyclic {
         self
     }
 
-    /// The length of a cycle.
+    /// Returns the length of a cycle.
     #[must_use]
     pub const fn cycle(&self) -> Duration {
         Duration::from_nanos(self.cycle.unsigned_abs())
@@ -149,7 +149,8 @@ impl Cyclic {
         }
     }
 
-    /// The number of the first cycle that starts after `now`, and how many were due between the last one and it.
+    /// Returns the number of the first cycle that starts after `now`, and how many were due between the last one and
+    /// it.
     fn next(&self, now: i64) -> (i64, u64) {
         let since = now.saturating_sub(self.base_time);
         let number = since.div_euclid(self.cycle).saturating_add(1).max(0);

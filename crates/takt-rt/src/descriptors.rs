@@ -2,10 +2,11 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Raises the soft limit on open file descriptors (RLIMIT_NOFILE) to the hard limit. Returns the limit that is in force then.
+/// Raises the soft limit on open file descriptors (RLIMIT_NOFILE) to the hard limit. Returns the limit that is in
+/// force then.
 ///
-/// Whoever serves calls this when it starts. The usual soft limit of 1024 is for programs that use `select`, which Takt does not;
-/// the hard limit is the administrator's. Programs that this process starts inherit the limit.
+/// Whoever serves calls this when it starts. The usual soft limit of 1024 is for programs that use `select`, which
+/// Takt does not; the hard limit is the administrator's. Programs that this process starts inherit the limit.
 pub fn raise_limit() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -20,7 +21,7 @@ pub fn raise_limit() -> usize {
     })
 }
 
-/// Number of file descriptors that are open, from `/proc/self/fd`; 0 if that cannot be read.
+/// Returns the number of file descriptors that are open, from `/proc/self/fd`; 0 if that cannot be read.
 #[must_use]
 pub fn open() -> usize {
     // One of them is that of the directory itself.

@@ -2,8 +2,8 @@
 
 /// Gives memory that was freed back to the system, as far as the allocator keeps whole pages of it.
 ///
-/// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This walks through the heap,
-/// which takes up to milliseconds: to be called seldom. Without glibc it does nothing.
+/// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This walks through the
+/// heap, which takes up to milliseconds: to be called seldom. Without glibc it does nothing.
 pub fn give_back() {
     #[cfg(all(target_env = "gnu", not(miri)))]
     // SAFETY: malloc_trim has no preconditions, and is safe to call from any thread (malloc_trim(3)).

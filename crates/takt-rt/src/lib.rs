@@ -4,7 +4,8 @@
 //!
 //! * [`clock`]: the system's clocks as whole nanoseconds;
 //! * [`cyclic`]: a loop that starts at absolute times, tells its wake-up latency, and counts overruns;
-//! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory stays loaded;
+//! * [`affinity`], [`priority`], [`memory`]: which core a thread runs on, before which others, and that its memory
+//!   stays loaded;
 //! * [`heap`]: giving freed memory back to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`descriptors`]: how many file descriptors the process may have open, and how many it has;

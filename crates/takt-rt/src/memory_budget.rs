@@ -1,8 +1,9 @@
 //! Memory budgets: a limit on the bytes that a server holds on behalf of its clients.
 //!
-//! A [`MemoryBudget`] has a limit and counts the bytes in use. A [`part`](MemoryBudget::part) of it has a lower limit of its
-//! own, and counts in the whole as well: one connection, or all connections without a Session, are parts of the budget of
-//! their server. A holder of memory keeps a [`Charge`], resizes it when its buffers grow, and gives it back by dropping it.
+//! A [`MemoryBudget`] has a limit and counts the bytes in use. A [`part`](MemoryBudget::part) of it has a lower limit
+//! of its own, and counts in the whole as well: one connection, or all connections without a Session, are parts of
+//! the budget of their server. A holder of memory keeps a [`Charge`], resizes it when its buffers grow, and gives it
+//! back by dropping it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,19 +29,19 @@ struct Budget {
 }
 
 impl MemoryBudget {
-    /// A budget of `limit` bytes.
+    /// Creates a budget of `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self::with(limit, None)
     }
 
-    /// A budget without a limit, which only counts.
+    /// Returns a budget without a limit, which only counts.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(usize::MAX)
     }
 
-    /// A budget of `limit` bytes whose charges count in this budget as well.
+    /// Returns a budget of `limit` bytes whose charges count in this budget as well.
     #[must_use]
     pub fn part(&self, limit: usize) -> Self {
         Self::with(limit, Some(self.clone()))
@@ -55,19 +56,19 @@ impl MemoryBudget {
         }))
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.0.limit
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     #[must_use]
     pub fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// Bytes that can still be taken: of this budget and of those that it is a part of.
+    /// Returns the number of bytes that can still be taken: of this budget and of those that it is a part of.
     #[must_use]
     pub fn available(&self) -> usize {
         let own = self.0.limit.saturating_sub(self.used());
@@ -77,7 +78,7 @@ impl MemoryBudget {
         }
     }
 
-    /// The highest number of bytes in use so far.
+    /// Returns the highest number of bytes in use so far.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.0.peak.load(Ordering::Relaxed)
@@ -95,7 +96,7 @@ impl MemoryBudget {
         })
     }
 
-    /// A charge of no bytes, to be [resized](Charge::resize) later.
+    /// Returns a charge of no bytes, to be [resized](Charge::resize) later.
     #[must_use]
     pub fn empty_charge(&self) -> Charge {
         Charge {
@@ -155,7 +156,7 @@ impl Charge {
         &self.budget
     }
 
-    /// Bytes that are taken.
+    /// Returns the number of bytes that are taken.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes

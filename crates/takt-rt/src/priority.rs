@@ -91,7 +91,8 @@ pub fn set(policy: Policy) -> Result<(), PriorityError> {
     })
 }
 
-/// The policy of the calling thread; `None` for one that [`Policy`] does not know (`SCHED_RR`, `SCHED_DEADLINE`, …).
+/// Returns the policy of the calling thread; `None` for one that [`Policy`] does not know (`SCHED_RR`,
+/// `SCHED_DEADLINE`, …).
 ///
 /// # Errors
 /// [`PriorityError::System`], in a sandbox that forbids the question.

@@ -25,13 +25,13 @@ pub enum State {
 pub enum Memory {
     /// Its own, and its share of what it has together with others (proportional set size).
     Proportional(u64),
-    /// All that it has mapped and that is loaded (resident set size): less telling, but the kernel does not keep it from
-    /// other users.
+    /// All that it has mapped and that is loaded (resident set size): less telling, but the kernel does not keep it
+    /// from other users.
     Resident(u64),
 }
 
 impl Memory {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
@@ -40,14 +40,14 @@ impl Memory {
     }
 }
 
-/// Whether there is a process with this id, hidden from us or not (`hidepid`).
+/// Returns whether there is a process with this id, hidden from us or not (`hidepid`).
 #[must_use]
 pub fn exists(process: u32) -> bool {
     let id = i32::try_from(process).ok().and_then(Pid::from_raw);
     id.is_some_and(|id| matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)))
 }
 
-/// The state of a process; `None` if there is none with this id, or it is hidden from us.
+/// Returns the state of a process; `None` if there is none with this id, or it is hidden from us.
 #[must_use]
 pub fn state(process: u32) -> Option<State> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
@@ -63,7 +63,8 @@ pub fn state(process: u32) -> Option<State> {
         .or_else(|| states.first().copied())
 }
 
-/// The state in a line of `stat`: the character after the name, which may have parentheses and blanks of its own.
+/// Returns the state in a line of `stat`: the character after the name, which may have parentheses and blanks of its
+/// own.
 fn state_of(stat: &str) -> Option<State> {
     let (_, fields) = stat.rsplit_once(')')?;
     Some(match fields.trim_start().chars().next()? {
@@ -74,7 +75,7 @@ fn state_of(stat: &str) -> Option<State> {
     })
 }
 
-/// The memory of a process; `None` if there is none with this id, or it is hidden from us.
+/// Returns the memory of a process; `None` if there is none with this id, or it is hidden from us.
 #[must_use]
 pub fn memory(process: u32) -> Option<Memory> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
@@ -87,7 +88,7 @@ pub fn memory(process: u32) -> Option<Memory> {
     Some(Memory::Resident(pages.saturating_mul(page)))
 }
 
-/// The line `Pss:` of `smaps_rollup`.
+/// Returns the line `Pss:` of `smaps_rollup`.
 fn proportional(rollup: &str) -> Option<u64> {
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

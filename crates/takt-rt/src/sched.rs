@@ -8,7 +8,8 @@ pub(crate) const FIFO: i32 = libc::SCHED_FIFO;
 
 /// Sets policy and priority of the calling thread. The pthread form, because musl refuses `sched_setscheduler`.
 pub(crate) fn set(policy: i32, priority: u8) -> io::Result<()> {
-    // SAFETY: `sched_param` is a C structure of integers, for which all zeros is a value (musl has more fields than one).
+    // SAFETY: `sched_param` is a C structure of integers, for which all zeros is a value (musl has more fields than
+    // one).
     let mut parameters: libc::sched_param = unsafe { MaybeUninit::zeroed().assume_init() };
     parameters.sched_priority = i32::from(priority);
     // SAFETY: the thread is the calling one, hence alive; the pointer is to a live local that the call only reads.

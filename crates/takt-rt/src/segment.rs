@@ -1,10 +1,14 @@
-//! Memory shared between processes: anonymous files (`memfd_create`) that are sealed, so that whoever maps one can rely on it.
+//! Memory shared between processes: anonymous files (`memfd_create`) that are sealed, so that whoever maps one can
+//! rely on it.
 //!
-//! * Nothing has a name in the file system: the memory is gone with the last process that has it, however that ends, and can be
+//! * Nothing has a name in the file system: the memory is gone with the last process that has it, however that ends,
+//!   and can be
 //!   reached only through a descriptor that somebody passed on (`SCM_RIGHTS`), across containers too.
-//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`) and it is in no file system but the kernel's tmpfs, so that touching it can
+//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`) and it is in no file system but the kernel's tmpfs, so that
+//!   touching it can
 //!   never raise SIGBUS. Pages take memory once they are written, or read: [`allocated_length`] says how many have it already.
-//! * One process writes: a [`Segment`] is mapped writable by its maker alone (`F_SEAL_FUTURE_WRITE`), others read it as a
+//! * One process writes: a [`Segment`] is mapped writable by its maker alone (`F_SEAL_FUTURE_WRITE`), others read it
+//!   as a
 //!   [`SegmentView`]. Only what [`Segment::create_for_all`] makes can be written by everybody who has the descriptor.
 
 #![allow(unsafe_code)]
@@ -31,7 +35,8 @@ use crate::shared_bytes::SharedBytes;
 #[cfg(miri)]
 mod emulated;
 
-/// The size of a page, and what lengths and offsets of mappings are multiples of: 4096 on x86-64, up to 65536 elsewhere.
+/// Returns the size of a page, and what lengths and offsets of mappings are multiples of: 4096 on x86-64, up to 65536
+/// elsewhere.
 #[must_use]
 pub fn page_size() -> usize {
     rustix::param::page_size()
@@ -46,7 +51,8 @@ struct Mapping {
 
 // SAFETY: it owns the mapping, which is of the process, not of a thread: any thread may use and unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives atomics, which threads may share. For anything else, `Segment::exclusive`, its caller vouches.
+// SAFETY: a shared reference gives atomics, which threads may share. For anything else, `Segment::exclusive`, its
+// caller vouches.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -72,8 +78,9 @@ impl Mapping {
     }
 
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: mapped for the life of `self`, page-aligned, and memory of the kernel has no uninitialised bytes. Others may
-        // write it at any time, which is what atomics are for. A mapping for reading alone is only loaded from: `SegmentView` sees to it.
+        // SAFETY: mapped for the life of `self`, page-aligned, and memory of the kernel has no uninitialised bytes.
+        // Others may write it at any time, which is what atomics are for. A mapping for reading alone is only loaded
+        // from: `SegmentView` sees to it.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length / 8) }
     }
 }
@@ -94,8 +101,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A segment of `length` bytes, rounded up to pages, all zero, that nobody else can write. `name` is shown in
-    /// `/proc/PID/maps`.
+    /// Returns a segment of `length` bytes, rounded up to pages, all zero, that nobody else can write. `name` is
+    /// shown in `/proc/PID/maps`.
     ///
     /// # Errors
     /// The system refuses: too many descriptors, or no room in the address space.
@@ -104,7 +111,7 @@ impl Segment {
         Self::sealed(name, length, SealFlags::FUTURE_WRITE | SealFlags::SEAL)
     }
 
-    /// The same for memory that everybody who gets the descriptor may write.
+    /// Returns the same for memory that everybody who gets the descriptor may write.
     ///
     /// # Errors
     /// As for [`create`](Self::create).
@@ -134,13 +141,13 @@ impl Segment {
         Ok(Self { fd, mapping })
     }
 
-    /// The descriptor to pass on.
+    /// Returns the descriptor to pass on.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
-    /// The memory.
+    /// Returns the memory.
     #[must_use]
     #[inline]
     pub fn words(&self) -> &[AtomicU64] {
@@ -168,11 +175,13 @@ impl Segment {
         self.mapping.length == 0
     }
 
-    /// Some of the memory for whoever writes through an exclusive slice, such as an encoder; `None` if it is not inside.
+    /// Some of the memory for whoever writes through an exclusive slice, such as an encoder; `None` if it is not
+    /// inside.
     ///
     /// # Safety
-    /// Nobody in this process uses these bytes while the slice lives, and other processes cannot write them: the segment was made
-    /// by [`create`](Self::create). (What others read of bytes that are being written is their affair.)
+    /// Nobody in this process uses these bytes while the slice lives, and other processes cannot write them: the
+    /// segment was made by [`create`](Self::create). (What others read of bytes that are being written is their
+    /// affair.)
     #[must_use]
     #[allow(clippy::mut_from_ref, reason = "exclusive by the caller's promise")]
     pub unsafe fn exclusive(&self, range: Range<usize>) -> Option<&mut [MaybeUninit<u8>]> {
@@ -197,7 +206,8 @@ impl SegmentView {
     /// Maps the memory behind a descriptor that a peer passed on.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] if its size or its pages can change or it is larger than `max_length`; others if the system refuses.
+    /// [`io::ErrorKind::InvalidData`] if its size or its pages can change or it is larger than `max_length`; others
+    /// if the system refuses.
     pub fn open(fd: &OwnedFd, max_length: usize) -> io::Result<Self> {
         // With this seal nobody can take pages out of it (FALLOC_FL_PUNCH_HOLE) either.
         let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE;
@@ -219,27 +229,28 @@ impl SegmentView {
         self.mapping.length == 0
     }
 
-    /// All bytes of it.
+    /// Returns all bytes of it.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> SharedBytes<'_> {
         SharedBytes::of_words(self.mapping.words())
     }
 
-    /// The memory as words.
+    /// Returns the memory as words.
     ///
     /// # Safety
-    /// They may be loaded only, and relaxed; what is to be ordered after that comes after a fence. Of memory that is mapped read-only std
-    /// promises no other access (`std::sync::atomic`, "Atomic accesses to read-only memory"), and a store ends the process.
+    /// They may be loaded only, and relaxed; what is to be ordered after that comes after a fence. Of memory that is
+    /// mapped read-only std promises no other access (`std::sync::atomic`, "Atomic accesses to read-only memory"),
+    /// and a store ends the process.
     #[must_use]
     #[inline]
     pub unsafe fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
     }
 
-    /// Sleeps until the process that made the memory [wakes](Segment::wake) us, as long as the lower half of the word at `index` is
-    /// what was seen there last (futex, FUTEX_WAIT); or until the time is over, or a signal comes. Why it came back it does not say:
-    /// look again.
+    /// Sleeps until the process that made the memory [wakes](Segment::wake) us, as long as the lower half of the word
+    /// at `index` is what was seen there last (futex, FUTEX_WAIT); or until the time is over, or a signal comes. Why
+    /// it came back it does not say: look again.
     pub fn wait(&self, index: usize, seen: u32, timeout: Duration) {
         let timeout = Timespec::try_from(timeout).ok();
         if let Some(half) = self.mapping.words().get(index).map(lower_half) {
@@ -266,19 +277,20 @@ impl SegmentView {
     }
 }
 
-/// The lower half of a word, which is what a futex is.
+/// Returns the lower half of a word, which is what a futex is.
 fn lower_half(word: &AtomicU64) -> &AtomicU32 {
     let halves: *const AtomicU32 = std::ptr::from_ref(word).cast();
     let lower = if cfg!(target_endian = "little") { 0 } else { 1 };
-    // SAFETY: within the word, aligned, and alive as long as it. The reference tells the kernel where to look: nothing in this process
-    // loads or stores by it, as atomics of different sizes must not race; the kernel's load is like another program's.
+    // SAFETY: within the word, aligned, and alive as long as it. The reference tells the kernel where to look:
+    // nothing in this process loads or stores by it, as atomics of different sizes must not race; the kernel's load
+    // is like another program's.
     unsafe { &*halves.add(lower) }
 }
 
 const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
-/// How many bytes of a segment, from its beginning on, have memory. Reading others would take memory, and the system would charge it
-/// to the control group of the process that reads.
+/// How many bytes of a segment, from its beginning on, have memory. Reading others would take memory, and the system
+/// would charge it to the control group of the process that reads.
 ///
 /// Of what a [`SegmentView`] can be made of, it never becomes less.
 ///
@@ -292,8 +304,8 @@ pub fn allocated_length(fd: &OwnedFd) -> io::Result<usize> {
     usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Whether a file is in a tmpfs, as all of `memfd_create` are that do not ask for huge pages. Those can be missing when they are
-/// touched, which ends the process with SIGBUS.
+/// Returns whether a file is in a tmpfs, as all of `memfd_create` are that do not ask for huge pages. Those can be
+/// missing when they are touched, which ends the process with SIGBUS.
 fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
     const TMPFS_MAGIC: u64 = 0x0102_1994;
     #[cfg(not(miri))]
@@ -302,7 +314,7 @@ fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
     return Ok(fs::fstat(fd).is_ok() && TMPFS_MAGIC > 0);
 }
 
-/// The size of a segment, if it can be relied on: a file that its owner can shorten would end us with SIGBUS.
+/// Returns the size of a segment, if it can be relied on: a file that its owner can shorten would end us with SIGBUS.
 fn checked_length(fd: &OwnedFd, max_length: usize, sealed: SealFlags) -> io::Result<usize> {
     let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     if !is_in_tmpfs(fd)? {
@@ -397,7 +409,8 @@ mod tests {
         assert_eq!(error, rustix::io::Errno::PERM);
     }
 
-    /// Pages of huge memory can be taken away, or never be there, whatever its seals are: touching them ends the process.
+    /// Pages of huge memory can be taken away, or never be there, whatever its seals are: touching them ends the
+    /// process.
     #[test]
     #[cfg(not(miri))]
     fn huge_pages_and_memory_whose_pages_can_be_taken_away_are_refused() {

@@ -1,17 +1,19 @@
 //! Bytes that another thread or process may be writing at this very moment.
 //!
-//! A `&[u8]` promises that nobody writes, so memory that somebody may write never becomes one. [`SharedBytes`] only copies: what
-//! comes out may be a mixture of old and new, and whoever copies finds that out afterwards, from a sequence number or a
-//! check that belongs to the value; or takes the mixture as what it is, the fault of the peer that wrote it.
+//! A `&[u8]` promises that nobody writes, so memory that somebody may write never becomes one. [`SharedBytes`] only
+//! copies: what comes out may be a mixture of old and new, and whoever copies finds that out afterwards, from a
+//! sequence number or a check that belongs to the value; or takes the mixture as what it is, the fault of the peer
+//! that wrote it.
 //!
-//! Shared memory is words of 8 bytes, which everybody loads and stores whole: atomics of different sizes must not race. So a view of
-//! some bytes of a word loads that word. A view of a slice, which nobody writes, loads no atomics: they may want to write.
+//! Shared memory is words of 8 bytes, which everybody loads and stores whole: atomics of different sizes must not
+//! race. So a view of some bytes of a word loads that word. A view of a slice, which nobody writes, loads no atomics:
+//! they may want to write.
 //!
-//! The language's way to copy such bytes is one relaxed atomic load after the other, which no compiler makes faster: 4 KiB
-//! take 130 to 340 ns on x86-64. Large copies are therefore loops of vector instructions in assembly (x86-64 and aarch64), accesses that
-//! the compiler does not see, as it does not see those of another program: 46 to 100 ns, wherever the bytes lie. (`rep movsb`, and with it
-//! the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns on AMD where the target begins up to 63 bytes after the source,
-//! modulo 4096.) Miri runs what is not assembly.
+//! The language's way to copy such bytes is one relaxed atomic load after the other, which no compiler makes faster:
+//! 4 KiB take 130 to 340 ns on x86-64. Large copies are therefore loops of vector instructions in assembly (x86-64
+//! and aarch64), accesses that the compiler does not see, as it does not see those of another program: 46 to 100 ns,
+//! wherever the bytes lie. (`rep movsb`, and with it the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns
+//! on AMD where the target begins up to 63 bytes after the source, modulo 4096.) Miri runs what is not assembly.
 
 #![allow(unsafe_code)]
 
@@ -55,7 +57,7 @@ impl<'a> SharedBytes<'a> {
     /// No bytes.
     pub const EMPTY: SharedBytes<'static> = SharedBytes::of_slice(&[]);
 
-    /// The bytes of atomic words, in the order of the machine.
+    /// Returns the bytes of atomic words, in the order of the machine.
     #[must_use]
     #[inline]
     pub const fn of_words(words: &'a [AtomicU64]) -> Self {
@@ -67,7 +69,7 @@ impl<'a> SharedBytes<'a> {
         }
     }
 
-    /// The bytes of a slice, for whoever takes both kinds of memory. Nobody writes it.
+    /// Returns the bytes of a slice, for whoever takes both kinds of memory. Nobody writes it.
     #[must_use]
     #[inline]
     pub const fn of_slice(bytes: &'a [u8]) -> Self {
@@ -86,14 +88,14 @@ impl<'a> SharedBytes<'a> {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// A part; `None` if it is not inside.
+    /// Returns a part; `None` if it is not inside.
     #[must_use]
     #[inline]
     pub fn get(&self, range: Range<usize>) -> Option<Self> {
@@ -171,14 +173,15 @@ impl<'a> SharedBytes<'a> {
     }
 }
 
-/// Stores the bytes of words into `words` from their beginning, while others may be reading them: as many as there are on both sides.
+/// Stores the bytes of words into `words` from their beginning, while others may be reading them: as many as there
+/// are on both sides.
 #[inline]
 pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
     let length = WORD * words.len().min(chunks.len());
     if length >= LARGE {
         let target = words.as_ptr().cast_mut().cast();
-        // SAFETY: both sides have `length` bytes. Atomics may be written through a shared reference. `chunks` does not overlap them,
-        // because nobody may write it while it is borrowed.
+        // SAFETY: both sides have `length` bytes. Atomics may be written through a shared reference. `chunks` does
+        // not overlap them, because nobody may write it while it is borrowed.
         return unsafe { copy_large(chunks.as_flattened().as_ptr(), target, length) };
     }
     for (word, chunk) in words.iter().zip(chunks) {
@@ -189,11 +192,12 @@ pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
 /// Copies `length` bytes out of atomic words.
 ///
 /// # Safety
-/// The bytes from `from` on are inside a slice of `AtomicU64` that is borrowed; `to` can be written, and does not overlap it.
+/// The bytes from `from` on are inside a slice of `AtomicU64` that is borrowed; `to` can be written, and does not
+/// overlap it.
 #[inline]
 unsafe fn copy_from_words(from: *const u8, to: *mut u8, length: usize) {
-    // SAFETY: the caller of this gives a pointer to a word that has at least one of the bytes, and is therefore in the slice; it is
-    // aligned, and a relaxed load may be done on memory that is mapped read-only, too.
+    // SAFETY: the caller of this gives a pointer to a word that has at least one of the bytes, and is therefore in
+    // the slice; it is aligned, and a relaxed load may be done on memory that is mapped read-only, too.
     let load = |word: *const u8| unsafe { (*word.cast::<AtomicU64>()).load(Ordering::Relaxed) };
     // SAFETY: the caller of this stays below `length`.
     let put = |place: usize, byte: u8| unsafe { to.add(place).write(byte) };

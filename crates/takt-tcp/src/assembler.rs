@@ -1,11 +1,11 @@
-//! Messages that come in more than one chunk (OPC 10000-6 6.7.3).
+//! Assembly of messages from more than one chunk (OPC 10000-6, 6.7.3).
 
 use crate::error::TransportError;
 
-/// Memory that is kept between messages, in bytes; what a larger message took is given back.
+/// Memory that is kept between messages, in bytes; a larger buffer is freed after its message.
 const KEPT_CAPACITY: usize = 256 << 10;
 
-/// Collects the bodies of a message's chunks. A message that fits one chunk never gets here.
+/// Collects the bodies of a message's chunks. Messages of one chunk do not use it.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     request_id: Option<u32>,
@@ -14,7 +14,7 @@ pub(crate) struct Assembler {
 }
 
 impl Assembler {
-    /// Whether chunks of a message have come and more must follow.
+    /// Returns whether a message has begun and more of its chunks must follow.
     pub(crate) const fn is_in_progress(&self) -> bool {
         self.request_id.is_some()
     }
@@ -53,12 +53,13 @@ impl Assembler {
         Ok(())
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes of memory.
     pub(crate) const fn capacity(&self) -> usize {
         self.body.capacity()
     }
 
-    /// Bytes of memory once `more` bytes are [added](Self::add): it doubles, up to the largest message.
+    /// Returns the number of bytes of memory once `more` bytes are [added](Self::add): it doubles, up to the largest
+    /// message.
     pub(crate) fn capacity_with(&self, more: usize, max_message_size: usize) -> usize {
         let begun = if self.is_in_progress() {
             self.body.len()
@@ -73,12 +74,12 @@ impl Assembler {
         doubled.max(needed)
     }
 
-    /// The message is complete; [`body`](Self::body) has it until the next one begins.
+    /// Completes the message; [`body`](Self::body) returns it until the next one begins.
     pub(crate) const fn finish(&mut self) {
         self.request_id = None;
     }
 
-    /// The sender aborted the message.
+    /// Discards the message in progress, which the sender aborted.
     pub(crate) fn abort(&mut self, request_id: u32) -> Result<(), TransportError> {
         match self.request_id {
             Some(expected) if expected != request_id => Err(TransportError::ChunksMixed {
@@ -92,19 +93,19 @@ impl Assembler {
         }
     }
 
-    /// The last complete message.
+    /// Returns the last complete message.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Gives back the memory of a large message that has been dealt with.
+    /// Frees the memory of a large message that has been handled.
     pub(crate) fn trim(&mut self) {
         if self.request_id.is_none() && self.body.capacity() > KEPT_CAPACITY {
             self.body = Vec::new();
         }
     }
 
-    /// Gives back the memory unless a message is in progress.
+    /// Frees the memory unless a message is in progress.
     pub(crate) fn release(&mut self) {
         if self.request_id.is_none() {
             self.body = Vec::new();

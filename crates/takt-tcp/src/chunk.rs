@@ -1,9 +1,9 @@
-//! The first bytes of everything on the wire: message header, symmetric security header and sequence header
-//! (OPC 10000-6 6.7.2.2 to 6.7.2.4 and 7.1.2.2). All numbers are little endian.
+//! Headers of chunks: message header, symmetric security header and sequence header (OPC 10000-6, 6.7.2.2 to 6.7.2.4
+//! and 7.1.2.2). All numbers are little endian.
 
 use crate::error::TransportError;
 
-/// Where the fields are.
+/// Byte ranges of the fields.
 mod field {
     use core::ops::Range;
 
@@ -23,14 +23,14 @@ pub(crate) const SYMMETRIC_HEADER_SIZE: usize = 16;
 /// Bytes of the sequence header: SequenceNumber and RequestId.
 pub(crate) const SEQUENCE_HEADER_SIZE: usize = 8;
 
-/// What a message is (OPC 10000-6 Tables 57 and 73).
+/// Type of a message (OPC 10000-6, Tables 57 and 73).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageType {
     /// `HEL`: the client's limits and the EndpointUrl.
     Hello,
     /// `ACK`: the server's limits.
     Acknowledge,
-    /// `ERR`: why the connection is being closed.
+    /// `ERR`: the reason for which the connection is being closed.
     Error,
     /// `RHE`: a server that connects to a client. Recognised, never accepted.
     ReverseHello,
@@ -38,12 +38,12 @@ pub(crate) enum MessageType {
     OpenSecureChannel,
     /// `CLO`: CloseSecureChannel.
     CloseSecureChannel,
-    /// `MSG`: every other service.
+    /// `MSG`: requests and responses of all other services.
     Message,
 }
 
 impl MessageType {
-    /// The three ASCII characters.
+    /// Returns the three ASCII characters.
     #[must_use]
     pub(crate) const fn code(self) -> [u8; 3] {
         match self {
@@ -57,7 +57,7 @@ impl MessageType {
         }
     }
 
-    /// The type that `code` stands for.
+    /// Returns the type with this code.
     #[must_use]
     pub(crate) const fn from_code(code: [u8; 3]) -> Option<Self> {
         Some(match &code {
@@ -72,7 +72,7 @@ impl MessageType {
         })
     }
 
-    /// Whether it belongs to the SecureChannel layer and so carries a SecureChannelId.
+    /// Returns whether the message belongs to the SecureChannel layer and carries a SecureChannelId.
     #[must_use]
     pub(crate) const fn is_secure_channel(self) -> bool {
         matches!(
@@ -82,19 +82,19 @@ impl MessageType {
     }
 }
 
-/// Which part of a Message a MessageChunk is: the IsFinal field.
+/// Position of a MessageChunk in its Message: the IsFinal field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChunkType {
     /// `C`: more follow.
     Intermediate,
     /// `F`: the last one.
     Final,
-    /// `A`: the Message is aborted; the body says why (OPC 10000-6 6.7.3).
+    /// `A`: the Message is aborted; the body has the reason (OPC 10000-6, 6.7.3).
     Abort,
 }
 
 impl ChunkType {
-    /// The ASCII character.
+    /// Returns the ASCII character.
     #[must_use]
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -105,12 +105,12 @@ impl ChunkType {
     }
 }
 
-/// The message header, checked.
+/// A checked message header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
-    /// What it is.
+    /// Type of the message.
     pub(crate) message_type: MessageType,
-    /// Which part of it.
+    /// Position of the chunk in the message.
     pub(crate) chunk_type: ChunkType,
     /// Bytes of the whole chunk, this header included.
     pub(crate) size: usize,
@@ -119,13 +119,12 @@ pub(crate) struct ChunkHeader {
 impl ChunkHeader {
     /// Reads the header at the start of `bytes`; `None` when more bytes are needed to tell.
     ///
-    /// A type that nobody defines is reported as soon as it is visible, so that a peer of another
-    /// protocol is turned away at once and not when its time is over.
+    /// An unknown type is reported as soon as its three bytes are there. A peer of another protocol is disconnected
+    /// at once, not after the timeout.
     ///
     /// # Errors
-    /// [`TransportError::MessageType`] for unknown types, [`TransportError::ChunkType`] for an
-    /// IsFinal that the type does not allow, [`TransportError::ChunkSize`] for a size that cannot
-    /// hold the headers or exceeds `limit`.
+    /// [`TransportError::MessageType`] for unknown types, [`TransportError::ChunkType`] for an IsFinal value that the
+    /// type does not allow, [`TransportError::ChunkSize`] for a size that cannot hold the headers or exceeds `limit`.
     pub(crate) fn parse(bytes: &[u8], limit: usize) -> Result<Option<Self>, TransportError> {
         let Some(&code) = bytes.first_chunk::<3>() else {
             return Ok(None);
@@ -138,7 +137,7 @@ impl ChunkHeader {
             (_, b'F') => ChunkType::Final,
             (MessageType::Message, b'C') => ChunkType::Intermediate,
             (MessageType::Message, b'A') => ChunkType::Abort,
-            // 7.1.2.2: reserved and to be ignored below the SecureChannel layer.
+            // OPC 10000-6, 7.1.2.2: reserved and to be ignored below the SecureChannel layer.
             (other, _) if !other.is_secure_channel() => ChunkType::Final,
             (_, code) => return Err(TransportError::ChunkType(code)),
         };
@@ -172,12 +171,12 @@ impl ChunkHeader {
     }
 }
 
-/// The SecureChannelId of an `OPN`, `CLO` or `MSG` chunk whose [`ChunkHeader`] was checked.
+/// Returns the SecureChannelId of an `OPN`, `CLO` or `MSG` chunk whose [`ChunkHeader`] was checked.
 pub(crate) fn secure_channel_id(chunk: &[u8]) -> u32 {
     read_u32(chunk, field::SECURE_CHANNEL_ID)
 }
 
-/// The TokenId of a `CLO` or `MSG` chunk whose [`ChunkHeader`] was checked.
+/// Returns the TokenId of a `CLO` or `MSG` chunk whose [`ChunkHeader`] was checked.
 pub(crate) fn token_id(chunk: &[u8]) -> u32 {
     read_u32(chunk, field::TOKEN_ID)
 }
@@ -232,7 +231,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A CloseSecureChannel chunk as it is on the wire, body cut off.
+    /// A CloseSecureChannel chunk as on the wire, without its body.
     const CLOSE: [u8; 24] = [
         b'C', b'L', b'O', b'F', 24, 0, 0, 0, // header
         0x78, 0x56, 0x34, 0x12, // SecureChannelId
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_recognised_by_three_bytes() {
+    fn an_unknown_protocol_is_recognised_by_three_bytes() {
         assert_eq!(ChunkHeader::parse(b"GE", 8192), Ok(None));
         assert_eq!(
             ChunkHeader::parse(b"GET", 8192),

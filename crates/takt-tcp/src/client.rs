@@ -17,47 +17,47 @@ use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 use crate::inbound::Body;
 
-/// A socket's own timeout is as coarse as the kernel's timer tick (up to 10 ms): shorter times are waited for with a
-/// system call more.
+/// The shortest time for which a socket's own timeout is used. That timeout is as coarse as the kernel's timer tick
+/// (up to 10 ms); shorter waits take one more system call.
 const COARSE: Duration = Duration::from_millis(100);
 
-/// How to wait for a response.
+/// Way of waiting for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WaitMode {
-    /// Sleep in the system until it comes.
+    /// Sleep in the kernel until the response arrives.
     #[default]
     Block,
-    /// Look again and again: the shortest latency, and a whole core.
+    /// Poll without pause: the shortest latency, at the cost of a whole core.
     Spin,
-    /// Spin for so long, then block.
+    /// Spin for this time, then block.
     SpinThenBlock(Duration),
 }
 
-/// How a [`TcpClient`] connects and waits.
+/// Configuration of a [`TcpClient`].
 #[derive(Debug, Clone, Default)]
 pub struct TcpClientConfig {
     /// Limits and security.
     pub connection: ClientConnectionConfig,
-    /// How to wait for responses.
+    /// Way of waiting for responses.
     pub wait: WaitMode,
 }
 
-/// A connection with an open SecureChannel to an opc.tcp server, ours or anybody's.
+/// A connection with an open SecureChannel to an opc.tcp server of any vendor.
 ///
-/// The security token is renewed by whatever request comes after three quarters of its lifetime. Who is silent for
-/// longer calls [`maintain`](Self::maintain) now and then.
+/// The first request after three quarters of the security token's lifetime renews the token. A client that sends
+/// nothing for longer calls [`maintain`](Self::maintain) regularly.
 #[derive(Debug)]
 pub struct TcpClient {
     socket: TcpStream,
     machine: ClientConnection,
     url: EndpointUrl,
     wait: WaitMode,
-    /// What the socket's own receive timeout is set to.
+    /// Current receive timeout of the socket itself.
     receive_timeout: Duration,
 }
 
 impl TcpClient {
-    /// Connects and opens a SecureChannel, all in `timeout` (except asking the resolver for a host name).
+    /// Connects and opens a SecureChannel, within `timeout`; resolving a host name is not included.
     ///
     /// # Errors
     /// [`ClientError`]; a server's refusal is a [`TransportError::Peer`].
@@ -87,32 +87,32 @@ impl TcpClient {
         Ok(client)
     }
 
-    /// Where it is connected to.
+    /// Returns the URL of the server.
     #[must_use]
     pub fn url(&self) -> &EndpointUrl {
         &self.url
     }
 
-    /// The SecureChannelId that the server gave.
+    /// Returns the SecureChannelId that the server assigned.
     #[must_use]
     pub fn channel_id(&self) -> u32 {
         self.machine.channel_id()
     }
 
-    /// Whether requests can be sent, as far as is known here.
+    /// Returns whether requests can be sent, as far as the client knows.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.machine.is_open()
     }
 
-    /// Changes how to wait.
+    /// Changes the way of waiting for responses.
     pub fn set_wait_mode(&mut self, wait: WaitMode) {
         self.wait = wait;
     }
 
-    /// Sends the request (TypeId and structure) that `encode` writes, and waits for its response, which stays in the receive
-    /// buffer: TypeId and structure, perhaps a ServiceFault. Responses to other requests that come meanwhile are
-    /// thrown away.
+    /// Sends the request (TypeId and structure) that `encode` writes, and waits for its response, which stays in the
+    /// receive buffer: TypeId and structure, possibly a ServiceFault. Responses to other requests that arrive
+    /// meanwhile are discarded.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -130,8 +130,8 @@ impl TcpClient {
     /// Sends a request without waiting for its response: see [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ClientError`]. A server that does not read until its responses are taken makes this time out: have no more
-    /// unanswered requests than it accepts.
+    /// [`ClientError`]. A server that does not read before its responses are received makes this time out; keep no
+    /// more unanswered requests than the server accepts.
     pub fn send(
         &mut self,
         timeout: Duration,
@@ -140,7 +140,7 @@ impl TcpClient {
         self.send_in(&Wait::begin(timeout), encode)
     }
 
-    /// Waits for the next response, whichever request it answers.
+    /// Waits for the next response to any request.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -149,9 +149,9 @@ impl TcpClient {
         Ok((request_id, self.machine.body(&body)))
     }
 
-    /// Renews the security token if it is time, and takes notice if the server has ended the connection. To be called at
-    /// least each quarter of the token's lifetime (revised by the server; an hour if it agreed) by who sends nothing else.
-    /// Responses that nobody has received yet are thrown away.
+    /// Renews the security token if it is due, and notices a connection that the server has closed. A client that
+    /// sends nothing else calls this at least once per quarter of the token's lifetime (revised by the server; an
+    /// hour if it agreed). Responses that were not received yet are discarded.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -162,7 +162,7 @@ impl TcpClient {
         self.discard_all()?;
         self.receive_some(RecvFlags::DONTWAIT)?;
         self.discard_all()?;
-        // While a renewal is under way there is no time for the next.
+        // There is no next timeout while a renewal is under way.
         while self.machine.is_open() && self.machine.next_timeout().is_none() {
             self.receive_bytes(&wait)?;
             self.discard_all()?;
@@ -175,7 +175,7 @@ impl TcpClient {
         Ok(())
     }
 
-    /// Tells the server that the channel is closed (OPC 10000-6 7.1.4); so does dropping the client.
+    /// Tells the server that the channel is closed (OPC 10000-6, 7.1.4); so does dropping the client.
     pub fn close(self) {}
 
     fn send_in(
@@ -189,7 +189,7 @@ impl TcpClient {
         Ok(request_id)
     }
 
-    /// Waits for a response, `wanted` or any.
+    /// Waits for the response to request `wanted`, or for any response.
     fn response(&mut self, wanted: Option<u32>, wait: &Wait) -> Result<(u32, Body), ClientError> {
         loop {
             loop {
@@ -216,7 +216,7 @@ impl TcpClient {
         }
     }
 
-    /// Sends everything that is to be sent.
+    /// Sends all pending bytes.
     fn flush(&mut self, wait: &Wait) -> Result<(), ClientError> {
         while !self.machine.transmit().is_empty() {
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
@@ -239,7 +239,7 @@ impl TcpClient {
         Ok(())
     }
 
-    /// Waits until the socket is ready, exactly `timeout` at most. Whatever is wrong with it, the next call says so.
+    /// Waits until the socket is ready, for at most `timeout`. Errors of the socket are reported by the next call.
     fn wait_for(&self, what: PollFlags, timeout: Duration) {
         let mut fds = [PollFd::new(&self.socket, what)];
         let _ = poll(&mut fds, Timespec::try_from(timeout).ok().as_ref());
@@ -285,11 +285,11 @@ impl TcpClient {
         }
     }
 
-    /// One receive; `false` when nothing came in the time that the socket or `flags` allow.
+    /// One receive; returns `false` if nothing arrived within the time that the socket or `flags` allow.
     fn receive_some(&mut self, flags: RecvFlags) -> Result<bool, ClientError> {
         let space = self.machine.receive_space();
         if space.is_empty() {
-            // Full of responses that are complete: there is enough to do.
+            // The buffer is full of complete responses: handle these first.
             return Ok(true);
         }
         match recv(&self.socket, space, flags) {
@@ -302,8 +302,8 @@ impl TcpClient {
         }
     }
 
-    /// The socket's own timeout makes waiting one system call. It is only set anew when it differs by more than an eighth,
-    /// so that one timeout for all requests costs nothing.
+    /// Sets the socket's own timeout, with which waiting takes one system call. It is set only if it differs by more
+    /// than an eighth, so that a constant timeout costs no system call.
     fn set_receive_timeout(&mut self, timeout: Duration) -> Result<(), ClientError> {
         if self.receive_timeout.abs_diff(timeout) > timeout / 8 {
             let set = self.socket.set_read_timeout(Some(timeout));
@@ -313,7 +313,7 @@ impl TcpClient {
         Ok(())
     }
 
-    /// Sending failed: the server may have said why before it closed the connection.
+    /// Returns the error after a failed send. The server may have sent its reason before it closed the connection.
     fn last_words(&mut self) -> ClientError {
         while let Ok(true) = self.receive_some(RecvFlags::DONTWAIT) {
             if let Err(error) = self.discard_all() {
@@ -323,14 +323,14 @@ impl TcpClient {
         self.broken()
     }
 
-    /// The socket has failed, or the server closed it.
+    /// Returns the error of a socket that has failed or was closed by the server.
     fn broken(&mut self) -> ClientError {
         self.machine.close();
         TransportError::Closed.into()
     }
 }
 
-/// How long a caller is willing to wait.
+/// Time that a caller is willing to wait.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     start: Instant,
@@ -353,7 +353,7 @@ impl Wait {
     }
 }
 
-/// `start + duration`, where `Duration::MAX` means that somebody has a lot of time.
+/// Returns `start + duration`; `Duration::MAX` stands for no limit.
 fn after(start: Instant, duration: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
     start + duration.min(YEAR)
@@ -387,7 +387,7 @@ impl AsFd for TcpClient {
 impl Drop for TcpClient {
     fn drop(&mut self) {
         self.machine.close();
-        // What does not go out at once is not worth waiting for: the server sees the socket close.
+        // Unsent bytes are not waited for: the server sees the socket close.
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let _ = send(&self.socket, self.machine.transmit(), flags);
     }

@@ -1,4 +1,4 @@
-//! OpenSecureChannel from the client's side: asking for a token and taking the answer (OPC 10000-6 6.7.4, 6.7.7).
+//! OpenSecureChannel on the client's side: requests for tokens, and the responses (OPC 10000-6, 6.7.4, 6.7.7).
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use crate::sequence::{SequenceReceiver, SequenceSender};
 use crate::server_channel::{nonce_field, random_nonce};
 use crate::token::Token;
 
-/// An OpenSecureChannel request that has not been answered.
+/// An unanswered OpenSecureChannel request.
 #[derive(Debug)]
 pub(crate) struct PendingOpen {
     request_id: u32,
@@ -30,7 +30,7 @@ pub(crate) struct PendingOpen {
 }
 
 impl PendingOpen {
-    /// Sends the request: Issue for the first token of a new channel, Renew from then on.
+    /// Sends the request: Issue for the first token of a channel, Renew for the following ones.
     pub(crate) fn send(
         config: &ClientConnectionConfig,
         request_id: u32,
@@ -79,7 +79,7 @@ impl PendingOpen {
         })
     }
 
-    /// Takes the answer: the new token, and the SecureChannelId of a new channel.
+    /// Takes the response: the new token, and the SecureChannelId of a new channel.
     pub(crate) fn complete(
         self,
         config: &ClientConnectionConfig,
@@ -95,7 +95,8 @@ impl PendingOpen {
         if header.policy_uri != policy.uri() {
             return Err(TransportError::SecurityPolicy(header.policy_uri));
         }
-        // 6.7.4: abandon the channel if another certificate signs than the one that was encrypted for.
+        // OPC 10000-6, 6.7.4: abandon the channel if the certificate that signs differs from the one that was used
+        // for encryption.
         let known = &config.server_certificate;
         if !known.is_empty() && *known != header.sender_certificate {
             return Err(SecurityError::Certificate.into());
@@ -142,7 +143,7 @@ fn decode_open_response(body: &[u8]) -> Result<OpenSecureChannelResponse, Transp
     }
 }
 
-/// The header of a request that is nobody's session's.
+/// Returns a RequestHeader without a Session.
 pub(crate) fn request_header(request_id: u32) -> RequestHeader {
     RequestHeader {
         timestamp: DateTime::now(),

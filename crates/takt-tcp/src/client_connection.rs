@@ -1,7 +1,7 @@
-//! A connection to a server as a state machine without a socket: HEL, OPN, MSG, CLO from the client's side (OPC 10000-6
-//! 6.7 and 7.1).
+//! A connection to a server as a state machine without a socket: HEL, OPN, MSG, CLO from the client's side
+//! (OPC 10000-6, 6.7 and 7.1).
 //!
-//! The counterpart of [`ServerConnection`](crate::ServerConnection), and driven in the same way.
+//! It is the counterpart of [`ServerConnection`](crate::ServerConnection) and is driven in the same way.
 
 use std::time::Instant;
 
@@ -19,33 +19,33 @@ use crate::open_channel::Message as _;
 use crate::outbound::Outbound;
 use crate::token::ClientTokens;
 
-/// What a [`ClientConnection`] has to say.
+/// Events of a [`ClientConnection`].
 #[derive(Debug)]
 pub enum ClientEvent<'a> {
     /// The SecureChannel is open: requests can be sent.
     Opened,
     /// A response.
     Response {
-        /// The request that it answers.
+        /// RequestId of the request.
         request_id: u32,
         /// TypeId and structure, in the OPC UA Binary DataEncoding.
         body: &'a [u8],
     },
-    /// The server gave up a response that it had begun (6.7.3).
+    /// The server gave up a response that it had begun (OPC 10000-6, 6.7.3).
     Aborted {
-        /// The request that gets no response.
+        /// RequestId of the aborted request.
         request_id: u32,
-        /// Why.
+        /// StatusCode of the reason.
         status: StatusCode,
-        /// The same in words; may be empty.
+        /// Text of the reason; may be empty.
         reason: String,
     },
 }
 
-/// Why a request was not sent. The connection is as good, or as bad, as before.
+/// Error of a request that was not sent. The connection is not affected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendRequestError {
-    /// It cannot be encoded within the limits of server and client.
+    /// The request cannot be encoded within the limits of server and client.
     #[error("the request cannot be encoded within the limits of this connection: {0}")]
     Encode(#[from] EncodeError),
     /// The connection is closed, not open yet, or cannot secure the request.
@@ -73,7 +73,7 @@ pub struct ClientConnection {
     last_request_id: u32,
 }
 
-/// What [`ClientConnection::step`] led to; bodies stay where they are.
+/// Results of [`ClientConnection::step`]; bodies stay in their buffers.
 pub(crate) enum Step {
     Nothing,
     Opened,
@@ -89,7 +89,7 @@ pub(crate) enum Step {
 }
 
 impl ClientConnection {
-    /// A connection that begins with a Hello for `endpoint_url`.
+    /// Creates a connection that begins with a Hello for `endpoint_url`.
     #[must_use]
     pub fn new(config: ClientConnectionConfig, endpoint_url: &str) -> Self {
         let limits = NegotiatedLimits {
@@ -109,43 +109,45 @@ impl ClientConnection {
         }
     }
 
-    /// Where to receive into. Empty when responses that are complete have to be [polled](Self::poll) first.
+    /// Returns the buffer for received bytes. It is empty while complete responses have to be [polled](Self::poll)
+    /// first.
     pub fn receive_space(&mut self) -> &mut [u8] {
         self.inbound.space()
     }
 
-    /// `count` bytes came into [`receive_space`](Self::receive_space).
+    /// Notes that `count` bytes were written to [`receive_space`](Self::receive_space).
     pub fn received(&mut self, count: usize) {
         self.inbound.buffer.filled(count);
     }
 
-    /// What is to be sent; empty when nothing is.
+    /// Returns the bytes to be sent; empty if there are none.
     #[must_use]
     pub fn transmit(&self) -> &[u8] {
         self.outbound.unsent()
     }
 
-    /// `count` bytes of [`transmit`](Self::transmit) were sent.
+    /// Notes that `count` bytes of [`transmit`](Self::transmit) were sent.
     pub fn transmitted(&mut self, count: usize) {
         self.outbound.sent(count);
     }
 
-    /// Whether requests can be sent.
+    /// Returns whether requests can be sent.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
-    /// The SecureChannelId; 0 until the channel is open.
+    /// Returns the SecureChannelId; 0 until the channel is open.
     #[must_use]
     pub fn channel_id(&self) -> u32 {
         self.outbound.channel_id
     }
 
-    /// The next event, until there is none.
+    /// Returns the next event, or `None` if there is none.
     ///
     /// # Errors
-    /// What ends the connection: send what is left to [`transmit`](Self::transmit) and close.
+    /// The error that ends the connection: send the remaining bytes of [`transmit`](Self::transmit) and close the
+    /// socket.
     pub fn poll(&mut self, now: Instant) -> Result<Option<ClientEvent<'_>>, TransportError> {
         Ok(match self.step(now)? {
             Step::Nothing => None,
@@ -166,10 +168,11 @@ impl ClientConnection {
         })
     }
 
-    /// [`poll`](Self::poll) for a driver that hands bodies on out of a loop.
+    /// Does the work of [`poll`](Self::poll) for a driver that returns bodies out of a loop.
     pub(crate) fn step(&mut self, now: Instant) -> Result<Step, TransportError> {
         self.advance(now).inspect_err(|error| {
-            // 7.1.5: a client reports a fatal error by closing the channel; after an Error message it just closes.
+            // OPC 10000-6, 7.1.5: a client reports a fatal error by closing the channel; after an Error message it
+            // just closes.
             if !matches!(error, TransportError::Peer { .. }) {
                 self.close();
             }
@@ -177,7 +180,7 @@ impl ClientConnection {
         })
     }
 
-    /// The body of the last [`Step::Response`].
+    /// Returns the body of the last [`Step::Response`].
     pub(crate) fn body(&self, body: &Body) -> &[u8] {
         self.inbound.body(body)
     }
@@ -227,7 +230,8 @@ impl ClientConnection {
         else {
             return Ok(Step::Nothing);
         };
-        // 6.7.7: the client verifies the RequestId. One that was sent and given up since is the caller's to ignore.
+        // OPC 10000-6, 6.7.7: the client verifies the RequestId. The caller ignores responses to requests that it has
+        // given up.
         if self.last_request_id.wrapping_sub(request_id) > u32::MAX / 2 {
             return Err(TransportError::RequestIdUnknown(request_id));
         }
@@ -245,7 +249,7 @@ impl ClientConnection {
         })
     }
 
-    /// Sends OpenSecureChannel: Issue for the first token, Renew from then on.
+    /// Sends OpenSecureChannel: Issue for the first token, Renew for the following ones.
     fn send_open(&mut self) -> Result<(), TransportError> {
         self.last_request_id = next_request_id(self.last_request_id);
         let (id, is_new) = (self.last_request_id, self.tokens.is_none());
@@ -255,7 +259,7 @@ impl ClientConnection {
         Ok(())
     }
 
-    /// Takes the answer to OpenSecureChannel.
+    /// Takes the response to OpenSecureChannel.
     fn opened(&mut self, chunk: &Chunk, now: Instant) -> Result<(), TransportError> {
         let not_asked = TransportError::MessageType(MessageType::OpenSecureChannel.code());
         let pending = self.pending_open.take().ok_or(not_asked)?;
@@ -299,7 +303,7 @@ impl ClientConnection {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         match &self.tokens {
@@ -310,11 +314,11 @@ impl ClientConnection {
         }
     }
 
-    /// Renews the security token once 75 % of its lifetime are over (OPC 10000-4 5.6.2.1). Whoever is idle has to call
-    /// this in time, or the server closes the channel.
+    /// Renews the security token once 75 % of its lifetime are over (OPC 10000-4, 5.6.2.1). An idle client has to
+    /// call this in time, otherwise the server closes the channel.
     ///
     /// # Errors
-    /// When no renewal can be made.
+    /// An error if no renewal can be made.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
         match self.next_timeout() {
             Some(at) if at <= now => self.send_open(),
@@ -322,8 +326,8 @@ impl ClientConnection {
         }
     }
 
-    /// Sends CloseSecureChannel (7.1.4), if there is a channel: send what is left to [`transmit`](Self::transmit), then
-    /// close the socket.
+    /// Sends CloseSecureChannel (OPC 10000-6, 7.1.4), if there is a channel: send the remaining bytes of
+    /// [`transmit`](Self::transmit), then close the socket.
     pub fn close(&mut self) {
         if let (State::Open, Some(tokens)) = (self.state, &self.tokens) {
             let request_id = next_request_id(self.last_request_id);
@@ -331,7 +335,7 @@ impl ClientConnection {
                 request_header: request_header(request_id),
             };
             let kind = MessageType::CloseSecureChannel;
-            // Whoever cannot even say goodbye just goes.
+            // If CloseSecureChannel cannot be secured, the socket is closed without it.
             let _ = self
                 .outbound
                 .message(kind, tokens.current(), request_id, |encoder| {
@@ -342,7 +346,7 @@ impl ClientConnection {
     }
 }
 
-/// RequestIds are counted from 1; 0 is left out.
+/// Returns the next RequestId. RequestIds are counted from 1; 0 is skipped.
 const fn next_request_id(last: u32) -> u32 {
     match last.wrapping_add(1) {
         0 => 1,

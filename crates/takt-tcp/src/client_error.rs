@@ -1,4 +1,4 @@
-//! Why a client has no response.
+//! Errors of a client's requests.
 
 use std::io;
 
@@ -9,29 +9,29 @@ use crate::client_connection::SendRequestError;
 use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 
-/// Why there is no response.
+/// Error of a request without a response.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No TCP connection came about.
+    /// The TCP connection could not be established.
     #[error("cannot connect to {url}: {error}")]
     Connect {
-        /// Where to.
+        /// URL of the server.
         url: EndpointUrl,
-        /// What the system said.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// Not within the time given. The connection can be used further; a response that is late is thrown away.
-    #[error("no answer from the server in time")]
+    /// No response within the given time. The connection can still be used; a late response is discarded.
+    #[error("no response from the server in time")]
     Timeout,
     /// The request does not fit the limits of server or client; nothing was sent.
     #[error("the request cannot be encoded within the limits of this connection: {0}")]
     Encode(EncodeError),
-    /// The server gave up its response. The connection can be used further.
+    /// The server aborted its response. The connection can still be used.
     #[error("the server aborted its response: {status}")]
     Aborted {
-        /// Why.
+        /// StatusCode of the reason.
         status: StatusCode,
-        /// The same in words; may be empty.
+        /// Text of the reason; may be empty.
         reason: String,
     },
     /// The connection has ended.
@@ -40,7 +40,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The StatusCode for the application.
+    /// Returns the StatusCode for the application.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {
@@ -55,7 +55,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the connection is of no more use.
+    /// Returns whether the connection can no longer be used.
     #[must_use]
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Self::Connect { .. } | Self::Transport(_))

@@ -1,4 +1,4 @@
-//! How other threads tell the transport's thread that a deferred response is complete.
+//! Notification of the transport's thread that deferred responses are complete.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -8,7 +8,7 @@ use takt_rt::readiness::Waker;
 
 use crate::handler::CompletionWaker;
 
-/// The connections that have something to be taken.
+/// Connections with complete deferred responses.
 #[derive(Debug)]
 pub(crate) struct Completions {
     shared: Arc<Shared>,
@@ -34,12 +34,12 @@ impl Completions {
         })
     }
 
-    /// Readable when there is something to take.
+    /// Returns the descriptor that is readable when there is something to take.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.shared.waker.as_fd()
     }
 
-    /// What connection `id` gives to its handler.
+    /// Returns the waker that connection `id` passes to its handler.
     pub(crate) fn waker(&self, id: u64) -> CompletionWaker {
         let shared = Arc::clone(&self.shared);
         Arc::new(move || {
@@ -49,14 +49,15 @@ impl Completions {
                 queue.push(id);
             }
             drop(queue);
-            // Whoever put the first one in has woken, or is about to wake, the thread that takes all.
+            // The caller that added the first entry has woken, or is about to wake, the thread that takes all
+            // entries.
             if is_first {
                 shared.waker.wake();
             }
         })
     }
 
-    /// The connections that called their wakers since the last time; give the list back with
+    /// Returns the connections that called their wakers since the last call; return the list with
     /// [`recycle`](Self::recycle).
     pub(crate) fn take(&mut self) -> Vec<u64> {
         self.shared.waker.drain();

@@ -1,4 +1,4 @@
-//! How connections are set up, on either side.
+//! Configuration of connections, of servers and of clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,41 +9,41 @@ use takt_ua::enumerations::MessageSecurityMode;
 use crate::hello::TransportLimits;
 use crate::security::{NoSecurity, SecurityPolicy};
 
-/// How a server treats connections.
+/// Configuration of a server's connections.
 #[derive(Debug, Clone)]
 pub struct ServerConnectionConfig {
-    /// What is received and sent at most.
+    /// Limits of received and sent messages.
     pub limits: TransportLimits,
-    /// The SecurityPolicies that are offered.
+    /// SecurityPolicies that the server offers.
     pub policies: Vec<Arc<dyn SecurityPolicy>>,
-    /// How long a new connection may take to say Hello, and then again to open its SecureChannel.
+    /// Time limit for the Hello of a new connection, and again for opening its SecureChannel.
     pub handshake_timeout: Duration,
-    /// How long the rest of a chunk, or the next chunk of a message, may take.
+    /// Time limit for the rest of a chunk, and for the next chunk of a message.
     pub chunk_timeout: Duration,
-    /// How long a client may take nothing of what is to be sent to it.
+    /// Time limit for a client that reads nothing of the bytes to be sent.
     pub send_timeout: Duration,
-    /// The shortest lifetime that a token is given.
+    /// Shortest lifetime of a token.
     pub min_token_lifetime: Duration,
-    /// The longest lifetime that a token is given; also what a client gets that asks for none.
+    /// Longest lifetime of a token; also the lifetime if the client requests none.
     pub max_token_lifetime: Duration,
-    /// From how many unsent bytes on no more requests of this client are handled or read.
+    /// Number of unsent bytes from which on no more requests of the client are read or handled.
     pub max_unsent: usize,
-    /// From how many requests on that are answered later no more requests of this client are handled or read.
+    /// Number of deferred requests from which on no more requests of the client are read or handled.
     pub max_deferred: usize,
     /// Budget of memory in bytes for the buffers of all connections of the server.
     pub memory: MemoryBudget,
     /// The part of [`memory`](Self::memory) for all connections without an activated Session together.
     pub memory_without_session: MemoryBudget,
-    /// Most memory in bytes for the buffers of one connection.
+    /// Largest memory in bytes for the buffers of one connection.
     pub connection_memory: usize,
-    /// Most memory in bytes for the buffers of one connection without an activated Session.
+    /// Largest memory in bytes for the buffers of one connection without an activated Session.
     pub connection_memory_without_session: usize,
 }
 
 impl Default for ServerConnectionConfig {
     /// SecurityPolicy None, 10 s for each handshake step and chunk, 30 s for a stalled client, tokens of 10 s to 1 h,
-    /// back-pressure from 1 MiB unsent or 1024 deferred requests on; 256 MiB of memory in all, 64 MiB of it without a Session,
-    /// 96 MiB for one connection, 4 MiB for one without a Session.
+    /// back-pressure from 1 MiB unsent or 1024 deferred requests on; 256 MiB of memory in all, 64 MiB of it without a
+    /// Session, 96 MiB for one connection, 4 MiB for one without a Session.
     fn default() -> Self {
         let memory = MemoryBudget::new(256 << 20);
         Self {
@@ -58,25 +58,25 @@ impl Default for ServerConnectionConfig {
             max_deferred: 1024,
             memory_without_session: memory.part(64 << 20),
             memory,
-            // The largest response, the largest request, and what is around them.
+            // The largest response, the largest request, and their headers.
             connection_memory: 96 << 20,
             connection_memory_without_session: 4 << 20,
         }
     }
 }
 
-/// How a client opens its SecureChannel.
+/// Configuration of a client's SecureChannel.
 #[derive(Debug, Clone)]
 pub struct ClientConnectionConfig {
-    /// What is received and sent at most.
+    /// Limits of received and sent messages.
     pub limits: TransportLimits,
-    /// The SecurityPolicy to use.
+    /// SecurityPolicy of the channel.
     pub policy: Arc<dyn SecurityPolicy>,
-    /// Whether to sign and encrypt.
+    /// MessageSecurityMode of the channel: whether messages are signed and encrypted.
     pub security_mode: MessageSecurityMode,
     /// The server's certificate (DER); empty with SecurityPolicy None.
     pub server_certificate: Vec<u8>,
-    /// The token lifetime to ask for; the server may revise it.
+    /// Requested lifetime of tokens; the server may revise it.
     pub token_lifetime: Duration,
 }
 

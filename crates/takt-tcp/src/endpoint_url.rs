@@ -1,14 +1,14 @@
-//! `opc.tcp://host:port/path`: where an Endpoint listens (OPC 10000-6 7.1.2.3 and 7.2).
+//! `opc.tcp://host:port/path`: the URL of an Endpoint (OPC 10000-6, 7.1.2.3 and 7.2).
 
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
-/// The longest EndpointUrl in bytes that a Hello may carry (OPC 10000-6 7.1.2.3).
+/// The longest EndpointUrl in bytes that a Hello may carry (OPC 10000-6, 7.1.2.3).
 pub const MAX_ENDPOINT_URL_LENGTH: usize = 4096;
 
-/// The port that is registered for the OPC UA Connection Protocol, used where a URL names none.
+/// Port that is registered for the OPC UA Connection Protocol; used if a URL has none.
 pub const DEFAULT_PORT: u16 = 4840;
 
 const SCHEME: &str = "opc.tcp://";
@@ -30,38 +30,39 @@ pub struct EndpointUrl {
     path: Box<str>,
 }
 
-/// What is wrong with an `opc.tcp` URL.
+/// Error in an `opc.tcp` URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointUrlError {
-    /// Another scheme, or none.
+    /// The scheme is another one, or missing.
     #[error("{0:?} does not start with opc.tcp://; write opc.tcp://HOST:PORT")]
     Scheme(String),
-    /// Nothing between `//` and the port or path.
+    /// There is nothing between `//` and the port or path.
     #[error("{0:?} names no host; write opc.tcp://HOST:PORT")]
     MissingHost(String),
-    /// A host name or address that cannot be one.
+    /// The host is neither a host name nor an IP address.
     #[error("{0:?} is not a host name or an IP address; write an IPv6 address in brackets: [::1]")]
     Host(String),
-    /// A port that is not a number from 0 to 65535.
+    /// The port is not a number from 0 to 65535.
     #[error("{0:?} is not a port number (0 to 65535)")]
     Port(String),
-    /// More than [`MAX_ENDPOINT_URL_LENGTH`] bytes.
+    /// The URL has more than [`MAX_ENDPOINT_URL_LENGTH`] bytes.
     #[error("the URL has {0} bytes; OPC UA allows {MAX_ENDPOINT_URL_LENGTH}")]
     TooLong(usize),
-    /// Blanks or control characters in the path.
-    #[error("the path {0:?} has blanks or control characters in it")]
+    /// The path contains blanks or control characters.
+    #[error("the path {0:?} contains blanks or control characters")]
     Path(String),
 }
 
 impl Default for EndpointUrl {
-    /// `opc.tcp://127.0.0.1:4840`: this host only, because without a SecurityPolicy whoever can connect can do everything.
+    /// `opc.tcp://127.0.0.1:4840`: reachable from this host only, because without a SecurityPolicy every client that
+    /// can connect has all rights.
     fn default() -> Self {
         Self::from_address((Ipv4Addr::LOCALHOST, DEFAULT_PORT).into())
     }
 }
 
 impl EndpointUrl {
-    /// The URL of `address` without a path.
+    /// Creates the URL of `address` without a path.
     #[must_use]
     pub fn from_address(address: SocketAddr) -> Self {
         Self {
@@ -71,25 +72,25 @@ impl EndpointUrl {
         }
     }
 
-    /// Host name or address, an IPv6 address without its brackets.
+    /// Returns the host name or address; an IPv6 address without its brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The TCP port; 0 means "any free one" when listening.
+    /// Returns the TCP port; 0 stands for any free port when listening.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// What follows host and port: empty, or starting with `/`.
+    /// Returns the part behind host and port: empty, or starting with `/`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The same URL with another port: the real one, after listening on port 0.
+    /// Returns the same URL with another port: the real one, after listening on port 0.
     #[must_use]
     pub fn with_port(&self, port: u16) -> Self {
         Self {
@@ -98,11 +99,11 @@ impl EndpointUrl {
         }
     }
 
-    /// The addresses that the host stands for. Asks the system's resolver for names, which may take
-    /// as long as that is configured to try.
+    /// Returns the addresses that the host stands for. Names are resolved by the system's resolver, which may take as
+    /// long as its configured timeouts.
     ///
     /// # Errors
-    /// The resolver's, `NotFound` when it knows no address.
+    /// The resolver's error; `NotFound` if it knows no address.
     pub fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         let addresses: Vec<_> = match self.host.parse::<IpAddr>() {
             Ok(ip) => vec![SocketAddr::new(ip, self.port)],
@@ -153,7 +154,7 @@ impl FromStr for EndpointUrl {
                 .map_err(|_| EndpointUrlError::Port(digits.into()))?,
             Some(other) => return Err(EndpointUrlError::Port(other.into())),
         };
-        // The root path and no path are the same resource; one spelling keeps comparisons honest.
+        // The root path and no path are the same resource; one spelling makes equal URLs compare equal.
         let path = if path == "/" { "" } else { path };
         Ok(Self {
             host: host.into(),
@@ -163,7 +164,7 @@ impl FromStr for EndpointUrl {
     }
 }
 
-/// Takes `host:port` or `[v6]:port` apart and checks the host's characters.
+/// Splits `host:port` or `[v6]:port` and checks the host's characters.
 fn split_authority<'a>(
     authority: &'a str,
     text: &str,
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_resolves_without_asking_anybody() {
+    fn an_address_resolves_without_the_resolver() {
         let url: EndpointUrl = "opc.tcp://[::1]:9".parse().unwrap();
         assert_eq!(url.resolve().unwrap(), ["[::1]:9".parse().unwrap()]);
         let address: SocketAddr = "[::1]:9".parse().unwrap();

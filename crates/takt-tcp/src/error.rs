@@ -1,124 +1,127 @@
-//! What can go wrong on a connection, and the StatusCode that the peer is told.
+//! Errors of a connection, and the StatusCodes that are sent to the peer.
 
 use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 
 use crate::security::SecurityError;
 
-/// Why a connection ended.
+/// Reason for which a connection ended.
 ///
-/// A server that ends one sends [`status_code`](Self::status_code) in an Error message first (OPC 10000-6 7.1.5).
+/// A server that ends a connection first sends [`status_code`](Self::status_code) in an Error message
+/// (OPC 10000-6, 7.1.5).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
-    /// Three bytes that name no message type, or a type that is not allowed now.
+    /// The message type is unknown or not allowed in this state.
     #[error("message type {:?} is unknown or not allowed here", String::from_utf8_lossy(.0))]
     MessageType([u8; 3]),
-    /// An IsFinal byte other than `C`, `F`, `A`, or one that the message type does not allow.
+    /// The IsFinal byte is not `C`, `F` or `A`, or the message type does not allow it.
     #[error("chunk type {:?} is unknown or not allowed here", char::from(*.0))]
     ChunkType(u8),
-    /// A MessageSize too small for its headers or above the negotiated buffer size.
-    #[error("a chunk of {size} bytes; allowed are {limit}, and not fewer than its headers take")]
+    /// The MessageSize is too small for the headers or exceeds the negotiated buffer size.
+    #[error("a chunk of {size} bytes; it must hold its headers and have at most {limit} bytes")]
     ChunkSize {
-        /// What the header says, in bytes.
+        /// MessageSize in the header, in bytes.
         size: usize,
-        /// The largest allowed, in bytes.
+        /// Largest allowed size, in bytes.
         limit: usize,
     },
-    /// A message with a larger body than allowed.
-    #[error("a message of more than {limit} bytes")]
+    /// The body of a message is larger than allowed.
+    #[error("a message has more than {limit} bytes")]
     MessageTooLarge {
-        /// The largest body allowed, in bytes.
+        /// Largest allowed body, in bytes.
         limit: usize,
     },
-    /// A message in more chunks than allowed.
-    #[error("a message of more than {limit} chunks")]
+    /// A message has more chunks than allowed.
+    #[error("a message has more than {limit} chunks")]
     TooManyChunks {
-        /// The most chunks allowed.
+        /// Largest allowed number of chunks.
         limit: u32,
     },
-    /// The chunks of two messages mixed: those of one message shall be sent sequentially (6.7.3).
-    #[error("a chunk of request {found} between those of request {expected}")]
+    /// The chunks of two messages are mixed; the chunks of one message shall be sent sequentially
+    /// (OPC 10000-6, 6.7.3).
+    #[error("a chunk of request {found} came between the chunks of request {expected}")]
     ChunksMixed {
-        /// The message in progress.
+        /// RequestId of the message in progress.
         expected: u32,
-        /// The RequestId that came.
+        /// RequestId of the received chunk.
         found: u32,
     },
-    /// The EndpointUrl of a Hello is longer than 4096 bytes, no text, or not served here.
+    /// The EndpointUrl of a Hello is longer than 4096 bytes, not valid UTF-8, or not served here.
     #[error("the EndpointUrl of the Hello is too long or not served here")]
     EndpointUrl,
-    /// A buffer size below the 8192 bytes that the standard demands.
-    #[error("a buffer size of {0} bytes; OPC UA demands 8192")]
+    /// A buffer size is below the 8192 bytes that the standard requires.
+    #[error("a buffer size of {0} bytes; OPC UA requires at least 8192")]
     BufferSize(u32),
-    /// A SecureChannelId that is not this connection's.
+    /// The SecureChannelId is not the one of this connection.
     #[error("SecureChannelId {0} is not in use on this connection")]
     SecureChannelUnknown(u32),
-    /// A renewal names another SecureChannel than the one that is open.
-    #[error("a renewal for SecureChannelId {0}, which is not the one that is open here")]
+    /// A renewal names a SecureChannel other than the open one.
+    #[error("a renewal names SecureChannelId {0}, which is not open on this connection")]
     SecureChannelIdInvalid(u32),
-    /// A TokenId that was never issued, has expired or was replaced.
+    /// The TokenId was never issued, has expired or was replaced.
     #[error("security token {0} is unknown or has expired")]
     TokenUnknown(u32),
     /// The SecureChannel's last token expired without a renewal.
     #[error("the security token expired and was not renewed")]
     TokenExpired,
-    /// A SequenceNumber that does not follow the last one.
+    /// The SequenceNumber does not follow the last one.
     #[error("sequence number {found} does not follow {last}")]
     SequenceNumber {
-        /// The last one accepted.
+        /// Last accepted number.
         last: u32,
-        /// The one that came.
+        /// Received number.
         found: u32,
     },
-    /// A response to a request that was never sent.
+    /// The response belongs to a request that was never sent.
     #[error("a response to request {0}, which was never sent")]
     RequestIdUnknown(u32),
-    /// A SecurityPolicy that is not offered here.
+    /// The SecurityPolicy is not offered here.
     #[error("SecurityPolicy {0:?} is not offered here")]
     SecurityPolicy(String),
-    /// A MessageSecurityMode that is invalid or does not go with the SecurityPolicy.
-    #[error("MessageSecurityMode {0} does not go with the SecurityPolicy")]
+    /// The MessageSecurityMode is invalid or not allowed with the SecurityPolicy.
+    #[error("MessageSecurityMode {0} is invalid or not allowed with the SecurityPolicy")]
     SecurityMode(i32),
-    /// A SecurityTokenRequestType other than Issue and Renew, an Issue on an open channel, a Renew on none.
+    /// The SecurityTokenRequestType is neither Issue nor Renew, or is an Issue on an open channel or a Renew without
+    /// one.
     #[error("SecurityTokenRequestType {0} is not valid now")]
     RequestType(i32),
-    /// A nonce that is not as long as the SecurityPolicy demands.
-    #[error("a nonce of {found} bytes; the SecurityPolicy demands {expected}")]
+    /// The length of a nonce differs from the one that the SecurityPolicy requires.
+    #[error("a nonce of {found} bytes; the SecurityPolicy requires {expected}")]
     Nonce {
-        /// What the policy demands, in bytes.
+        /// Required length, in bytes.
         expected: usize,
-        /// What came, in bytes.
+        /// Received length, in bytes.
         found: usize,
     },
-    /// Signature, padding, certificate or keys are not right.
+    /// Signature, padding, certificate or keys are not valid.
     #[error(transparent)]
     Security(#[from] SecurityError),
     /// The body of a message of the transport itself cannot be decoded.
     #[error("{message} cannot be decoded: {error}")]
     Decoding {
-        /// Which message.
+        /// Name of the message.
         message: &'static str,
-        /// Where and why.
+        /// Position and cause.
         error: DecodeError,
     },
     /// A message needs more memory than the limit of the connection, or a budget of the server, leaves.
     #[error("{limit} bytes of memory are not enough for the messages of this connection")]
     NotEnoughMemory {
-        /// The limit that would be exceeded, in bytes.
+        /// Limit that would be exceeded, in bytes.
         limit: usize,
     },
-    /// The server needs the resources of this connection for others.
+    /// The server needs the resources of this connection for other connections.
     #[error("{0}")]
     GivesWay(&'static str),
-    /// The peer did not send (or take) in time.
+    /// The peer did not send or receive in time.
     #[error("the peer took too long to {0}")]
     Timeout(&'static str),
     /// The peer ended the connection with an Error message.
     #[error("the peer closed the connection: {status}{}{reason}", if reason.is_empty() { "" } else { ": " })]
     Peer {
-        /// The StatusCode that it gave.
+        /// StatusCode of the Error message.
         status: StatusCode,
-        /// Its explanation; may be empty.
+        /// Reason in the Error message; may be empty.
         reason: String,
     },
     /// The connection was closed without an Error message.
@@ -127,7 +130,7 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    /// The StatusCode for the Error message (OPC 10000-6 Table 79 and 6.7.7), and for the application.
+    /// Returns the StatusCode for the Error message (OPC 10000-6, Table 79 and 6.7.7), and for the application.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {
@@ -141,7 +144,8 @@ impl TransportError {
             Self::SecureChannelIdInvalid(_) => StatusCode::BadSecureChannelIdInvalid,
             Self::TokenUnknown(_) => StatusCode::BadSecureChannelTokenUnknown,
             Self::TokenExpired => StatusCode::BadSecureChannelClosed,
-            // 6.7.7: reported as Bad_SecurityChecksFailed; that it was the number is for the log only.
+            // OPC 10000-6, 6.7.7: reported as Bad_SecurityChecksFailed; only the log tells that the number was the
+            // reason.
             Self::SequenceNumber { .. }
             | Self::ChunksMixed { .. }
             | Self::RequestIdUnknown(_)
@@ -160,8 +164,8 @@ impl TransportError {
         }
     }
 
-    /// Whether the peer broke the protocol, as opposed to wanting what is not offered here, being slow or
-    /// gone. Worth a warning in a log.
+    /// Returns whether the peer broke the protocol, as opposed to requesting something that is not offered, being
+    /// slow or having disconnected. Such errors deserve a warning in the log.
     #[must_use]
     pub const fn is_peer_misbehaved(&self) -> bool {
         !matches!(
@@ -179,7 +183,7 @@ impl TransportError {
         )
     }
 
-    /// What the peer may read of it. Nothing about why a security check failed (OPC 10000-6 6.7.3).
+    /// Returns the reason that is sent to the peer. It does not tell why a security check failed
     pub(crate) fn public_reason(&self) -> String {
         if self.status_code() == StatusCode::BadSecurityChecksFailed {
             String::new()

@@ -1,4 +1,4 @@
-//! ServiceFaults that the transport itself has to send: the response was too large for the client (OPC 10000-4 5.3).
+//! ServiceFaults that the transport itself sends because a response is too large for the client (OPC 10000-4, 5.3).
 
 use takt_ua::binary::{Decode, Decoder, EncodeError, Encoder};
 use takt_ua::structures::{ResponseHeader, ServiceFault};
@@ -6,7 +6,7 @@ use takt_ua::{DateTime, NodeIdRef, StatusCode};
 
 use crate::open_channel::Message;
 
-/// The RequestHandle of an encoded request: what the client matches a fault by, besides the RequestId.
+/// Returns the RequestHandle of an encoded request: the client matches a fault by it, besides the RequestId.
 pub(crate) fn handle_of_request(body: &[u8]) -> Option<u32> {
     let mut d = Decoder::new(body);
     NodeIdRef::skip(&mut d).ok()?; // TypeId
@@ -15,7 +15,7 @@ pub(crate) fn handle_of_request(body: &[u8]) -> Option<u32> {
     d.u32().ok()
 }
 
-/// The RequestHandle in an encoded response.
+/// Returns the RequestHandle in an encoded response.
 pub(crate) fn handle_of_response(body: &[u8]) -> Option<u32> {
     let mut d = Decoder::new(body);
     NodeIdRef::skip(&mut d).ok()?; // TypeId

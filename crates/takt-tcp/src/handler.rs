@@ -1,4 +1,4 @@
-//! Whoever answers the requests that a [`TcpServer`](crate::TcpServer) receives.
+//! Handler of the requests that a [`TcpServer`](crate::TcpServer) receives.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,25 +7,25 @@ use takt_ua::binary::Encoder;
 
 use crate::server_event::ChannelDescription;
 
-/// What became of a request.
+/// Result of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The response was encoded. If nothing was, the client is told that it would have been too large.
+    /// The response was encoded. If nothing was encoded, the client is told that the response is too large.
     Complete,
-    /// The response will come by [`RequestHandler::take_completed`], after the connection's waker was called.
+    /// The response follows by [`RequestHandler::take_completed`], after the connection's waker was called.
     Deferred,
 }
 
-/// Tells the transport's thread that [`RequestHandler::take_completed`] has something; may be called from any thread, at any
-/// time, and costs a system call at most.
+/// Wakes the transport's thread because [`RequestHandler::take_completed`] has a response. It may be called from any
+/// thread at any time, and costs at most one system call.
 pub type CompletionWaker = Arc<dyn Fn() + Send + Sync>;
 
-/// Answers requests. Bodies are TypeId and structure in the OPC UA Binary DataEncoding (OPC 10000-6 5.2.9).
+/// Answers requests. Bodies are TypeId and structure in the OPC UA Binary DataEncoding (OPC 10000-6, 5.2.9).
 pub trait RequestHandler {
-    /// What the handler keeps for each SecureChannel.
+    /// State that the handler keeps for each SecureChannel.
     type Connection;
 
-    /// A SecureChannel was opened by the client at `address`.
+    /// Notes that the client at `address` has opened a SecureChannel.
     fn connect(
         &self,
         address: SocketAddr,
@@ -43,12 +43,13 @@ pub trait RequestHandler {
         response: &mut Encoder<'_>,
     ) -> Outcome;
 
-    /// Whether the client uses an activated Session: where memory or connections run out, those without one go first.
+    /// Returns whether the client uses an activated Session. When memory or connections run out, connections without
+    /// one are closed first.
     fn has_session(&self, connection: &Self::Connection) -> bool;
 
-    /// The next response that was deferred and is complete: its RequestId, TypeId and structure.
+    /// Returns the next response that was deferred and is complete: its RequestId, TypeId and structure.
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;
 
-    /// The SecureChannel is closed, for whatever reason.
+    /// Notes that the SecureChannel is closed, for any reason.
     fn disconnect(&self, connection: Self::Connection);
 }

@@ -1,4 +1,5 @@
-//! Hello, Acknowledge and Error, and the limits that the first two agree on (OPC 10000-6 7.1.2.3 to 7.1.2.5).
+//! Hello, Acknowledge and Error, and the limits that are negotiated by the first two (OPC 10000-6, 7.1.2.3 to
+//! 7.1.2.5).
 
 use takt_ua::StatusCode;
 use takt_ua::binary::{Decoder, EncodeError, Encoder};
@@ -7,25 +8,26 @@ use crate::chunk::{ChunkHeader, ChunkType, HEADER_SIZE, MessageType};
 use crate::endpoint_url::MAX_ENDPOINT_URL_LENGTH;
 use crate::error::TransportError;
 
-/// The smallest buffer that the standard allows without an ECC policy, in bytes (7.1.2.3).
+/// Smallest buffer size that the standard allows without an ECC policy, in bytes (OPC 10000-6, 7.1.2.3).
 pub const MIN_BUFFER_SIZE: u32 = 8192;
 
-/// The longest explanation in an Error message or abort chunk that is sent or looked at, in bytes (7.1.2.5).
+/// Largest length in bytes of a reason that is sent or read in an Error message or abort chunk
+/// (OPC 10000-6, 7.1.2.5).
 pub const MAX_REASON_LENGTH: usize = 4096;
 
-/// The version of the protocol that is spoken here.
+/// Protocol version of this implementation.
 pub(crate) const PROTOCOL_VERSION: u32 = 0;
 
-/// What one side of a connection accepts and sends. Where a limit is not the size of a buffer, 0 means none.
+/// Limits of what one side of a connection accepts and sends. 0 stands for no limit, except for buffer sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransportLimits {
-    /// Largest chunk that is received, in bytes; at least [`MIN_BUFFER_SIZE`].
+    /// Largest received chunk, in bytes; at least [`MIN_BUFFER_SIZE`].
     pub receive_buffer_size: u32,
-    /// Largest chunk that is sent, in bytes; at least [`MIN_BUFFER_SIZE`].
+    /// Largest sent chunk, in bytes; at least [`MIN_BUFFER_SIZE`].
     pub send_buffer_size: u32,
     /// Largest body of a received message, in bytes.
     pub max_message_size: u32,
-    /// Most chunks in a received message.
+    /// Largest number of chunks of a received message.
     pub max_chunk_count: u32,
     /// Largest body of a sent message, in bytes; a peer may allow less.
     pub max_sent_message_size: u32,
@@ -45,7 +47,7 @@ impl Default for TransportLimits {
 }
 
 impl TransportLimits {
-    /// What is left of our own limits after the peer's Hello or Acknowledge.
+    /// Returns the own limits, reduced to those of the peer's Hello or Acknowledge.
     fn negotiate(&self, peer: &PeerLimits) -> Self {
         let peer_max = unlimited_if_zero(peer.max_message_size);
         Self {
@@ -56,7 +58,7 @@ impl TransportLimits {
         }
     }
 
-    /// Buffer sizes below the standard's minimum are raised to it; 0 means no limit elsewhere.
+    /// Raises buffer sizes to the standard's minimum; elsewhere 0 means no limit.
     pub(crate) fn at_least_minimum(self) -> Self {
         Self {
             receive_buffer_size: self.receive_buffer_size.max(MIN_BUFFER_SIZE),
@@ -71,9 +73,9 @@ impl TransportLimits {
 /// Limits after negotiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NegotiatedLimits {
-    /// Ours, reduced to what the peer allows.
+    /// Own limits, reduced to what the peer allows.
     pub local: TransportLimits,
-    /// Most chunks that the peer takes in one message.
+    /// Largest number of chunks that the peer accepts in one message.
     pub max_sent_chunk_count: u32,
 }
 
@@ -121,7 +123,7 @@ impl PeerLimits {
         e.u32(self.max_chunk_count)
     }
 
-    /// Agrees with our own limits on the smaller ones.
+    /// Negotiates the smaller ones of these and the own limits.
     fn agree(&self, local: &TransportLimits) -> Result<NegotiatedLimits, TransportError> {
         for size in [self.receive_buffer_size, self.send_buffer_size] {
             if size < MIN_BUFFER_SIZE {
@@ -143,7 +145,7 @@ pub(crate) fn decoding<T>(
     result.map_err(|error| TransportError::Decoding { message, error })
 }
 
-/// What a server reads out of a Hello.
+/// Contents of a Hello that a server uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     pub(crate) endpoint_url: String,
@@ -151,11 +153,11 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// Reads the body of a Hello and agrees on limits.
+    /// Reads the body of a Hello and negotiates limits.
     pub(crate) fn decode(body: &[u8], local: &TransportLimits) -> Result<Self, TransportError> {
         let mut d = Decoder::new(body);
         let peer = PeerLimits::decode(&mut d, "Hello")?;
-        // Every version so far is 0, and a server answers with its own: a higher one is no reason to refuse.
+        // All versions so far are 0, and a server answers with its own version: a higher one is not refused.
         let url = d.byte_string().map_err(|_| TransportError::EndpointUrl)?;
         let url = url.unwrap_or_default();
         if url.len() > MAX_ENDPOINT_URL_LENGTH {
@@ -213,7 +215,8 @@ pub(crate) fn encode_reason(
     e.string((end > 0).then_some(&reason[..end]))
 }
 
-/// Reads the body of an Error message or abort chunk. A reason that is too long or no text is ignored (7.1.2.5).
+/// Reads the body of an Error message or abort chunk. A reason that is too long or not valid UTF-8 is ignored
+/// (OPC 10000-6, 7.1.2.5).
 pub(crate) fn decode_reason(body: &[u8]) -> Result<(StatusCode, String), TransportError> {
     let mut d = Decoder::new(body);
     let status = StatusCode(decoding("Error", d.u32())?);
@@ -242,8 +245,8 @@ fn emit(
     header.emit(&mut out[start..]);
 }
 
-/// More than the longest of these messages takes; also the most bytes of a message that a peer may send
-/// before limits are agreed.
+/// Largest size in bytes of a message that a peer may send before limits are negotiated; larger than all of these
+/// messages.
 pub(crate) const MAX_CONTROL_MESSAGE: usize = MIN_BUFFER_SIZE as usize;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The receiving half of a connection: bytes become chunks, chunks become messages (OPC 10000-6 6.7.2, 6.7.3, 6.7.7).
+//! Receiving half of a connection:
 
 use std::ops::Range;
 
@@ -12,35 +12,35 @@ use crate::receive_buffer::ReceiveBuffer;
 use crate::security::{ChunkSecurity, SecurityError};
 use crate::sequence::SequenceReceiver;
 
-/// A chunk that has arrived completely.
+/// A completely received chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunk {
     pub(crate) header: ChunkHeader,
-    /// Where it is in the receive buffer.
+    /// Its range in the receive buffer.
     pub(crate) range: Range<usize>,
 }
 
-/// Where the body of a complete message is.
+/// Location of the body of a complete message.
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
-    /// In the receive buffer: it was one chunk.
+    /// In the receive buffer: the message has one chunk.
     Received(Range<usize>),
     /// In the assembler.
     Assembled,
 }
 
-/// What a `MSG` chunk led to.
+/// Result of a `MSG` chunk.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// More chunks must follow.
     Incomplete,
-    /// A message.
+    /// A complete message.
     Complete { request_id: u32, body: Body },
-    /// The sender gave up; the body says why.
+    /// The sender aborted the message; the body has the reason.
     Aborted { request_id: u32, body: Range<usize> },
 }
 
-/// Bytes that have arrived, and what they are checked against.
+/// Received bytes, and the limits and numbers that they are checked against.
 #[derive(Debug)]
 pub(crate) struct Inbound {
     pub(crate) buffer: ReceiveBuffer,
@@ -50,12 +50,13 @@ pub(crate) struct Inbound {
     limit: usize,
     max_message_size: usize,
     max_chunk_count: u32,
-    /// Size of the chunk whose beginning has arrived, 0 when not known.
+    /// Size of the chunk whose beginning has arrived, 0 if not known.
     expected: usize,
 }
 
 impl Inbound {
-    /// Before limits are agreed on, only the small messages of the connection layer are received.
+    /// Creates an empty buffer. Before limits are negotiated, only the small messages of the connection layer are
+    /// received.
     pub(crate) fn new(channel_id: u32) -> Self {
         Self {
             buffer: ReceiveBuffer::new(MAX_CONTROL_MESSAGE),
@@ -69,7 +70,7 @@ impl Inbound {
         }
     }
 
-    /// Limits are agreed on.
+    /// Sets the negotiated limits.
     pub(crate) fn set_limits(&mut self, limits: &TransportLimits) {
         self.limit = limits.receive_buffer_size as usize;
         self.max_message_size = limits.max_message_size as usize;
@@ -77,18 +78,18 @@ impl Inbound {
         self.buffer.set_limit(self.limit);
     }
 
-    /// Room for more bytes from the peer.
+    /// Returns the buffer for more bytes from the peer.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.trim();
         self.buffer.space(self.expected)
     }
 
-    /// Gives back the memory of a large message that has been dealt with.
+    /// Frees the memory of a large message that has been handled.
     pub(crate) fn trim(&mut self) {
         self.assembler.trim();
     }
 
-    /// Gives back the memory that holds nothing; where `all` is set, what has arrived is forgotten too.
+    /// Frees unused memory; if `all` is set, received bytes are discarded too.
     pub(crate) fn release(&mut self, all: bool) {
         if all {
             self.buffer.take(usize::MAX);
@@ -98,17 +99,17 @@ impl Inbound {
         self.assembler.release();
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes of memory.
     pub(crate) const fn capacity(&self) -> usize {
         self.buffer.capacity() + self.assembler.capacity()
     }
 
-    /// Bytes of memory that the [`space`](Self::space) for the chunk that has begun takes.
+    /// Returns the number of bytes of memory that the [`space`](Self::space) for the chunk that has begun takes.
     pub(crate) fn capacity_for_space(&self) -> usize {
         self.buffer.capacity_for(self.expected) + self.assembler.capacity()
     }
 
-    /// Bytes of memory once the chunk with this header is taken in, at most.
+    /// Returns an upper bound of the number of bytes of memory after the chunk with this header is added.
     pub(crate) fn capacity_with(&self, header: &ChunkHeader) -> usize {
         let joins = header.message_type == MessageType::Message
             && match header.chunk_type {
@@ -123,12 +124,12 @@ impl Inbound {
         self.buffer.capacity() + self.assembler.capacity_with(header.size, max)
     }
 
-    /// Whether a chunk or a message has begun and its end is missing.
+    /// Returns whether a chunk or a message has begun and its end is missing.
     pub(crate) fn is_incomplete(&self) -> bool {
         !self.buffer.is_empty() || self.assembler.is_in_progress()
     }
 
-    /// The header of the next complete chunk.
+    /// Returns the header of the next complete chunk.
     pub(crate) fn peek_chunk(&mut self) -> Result<Option<ChunkHeader>, TransportError> {
         let unread = self.buffer.unread();
         self.expected = 0;
@@ -142,24 +143,24 @@ impl Inbound {
         Ok(Some(header))
     }
 
-    /// Takes out the chunk whose header was [seen](Self::peek_chunk).
+    /// Removes the chunk whose header was [read](Self::peek_chunk).
     pub(crate) fn take_chunk(&mut self, header: ChunkHeader) -> Chunk {
         let range = self.buffer.take(header.size);
         Chunk { header, range }
     }
 
-    /// Takes out the next complete chunk.
+    /// Removes the next complete chunk.
     pub(crate) fn next_chunk(&mut self) -> Result<Option<Chunk>, TransportError> {
         let header = self.peek_chunk()?;
         Ok(header.map(|header| self.take_chunk(header)))
     }
 
-    /// The bytes of a chunk.
+    /// Returns the bytes of a chunk.
     pub(crate) fn chunk(&self, chunk: &Chunk) -> &[u8] {
         self.buffer.get(chunk.range.clone())
     }
 
-    /// The body of a message.
+    /// Returns the body of a message.
     pub(crate) fn body(&self, body: &Body) -> &[u8] {
         match body {
             Body::Received(range) => self.buffer.get(range.clone()),
@@ -167,8 +168,8 @@ impl Inbound {
         }
     }
 
-    /// Checks that a `MSG` or `CLO` chunk belongs to this channel, and says under which token it is secured
-    /// (6.7.7: this comes first).
+    /// Checks that a `MSG` or `CLO` chunk belongs to this channel, and returns the TokenId that secures it
+    /// (OPC 10000-6, 6.7.7: this check comes first).
     pub(crate) fn token_of(&self, chunk: &Chunk) -> Result<u32, TransportError> {
         let bytes = self.chunk(chunk);
         match chunk::secure_channel_id(bytes) {
@@ -177,7 +178,7 @@ impl Inbound {
         }
     }
 
-    /// Verifies a chunk whose security header ends at `header`; returns its RequestId and where its body is.
+    /// Verifies a chunk whose security header ends at `header`; returns its RequestId and the range of its body.
     pub(crate) fn open(
         &mut self,
         chunk: &Chunk,

@@ -1,21 +1,21 @@
-//! opc.tcp: the OPC UA Connection Protocol and OPC UA Secure Conversation (OPC 10000-6 7.1 and 6.7), and the loops
+//! opc.tcp: the OPC UA Connection Protocol and OPC UA Secure Conversation (OPC 10000-6, 7.1 and 6.7), and the loops
 //! that drive them.
 //!
 //! Two layers:
 //!
-//! * State machines without sockets and clocks: [`ServerConnection`] and [`ClientConnection`] take bytes that
-//!   arrived and times that passed, and give events and bytes to send. They negotiate limits, check and build chunks,
-//!   keep security tokens and sequence numbers.
+//! * State machines without sockets and clocks: [`ServerConnection`] and [`ClientConnection`] take received bytes and
+//!   the time, and return events and bytes to send. They negotiate limits, check and build chunks, and keep security
+//!   tokens and sequence numbers.
 //! * Drivers with sockets: [`TcpServer`] serves many connections on one [`takt_rt::readiness::Readiness`],
 //!   [`TcpClient`] blocks or spins for its responses.
 //!
-//! What is in a message is not known here: requests are handed to a [`RequestHandler`] as encoded bytes. Sessions,
-//! GetEndpoints and everything else that is a service belongs to `takt-services`.
+//! This crate does not interpret message bodies: requests are passed to a [`RequestHandler`] as encoded bytes.
+//! Sessions, GetEndpoints and all other services belong to `takt-services`.
 //!
-//! On the hot path, a request that fits one chunk is a slice of the receive buffer, its response is encoded
-//! behind its headers in the send buffer, and both are one system call: no copies, no allocation.
+//! On the hot path nothing is copied or allocated: a request that fits one chunk is a slice of the receive buffer,
+//! its response is encoded behind its headers in the send buffer, and each takes one system call.
 //!
-//! Only SecurityPolicy None is implemented; [`SecurityPolicy`] is where others go. ReverseHello is refused.
+//! Only SecurityPolicy None is implemented; other policies implement [`SecurityPolicy`]. ReverseHello is refused.
 
 mod assembler;
 mod chunk;

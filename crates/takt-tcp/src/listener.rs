@@ -1,28 +1,28 @@
-//! Listening: where, and what to do when that does not work.
+//! Listening sockets, and errors with the fix.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use crate::endpoint_url::EndpointUrl;
 
-/// Why a server cannot listen, and what to do about it.
+/// Error of a server that cannot listen, with the fix.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// Another program, or another server of this one, listens there.
+    /// Another program, or another server of this program, listens there.
     #[error(
         "{url} is in use: end the program that listens on port {}, or choose another port (port 0 takes a free one)",
         url.port()
     )]
     AddressInUse {
-        /// Where it was to listen.
+        /// URL of the server.
         url: EndpointUrl,
     },
-    /// Ports below 1024 are reserved.
+    /// The port is below 1024 and reserved.
     #[error(
         "not allowed to listen on {url}: choose a port of 1024 or above, or give the program CAP_NET_BIND_SERVICE"
     )]
     PermissionDenied {
-        /// Where it was to listen.
+        /// URL of the server.
         url: EndpointUrl,
     },
     /// The address belongs to no network interface of this host.
@@ -30,23 +30,23 @@ pub enum BindError {
         "{url} is not an address of this host: use 127.0.0.1, 0.0.0.0 (all interfaces) or one that `ip address` shows"
     )]
     NotLocal {
-        /// Where it was to listen.
+        /// URL of the server.
         url: EndpointUrl,
     },
-    /// The host name stands for no address.
+    /// The host name has no address.
     #[error("cannot find an address for {url}: {error}")]
     Unresolved {
-        /// Where it was to listen.
+        /// URL of the server.
         url: EndpointUrl,
-        /// What the resolver said.
+        /// Error of the resolver.
         error: io::Error,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("cannot listen on {url}: {error}")]
     Other {
-        /// Where it was to listen.
+        /// URL of the server.
         url: EndpointUrl,
-        /// What the system said.
+        /// Error of the operating system.
         error: io::Error,
     },
 }
@@ -63,11 +63,11 @@ impl BindError {
     }
 }
 
-/// Clients that may wait to be accepted: as many as Linux allows by default (`net.core.somaxconn`). Above, they try again
-/// after a second.
+/// Number of clients that may wait to be accepted: the default limit of Linux (`net.core.somaxconn`). Further clients
+/// try again after a second.
 const BACKLOG: i32 = 4096;
 
-/// Listens on the first address of `url`'s host that works. Returns the socket, non-blocking, and its real address.
+/// Listens on the first usable address of `url`'s host. Returns the non-blocking socket and its actual address.
 pub(crate) fn listen(url: &EndpointUrl) -> Result<(TcpListener, SocketAddr), BindError> {
     let addresses = url.resolve().map_err(|error| BindError::Unresolved {
         url: url.clone(),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_others_are_refused() {
+    fn addresses_of_other_hosts_are_refused() {
         let url: EndpointUrl = "opc.tcp://192.0.2.1:0".parse().unwrap();
         assert!(matches!(listen(&url), Err(BindError::NotLocal { .. })));
     }

@@ -1,4 +1,5 @@
-//! Memory of one connection: charged to a budget of the server when a buffer grows, and refused where the budget is spent.
+//! Memory of one connection: charged to a budget of the server when a buffer grows, and refused when the budget is
+//! used up.
 
 use std::sync::Arc;
 
@@ -7,22 +8,23 @@ use takt_rt::memory_budget::{Charge, MemoryBudget};
 use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 
-/// Bytes of responses that every connection may hold whatever the budgets say, so that small requests are always served.
+/// Size in bytes of responses that every connection may hold, even if the budgets are used up, so that small requests
+/// are always served.
 pub(crate) const SMALL_RESPONSES: usize = 8 << 10;
 
-/// Bytes that every connection may hold in all: the first receive buffer and small responses.
+/// Total size in bytes that every connection may hold: the first receive buffer and small responses.
 pub(crate) const GRANTED: usize = (8 << 10) + SMALL_RESPONSES;
 
-/// Why memory is refused.
+/// Reason for which memory is refused.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// A budget lacks these bytes: other connections may make room.
+    /// A budget lacks this number of bytes: other connections may make room.
     Budget { bytes: usize },
     /// The connection itself may not hold more.
     Connection(TransportError),
 }
 
-/// The charge of one connection.
+/// Memory charge of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionMemory {
     config: Arc<ServerConnectionConfig>,
@@ -31,7 +33,7 @@ pub(crate) struct ConnectionMemory {
 }
 
 impl ConnectionMemory {
-    /// Nothing is held, and there is no Session.
+    /// Creates a charge of no bytes for a connection without a Session.
     pub(crate) fn new(config: Arc<ServerConnectionConfig>) -> Self {
         Self {
             charge: config.memory_without_session.empty_charge(),
@@ -40,7 +42,7 @@ impl ConnectionMemory {
         }
     }
 
-    /// Bytes that are charged.
+    /// Returns the number of bytes that are charged.
     pub(crate) fn held(&self) -> usize {
         self.charge.bytes()
     }
@@ -69,18 +71,18 @@ impl ConnectionMemory {
         self.has_session = has_session;
         let budget = self.budget().clone();
         if self.charge.move_to(&budget).is_err() {
-            // Without room there it stays where it is; the next request tries again.
+            // Without room in the other budget the charge is not moved; the next request tries again.
             self.has_session = !has_session;
         }
     }
 
-    /// Bytes that can be taken beyond those held.
+    /// Returns the number of bytes that can be charged in addition.
     pub(crate) fn room(&self) -> usize {
         let own = self.limit().saturating_sub(self.held());
         own.min(self.budget().available())
     }
 
-    /// Takes more, so that `bytes` in all are held, before they are allocated.
+    /// Raises the charge to `bytes` in total, before they are allocated.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Refused> {
         if bytes <= self.held() {
             return Ok(());
@@ -101,7 +103,7 @@ impl ConnectionMemory {
             .map_err(|_| Refused::Budget { bytes: more })
     }
 
-    /// Notes that `bytes` in all are allocated.
+    /// Sets the charge to `bytes`, which are allocated in total.
     pub(crate) fn note(&mut self, bytes: usize) {
         self.charge.force(bytes);
     }
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_little_is_granted_and_more_has_limits() {
+    fn small_buffers_are_granted_and_larger_ones_limited() {
         let mut memory = memory(120_000, 10);
         memory.grow(GRANTED).unwrap();
         assert_eq!(memory.config.memory.used(), GRANTED);
@@ -143,7 +145,7 @@ mod tests {
         memory.grow(100_000).unwrap();
         assert_eq!(memory.room(), 0);
         assert!(matches!(memory.grow(100_001), Err(Refused::Connection(_))));
-        // The budget for those without a Session has no room: the charge stays where it is.
+        // The budget for connections without a Session has no room: the charge is not moved.
         memory.set_session(false);
         assert_eq!(memory.config.memory_without_session.used(), 0);
         memory.note(10);

@@ -1,4 +1,5 @@
-//! OpenSecureChannel messages: the asymmetric security header (OPC 10000-6 6.7.2.3) and the service in it (6.7.4).
+//! OpenSecureChannel messages: the asymmetric security header (OPC 10000-6, 6.7.2.3) and the OpenSecureChannel
+//! service (OPC 10000-6, 6.7.4).
 
 use takt_ua::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
@@ -15,7 +16,7 @@ use crate::security::{ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, SECURITY_PO
 
 const OPEN: &str = "OpenSecureChannel";
 
-/// Room enough for the service itself, nonces included.
+/// Space in bytes that is sufficient for the service, nonces included.
 const MAX_BODY: usize = 4096;
 
 /// The asymmetric security header.
@@ -27,7 +28,7 @@ pub(crate) struct AsymmetricHeader {
 }
 
 impl AsymmetricHeader {
-    /// Reads the header of an `OPN` chunk; also returns where it ends.
+    /// Reads the header of an `OPN` chunk; also returns its end.
     pub(crate) fn parse(chunk: &[u8]) -> Result<(Self, usize), TransportError> {
         let limits = Limits {
             max_string_length: chunk.len(),
@@ -40,7 +41,7 @@ impl AsymmetricHeader {
             return Err(TransportError::SecurityPolicy("(too long)".into()));
         }
         let policy_uri = match String::from_utf8_lossy(uri) {
-            // Table 58: no URI is the same as None.
+            // Table 58: an empty URI stands for None.
             uri if uri.is_empty() => SECURITY_POLICY_NONE.into(),
             uri => uri.into_owned(),
         };
@@ -80,7 +81,7 @@ impl AsymmetricHeader {
                 e.bytes(&[0; SEQUENCE_HEADER_SIZE])
             })
             .and_then(|()| body.encode_message(&mut e));
-        debug_assert!(written.is_ok(), "everything in it is of bounded length");
+        debug_assert!(written.is_ok(), "all fields have bounded lengths");
         let body = out.len() - start - header - SEQUENCE_HEADER_SIZE;
         let size = security.sealed_size(header, body);
         out.resize(start + size, 0);
@@ -106,7 +107,7 @@ fn non_empty(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// A structure with its TypeId in front: the body of a message (OPC 10000-6 6.7.2.1, 5.2.9).
+/// A structure behind its TypeId: the body
 pub(crate) trait Message {
     fn encode_message(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
 }

@@ -1,5 +1,5 @@
-//! The sending half of a connection: messages are encoded in place behind their headers, cut into chunks where they
-//! are too long for one, and wait here until the socket takes them (OPC 10000-6 6.7.2 and 6.7.3).
+//! Sending half of a connection: messages are encoded in place behind their headers, divided into chunks if they are
+//! too long for one, and kept until the socket takes them (OPC 10000-6, 6.7.2 and 6.7.3).
 
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
@@ -13,21 +13,21 @@ use crate::hello::{NegotiatedLimits, encode_reason};
 use crate::sequence::SequenceSender;
 use crate::token::Token;
 
-/// Memory that is kept once everything is sent, in bytes.
+/// Size in bytes of the memory that is kept after everything is sent.
 const KEPT_CAPACITY: usize = 256 << 10;
 
-/// Bytes that a message may have even without [room](Outbound::room): a ServiceFault.
+/// Size in bytes of a message that is allowed even without [room](Outbound::room): a ServiceFault.
 const FAULT: usize = 256;
 
-/// Bytes before the body of a symmetric chunk.
+/// Number of bytes before the body of a symmetric chunk.
 const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
 
-/// Bytes that wait to be sent, and what is needed to make more.
+/// Unsent bytes, and the state for encoding more messages.
 #[derive(Debug)]
 pub(crate) struct Outbound {
     bytes: Vec<u8>,
     sent: usize,
-    /// Bytes of memory that may be allocated for messages.
+    /// Size in bytes of memory that may be allocated for messages.
     pub(crate) room: usize,
     pub(crate) sequence: SequenceSender,
     pub(crate) limits: NegotiatedLimits,
@@ -46,12 +46,12 @@ impl Outbound {
         }
     }
 
-    /// What is to be sent next.
+    /// Returns the unsent bytes.
     pub(crate) fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// The first `count` bytes of [`unsent`](Self::unsent) are sent.
+    /// Notes that the first `count` bytes of [`unsent`](Self::unsent) are sent.
     pub(crate) fn sent(&mut self, count: usize) {
         self.sent = (self.sent + count).min(self.bytes.len());
         if self.sent == self.bytes.len() {
@@ -61,25 +61,25 @@ impl Outbound {
                 self.bytes = Vec::new();
             }
         } else if self.sent >= KEPT_CAPACITY && self.sent >= self.bytes.len() / 2 {
-            // A peer that always leaves something unsent must not make the buffer grow for ever.
+            // Sent bytes are removed, so that the buffer stays small even if the peer always leaves some unsent.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes of memory.
     pub(crate) const fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Gives back the memory that holds nothing unsent.
+    /// Frees the memory that holds no unsent bytes.
     pub(crate) fn shrink(&mut self) {
         self.bytes.drain(..self.sent);
         self.sent = 0;
         self.bytes.shrink_to_fit();
     }
 
-    /// Forgets what is not sent. `false` if the peer has a part of a message already, whose end it will miss.
+    /// Discards the unsent bytes. Returns `false` if the peer has received a part of a message and will miss its end.
     pub(crate) fn forget(&mut self) -> bool {
         let is_clean = self.bytes.is_empty();
         self.bytes = Vec::new();
@@ -87,7 +87,7 @@ impl Outbound {
         is_clean
     }
 
-    /// Whether memory for a message of `body` bytes is there, or may be allocated.
+    /// Returns whether memory for a message of `body` bytes is allocated, or may be.
     pub(crate) fn has_room(&self, body: usize) -> bool {
         body <= self.max_body_by_memory()
     }
@@ -98,12 +98,12 @@ impl Outbound {
         total.max(FAULT)
     }
 
-    /// Where messages of the connection layer and `OPN` messages are appended.
+    /// Returns the buffer to which messages of the connection layer and `OPN` messages are appended.
     pub(crate) fn raw(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The largest body that `token` and the peer's limits allow.
+    /// Returns the largest body that `token` and the peer's limits allow.
     pub(crate) fn max_message(&self, token: &Token) -> usize {
         let max_body = self.max_body(token);
         let by_chunks = max_body.saturating_mul(self.limits.max_sent_chunk_count as usize);
@@ -115,9 +115,9 @@ impl Outbound {
         token.send().max_body(SYMMETRIC_HEADER_SIZE, chunk_size)
     }
 
-    /// Appends a message whose body `encode` writes. It may write nothing: then nothing is sent.
+    /// Appends a message whose body `encode` writes. If `encode` writes nothing, nothing is sent.
     ///
-    /// Returns what `encode` returned and whether there is a message. On an error nothing was appended.
+    /// Returns the result of `encode` and whether a message was appended. On an error nothing is appended.
     pub(crate) fn message<R>(
         &mut self,
         message_type: MessageType,
@@ -155,7 +155,7 @@ impl Outbound {
         Ok((result, true))
     }
 
-    /// Appends the chunk that aborts message `request_id`: the receiver takes it as its end (6.7.3).
+    /// Appends the chunk that aborts message `request_id`: it ends the message for the receiver (OPC 10000-6, 6.7.3).
     pub(crate) fn abort(
         &mut self,
         token: &Token,
@@ -168,7 +168,7 @@ impl Outbound {
         let limit = self.max_body(token);
         let mut encoder = Encoder::growing(&mut self.bytes, limit);
         if encode_reason(&mut encoder, status, reason).is_err() {
-            // Only a code without a reason is sure to fit the smallest chunk of any policy.
+            // Only a StatusCode without a reason always fits the smallest chunk of any policy.
             encoder.truncate(0);
             let _ = encode_reason(&mut encoder, status, "");
         }
@@ -184,7 +184,7 @@ impl Outbound {
         .inspect_err(|_| self.bytes.truncate(start))
     }
 
-    /// Moves the bodies of all chunks but the first back, so that there is room for the headers between them.
+    /// Moves the bodies of all chunks except the first towards the end, to make room for the headers between them.
     fn split(
         &mut self,
         message_type: MessageType,
@@ -221,8 +221,8 @@ impl Outbound {
         )
     }
 
-    /// Writes the headers of the chunk that starts at `start` and whose body is in place, and secures it. Bytes behind
-    /// its body are overwritten.
+    /// Writes the headers of the chunk that starts at `start` and whose body is in place, and secures it. Bytes
+    /// behind the body are overwritten.
     fn seal(
         &mut self,
         message_type: MessageType,

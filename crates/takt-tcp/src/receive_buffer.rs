@@ -1,11 +1,11 @@
-//! Bytes that have arrived and are not consumed yet: chunks are handed out from here without a copy.
+//! Buffer of received bytes that are not consumed yet: chunks are read from it without a copy.
 
 use std::ops::Range;
 
-/// Bytes to begin with: enough for Hello and OpenSecureChannel, and for most requests.
+/// Initial size in bytes: enough for Hello and OpenSecureChannel, and for most requests.
 const FIRST_CAPACITY: usize = 8192;
 
-/// A buffer that grows up to one chunk, and whose memory is initialised once.
+/// A buffer that grows up to the size of one chunk. Its memory is initialised once.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     bytes: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// An empty buffer without memory, for chunks of up to `limit` bytes.
+    /// Creates an empty buffer without memory, for chunks of up to `limit` bytes.
     pub(crate) const fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -23,12 +23,12 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Changes the largest chunk. A smaller limit than before does not give memory back.
+    /// Changes the largest chunk. A smaller limit does not free memory.
     pub(crate) const fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// Bytes of memory that [`space`](Self::space) takes for a chunk of `expected` bytes.
+    /// Returns the number of bytes of memory that [`space`](Self::space) takes for a chunk of `expected` bytes.
     pub(crate) fn capacity_for(&self, expected: usize) -> usize {
         let needed = expected.max(FIRST_CAPACITY).min(self.limit);
         if self.bytes.len() < needed {
@@ -38,12 +38,12 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes of memory.
     pub(crate) const fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Gives back the memory if nothing is in it that was not taken out.
+    /// Frees the memory if there are no unread bytes.
     pub(crate) fn release(&mut self) {
         if self.unread.is_empty() {
             self.bytes = Vec::new();
@@ -51,7 +51,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// What has arrived.
+    /// Returns the unread bytes.
     pub(crate) fn unread(&self) -> &[u8] {
         &self.bytes[self.unread.clone()]
     }
@@ -60,8 +60,8 @@ impl ReceiveBuffer {
         self.unread.is_empty()
     }
 
-    /// Room for more, where a chunk of `expected` bytes (0 when its size is not known yet) can be completed. Empty
-    /// only when the buffer is full of complete chunks, which have to be taken out first.
+    /// Returns space for more bytes, in which a chunk of `expected` bytes (0 if its size is not known yet) can be
+    /// completed. It is empty only if the buffer is full of complete chunks, which have to be taken out first.
     pub(crate) fn space(&mut self, expected: usize) -> &mut [u8] {
         if self.unread.is_empty() {
             self.unread = 0..0;
@@ -71,7 +71,7 @@ impl ReceiveBuffer {
             self.bytes.reserve_exact(capacity - self.bytes.len());
             self.bytes.resize(capacity, 0);
         }
-        // Chunks that are in the way at the end go to the front; so do all once the end is reached.
+        // Unread chunks are moved to the front if there is no room behind them, or if the end is reached.
         let end = self.unread.start + expected;
         if self.unread.start > 0 && (end > self.bytes.len() || self.unread.end == self.bytes.len())
         {
@@ -81,7 +81,7 @@ impl ReceiveBuffer {
         &mut self.bytes[self.unread.end..]
     }
 
-    /// `count` bytes were written to [`space`](Self::space).
+    /// Notes that `count` bytes were written to [`space`](Self::space).
     pub(crate) fn filled(&mut self, count: usize) {
         self.unread.end = (self.unread.end + count).min(self.bytes.len());
     }
@@ -93,12 +93,12 @@ impl ReceiveBuffer {
         start..self.unread.start
     }
 
-    /// Bytes that were taken out.
+    /// Returns the bytes that were taken out.
     pub(crate) fn get(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }
 
-    /// Bytes that were taken out, to decrypt them in place.
+    /// Returns the bytes that were taken out, to decrypt them in place.
     pub(crate) fn get_mut(&mut self, range: Range<usize>) -> &mut [u8] {
         &mut self.bytes[range]
     }

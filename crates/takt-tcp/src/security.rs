@@ -1,10 +1,10 @@
-//! What a SecurityPolicy adds to a SecureChannel, and the one that adds nothing (OPC 10000-6 6.1, 6.7.2 and
-//! 6.7.5; OPC 10000-7 for the policies themselves).
+//! SecurityPolicies: what they add to a SecureChannel, and SecurityPolicy None, which adds nothing (OPC 10000-6, 6.1,
+//! 6.7.2 and 6.7.5; OPC 10000-7 for the policies themselves).
 //!
-//! A [`SecurityPolicy`] makes [`ChunkSecurity`] objects: one for the `OPN` messages of a peer (asymmetric), and a
-//! pair for each security token (symmetric). A [`ChunkSecurity`] knows sizes and can sign, verify, encrypt and decrypt;
-//! where in a chunk that happens is the same for all policies and lives in its provided methods `seal` and `open`.
-//! A policy with authenticated encryption replaces those two.
+//! A [`SecurityPolicy`] creates [`ChunkSecurity`] objects: one for the `OPN` messages of a peer (asymmetric), and a
+//! pair for each security token (symmetric). A [`ChunkSecurity`] knows sizes and can sign, verify, encrypt and
+//! decrypt; the places in a chunk are the same for all policies and are implemented by its provided methods `seal`
+//! and `open`. A policy with authenticated encryption replaces those two.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use crate::chunk::SEQUENCE_HEADER_SIZE;
 /// The URI of SecurityPolicy None.
 pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
-/// The most bytes of a SecurityPolicyUri (OPC 10000-6 Table 58).
+/// Largest length in bytes of a SecurityPolicyUri (OPC 10000-6, Table 58).
 pub const MAX_SECURITY_POLICY_URI_LENGTH: usize = 255;
 
-/// A security check failed. What exactly stays in the log: the peer is told only that it failed (6.7.3).
+/// Failed security check. The details stay in the log: the peer is told only that a check failed
+/// (OPC 10000-6, 6.7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SecurityError {
     /// The chunk is shorter than signature and padding, or not a multiple of the cipher's block.
     #[error("a chunk is too short for its signature and padding")]
     Length,
-    /// The padding bytes are not what they must be.
+    /// The padding bytes are wrong.
     #[error("the padding of a chunk is wrong")]
     Padding,
     /// The signature does not fit the bytes.
@@ -34,25 +35,25 @@ pub enum SecurityError {
     /// The cipher failed.
     #[error("a chunk cannot be encrypted or decrypted")]
     Cipher,
-    /// The peer's certificate or its thumbprint of ours is not acceptable.
+    /// The peer's certificate, or the thumbprint that it sent of the own certificate, is not accepted.
     #[error("a certificate or certificate thumbprint is not acceptable")]
     Certificate,
-    /// Keys cannot be made from the nonces.
+    /// Keys cannot be derived from the nonces.
     #[error("no keys can be derived")]
     KeyDerivation,
-    /// The system gave no random numbers for a nonce.
+    /// The system returned no random numbers for a nonce.
     #[error("the system has no random numbers")]
     Random,
 }
 
-/// How much room a [`ChunkSecurity`] takes.
+/// Sizes of the signature and of the cipher's blocks of a [`ChunkSecurity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecuritySizes {
-    /// Bytes of a signature; 0 when nothing is signed.
+    /// Length of a signature in bytes; 0 if nothing is signed.
     pub signature: usize,
-    /// Bytes that the cipher takes at a time; 1 when nothing is encrypted.
+    /// Size of a plain text block in bytes; 1 if nothing is encrypted.
     pub plain_block: usize,
-    /// Bytes that come out of the cipher for each `plain_block`; 1 when nothing is encrypted.
+    /// Size of the cipher text for each `plain_block`, in bytes; 1 if nothing is encrypted.
     pub cipher_block: usize,
 }
 
@@ -68,7 +69,8 @@ impl SecuritySizes {
         self.cipher_block > 1
     }
 
-    /// Bytes of the padding's own length: one more for keys above 2048 bits (OPC 10000-6 Table 61).
+    /// Returns the number of bytes that hold the length of the padding: two for keys above 2048 bits (OPC 10000-6,
+    /// Table 61).
     const fn padding_size_bytes(self) -> usize {
         match self.cipher_block {
             0..=1 => 0,
@@ -80,13 +82,13 @@ impl SecuritySizes {
 
 /// Secures the chunks of one direction under one set of keys.
 pub trait ChunkSecurity: Send + Sync + fmt::Debug {
-    /// How much room signature and padding take.
+    /// Returns the sizes of signature and blocks.
     fn sizes(&self) -> SecuritySizes;
 
     /// Fills `signature` ([`SecuritySizes::signature`] bytes) with the signature of `data`.
     ///
     /// # Errors
-    /// [`SecurityError::Signature`] when the keys do not allow it.
+    /// [`SecurityError::Signature`] if the keys do not allow it.
     fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), SecurityError>;
 
     /// Checks `signature` over `data`, in constant time.
@@ -95,21 +97,21 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
     /// [`SecurityError::Signature`].
     fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), SecurityError>;
 
-    /// Encrypts in place: the first `plain` bytes of `buffer`, whole plain blocks, become as many cipher blocks, which
-    /// fill it.
+    /// Encrypts in place. The first `plain` bytes of `buffer`, which are whole plain blocks, become as many cipher
+    /// blocks, which fill the buffer.
     ///
     /// # Errors
     /// [`SecurityError::Cipher`].
     fn encrypt(&self, buffer: &mut [u8], plain: usize) -> Result<(), SecurityError>;
 
-    /// Decrypts in place whole cipher blocks; returns how many bytes at the front of `buffer` are plain text.
+    /// Decrypts whole cipher blocks in place; returns the number of bytes of plain text at the front of `buffer`.
     ///
     /// # Errors
     /// [`SecurityError::Cipher`].
     fn decrypt(&self, buffer: &mut [u8]) -> Result<usize, SecurityError>;
 
-    /// The most bytes of body that fit a chunk of `chunk_size` bytes whose encryption begins at `header`
-    /// (the end of the security header). Zero if not even the headers fit.
+    /// Returns the largest number of body bytes that fit a chunk of `chunk_size` bytes whose encryption begins at
+    /// `header` (the end of the security header). Returns 0 if the headers do not fit.
     fn max_body(&self, header: usize, chunk_size: usize) -> usize {
         let sizes = self.sizes();
         let room = chunk_size.saturating_sub(header);
@@ -121,7 +123,7 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         plain.saturating_sub(SEQUENCE_HEADER_SIZE + sizes.padding_size_bytes() + sizes.signature)
     }
 
-    /// Bytes of the finished chunk for `body` bytes of body.
+    /// Returns the size in bytes of the finished chunk for a body of `body` bytes.
     fn sealed_size(&self, header: usize, body: usize) -> usize {
         let sizes = self.sizes();
         let plain = SEQUENCE_HEADER_SIZE + body + sizes.padding_size_bytes() + sizes.signature;
@@ -132,8 +134,8 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Completes a chunk: `chunk` has [`sealed_size`](Self::sealed_size) bytes, of which headers and `body` bytes of body are
-    /// written. Adds padding and signature, then encrypts (OPC 10000-6 6.7.2.5).
+    /// Completes a chunk: `chunk` has [`sealed_size`](Self::sealed_size) bytes, of which headers and `body` bytes of
+    /// body are written. Adds padding and signature, then encrypts (OPC 10000-6, 6.7.2.5).
     ///
     /// # Errors
     /// Those of [`sign`](Self::sign) and [`encrypt`](Self::encrypt), [`SecurityError::Length`] for a wrong size.
@@ -148,7 +150,7 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
             let size_bytes = sizes.padding_size_bytes();
             plain = plain / sizes.cipher_block * sizes.plain_block;
             let padding = header + plain - sizes.signature - size_bytes - end;
-            // The low byte of the count is also what the padding consists of.
+            // Each padding byte has the value of the count's low byte.
             let [low, high] = u16::try_from(padding)
                 .map_err(|_| SecurityError::Padding)?
                 .to_le_bytes();
@@ -172,10 +174,10 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Undoes [`seal`](Self::seal) on a whole chunk and returns where its body ends.
+    /// Undoes [`seal`](Self::seal) on a whole chunk and returns the end of its body.
     ///
     /// # Errors
-    /// Any [`SecurityError`]; the chunk is not to be looked at then.
+    /// Any [`SecurityError`]; the chunk must not be used then.
     fn open(&self, chunk: &mut [u8], header: usize) -> Result<usize, SecurityError> {
         let sizes = self.sizes();
         let mut end = chunk.len();
@@ -222,45 +224,48 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
 /// The two directions of a security token.
 #[derive(Debug)]
 pub struct TokenSecurity {
-    /// Secures what is sent.
+    /// Security of sent chunks.
     pub send: Box<dyn ChunkSecurity>,
-    /// Checks what is received.
+    /// Security of received chunks.
     pub receive: Box<dyn ChunkSecurity>,
 }
 
-/// Who derives keys: client and server use the same two sets the other way round (OPC 10000-6 6.7.6).
+/// Side that derives keys: client and server use the same two sets in reversed roles (OPC 10000-6, 6.7.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The one that sends OpenSecureChannel.
+    /// The sender of OpenSecureChannel requests.
     Client,
-    /// The one that answers it.
+    /// The receiver of OpenSecureChannel requests.
     Server,
 }
 
-/// A set of algorithms, with this application's own certificate and key where it needs them.
+/// A set of algorithms, with this application's own certificate and key if it needs them.
 pub trait SecurityPolicy: Send + Sync + fmt::Debug {
-    /// Its URI, as sent in the asymmetric security header.
+    /// Returns the URI, as sent in the asymmetric security header.
     fn uri(&self) -> &str;
 
-    /// Whether `mode` goes with it.
+    /// Returns whether the policy allows `mode`.
     fn allows(&self, mode: MessageSecurityMode) -> bool;
 
-    /// Bytes of the nonces in OpenSecureChannel: SecureChannelNonceLength. Zero for none.
+    /// Returns the SecureChannelNonceLength: the length in bytes of the nonces in OpenSecureChannel. 0 stands for no
+    /// nonces.
     fn nonce_length(&self) -> usize;
 
-    /// LegacySequenceNumbers (OPC 10000-6 6.7.2.4): true for None and the RSA policies.
+    /// Returns LegacySequenceNumbers (OPC 10000-6, 6.7.2.4): true for None and the RSA policies.
     fn legacy_sequence_numbers(&self) -> bool {
         true
     }
 
-    /// This application's certificate chain (DER), sent as SenderCertificate; empty for none.
+    /// Returns this application's certificate chain (DER), sent as SenderCertificate; empty if there is none.
     fn certificate(&self) -> &[u8];
 
-    /// SHA-1 of `peer_certificate`'s leaf, sent as ReceiverCertificateThumbprint; empty for none.
+    /// Returns the SHA-1 thumbprint of `peer_certificate`'s leaf, sent as ReceiverCertificateThumbprint; empty if
+    /// there is none.
     fn thumbprint(&self, peer_certificate: &[u8]) -> Vec<u8>;
 
-    /// Checks the peer's certificate and its thumbprint of ours, and gives the security of the `OPN` messages exchanged
-    /// with it. `thumbprint` is `None` before the peer has sent one (a client's first message).
+    /// Checks the peer's certificate and the thumbprint that it sent of the own certificate, and returns the security
+    /// of the `OPN` messages exchanged with it. `thumbprint` is `None` before the peer has sent one (a client's first
+    /// message).
     ///
     /// # Errors
     /// [`SecurityError::Certificate`].
@@ -283,12 +288,12 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
     ) -> Result<TokenSecurity, SecurityError>;
 }
 
-/// SecurityPolicy None: no signature, no encryption; whoever can connect, can do everything.
+/// SecurityPolicy None: no signature and no encryption; every client that can connect has all rights.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSecurity;
 
 impl NoSecurity {
-    /// The policy as configurations take it.
+    /// Returns the policy in the form that configurations take.
     #[must_use]
     pub fn policy() -> Arc<dyn SecurityPolicy> {
         Arc::new(Self)
@@ -346,7 +351,7 @@ impl SecurityPolicy for NoSecurity {
         Vec::new()
     }
 
-    // OPC 10000-4 5.6.2.2: with None, a certificate is ignored.
+    // OPC 10000-4, 5.6.2.2: with None, a certificate is ignored.
     fn asymmetric(
         &self,
         _peer_certificate: &[u8],

@@ -1,16 +1,17 @@
-//! SequenceNumbers: counted up by one for each chunk, per direction, over all tokens of a channel (OPC 10000-6 6.7.2.4).
+//! SequenceNumbers: counted up by one for each chunk, per direction, over all tokens of a channel
+//! (OPC 10000-6, 6.7.2.4).
 //!
-//! The standard forbids using a number twice under one token. With a token lifetime of at most an hour a peer
-//! would have to send a million chunks each second to get there, so it is not counted.
+//! The standard forbids using a number twice under one token. With a token lifetime of at most an hour a peer would
+//! have to send a million chunks per second to reach that, so uses are not counted.
 
 use crate::error::TransportError;
 
-/// With legacy numbers, the highest that must be used before they may wrap.
+/// Highest legacy number that must be used before the numbers may wrap.
 const LEGACY_LAST: u32 = u32::MAX - 1024;
-/// With legacy numbers, what the first number after a wrap stays below.
+/// Upper bound (exclusive) of the first legacy number after a wrap.
 const LEGACY_FIRST: u32 = 1024;
 
-/// Gives out numbers.
+/// SequenceNumbers of sent chunks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SequenceSender {
     next: u32,
@@ -25,7 +26,7 @@ impl SequenceSender {
         }
     }
 
-    /// The number for the next chunk.
+    /// Returns the number for the next chunk.
     pub(crate) const fn take(&mut self) -> u32 {
         let number = self.next;
         self.next = if self.legacy && number > LEGACY_LAST {
@@ -42,7 +43,7 @@ impl SequenceSender {
     }
 }
 
-/// Checks numbers.
+/// Check of the SequenceNumbers of received chunks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SequenceReceiver {
     last: Option<u32>,
@@ -57,7 +58,7 @@ impl SequenceReceiver {
     /// Accepts `found` if it may follow what came before.
     pub(crate) fn accept(&mut self, found: u32) -> Result<(), TransportError> {
         let fits = match (self.last, self.legacy) {
-            // Legacy senders begin where they like.
+            // Legacy senders begin with any number.
             (None, legacy) => legacy || found == 0,
             (Some(last), true) => {
                 last.checked_add(1) == Some(found) || (last > LEGACY_LAST && found < LEGACY_FIRST)

@@ -1,4 +1,4 @@
-//! One accepted socket with its state machine and what the handler keeps for it.
+//! An accepted socket with its state machine and the handler's state for it.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,47 +15,48 @@ use crate::handler::{CompletionWaker, Outcome, RequestHandler};
 use crate::server_connection::ServerConnection;
 use crate::server_event::ServerEvent;
 
-/// How long a client may take to close its side after it was told why the connection ends. Closing at once would reset
-/// the connection if the client has sent more, and it might never read the Error message.
+/// Time that a client gets to close its side after the Error message. Closing at once would reset the connection if
+/// the client has sent more, and the client might never read the Error message.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What is to become of a connection.
+/// Next step for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Stay,
     Remove,
-    /// It needs this much memory more than there is, in bytes: make room and [serve](ServedConnection::serve) it, or end it.
+    /// The connection lacks this number of bytes of memory: make room and [serve](ServedConnection::serve) it, or end
+    /// it.
     Starve(usize),
 }
 
-/// How far a client has come. Those without a Session give way where connections run out.
+/// Progress of a client. Clients without a Session give way when connections run out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Stage {
-    /// Connected, and has said nothing.
+    /// Connected, nothing received.
     Connected,
-    /// Said Hello, and has no SecureChannel.
+    /// Hello received, no SecureChannel.
     Greeted,
-    /// Has a SecureChannel without an activated Session.
+    /// SecureChannel without an activated Session.
     Channel,
-    /// Uses an activated Session.
+    /// Activated Session in use.
     Session,
 }
 
 pub(crate) struct ServedConnection<C> {
     socket: OwnedFd,
     address: SocketAddr,
-    /// How many were accepted before.
+    /// Number of connections accepted before.
     number: u64,
     machine: ServerConnection,
-    /// What the handler keeps; `None` until the SecureChannel is open, and after.
+    /// State of the handler; `None` until the SecureChannel is open, and after it is closed.
     handled: Option<C>,
     waker: CompletionWaker,
-    /// What the Readiness is asked for.
+    /// Events that the Readiness waits for.
     pub(crate) interest: Interest,
-    /// Set when the connection has ended and only waits for the client to notice.
+    /// End of the wait for the client to close its side; set when the connection has ended.
     linger_until: Option<Instant>,
     said_all: bool,
-    /// When bytes were last received or sent.
+    /// Time at which bytes were last received or sent.
     last_progress: Instant,
 }
 
@@ -86,12 +87,12 @@ impl<C> ServedConnection<C> {
         self.address
     }
 
-    /// How many connections were accepted before.
+    /// Returns the number of connections accepted before.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Bytes of memory that its buffers take.
+    /// Returns the size of its buffers in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.machine.memory()
     }
@@ -100,7 +101,7 @@ impl<C> ServedConnection<C> {
         self.last_progress
     }
 
-    /// How far the client has come; `None` once the connection has ended.
+    /// Returns the progress of the client; `None` once the connection has ended.
     pub(crate) fn stage<H>(&self, handler: &H) -> Option<Stage>
     where
         H: RequestHandler<Connection = C>,
@@ -114,14 +115,14 @@ impl<C> ServedConnection<C> {
         })
     }
 
-    /// Gives back memory in which nothing is; says how much, in bytes.
+    /// Frees unused memory and returns its size in bytes.
     pub(crate) fn release_memory(&mut self) -> usize {
         let before = self.machine.memory();
         self.machine.release_memory();
         before - self.machine.memory()
     }
 
-    /// Ends the connection for the sake of others and gives back its memory.
+    /// Ends the connection in favour of other connections and frees its memory.
     pub(crate) fn abandon<H>(&mut self, handler: &H, error: &TransportError, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
@@ -138,17 +139,17 @@ impl<C> ServedConnection<C> {
         self.socket.as_fd()
     }
 
-    /// What the handler has to be told of when the connection goes.
+    /// Returns the handler's state, for the notification that the connection has ended.
     pub(crate) fn take_handled(&mut self) -> Option<C> {
         self.handled.take()
     }
 
-    /// Whether it has ended and only lingers.
+    /// Returns whether the connection has ended and only lingers.
     pub(crate) fn is_lingering(&self) -> bool {
         self.linger_until.is_some()
     }
 
-    /// What to wait for: no more requests while the client does not take its responses.
+    /// Returns the events to wait for: no requests while the client does not receive its responses.
     pub(crate) fn wanted_interest(&self) -> Interest {
         let write = if self.machine.transmit().is_empty() {
             Interest::NONE
@@ -169,7 +170,7 @@ impl<C> ServedConnection<C> {
         }
     }
 
-    /// The socket is ready.
+    /// Handles a ready socket.
     pub(crate) fn ready<H>(&mut self, event: Event, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
@@ -194,7 +195,7 @@ impl<C> ServedConnection<C> {
         self.serve(handler, now)
     }
 
-    /// Receives once: whatever is left makes the socket ready again. `false` at the end.
+    /// Receives once; remaining bytes make the socket ready again. Returns `false` at the end of the stream.
     fn receive(&mut self) -> Result<bool, Errno> {
         let space = self.machine.receive_space();
         let (_, count) = recv(&self.socket, space, RecvFlags::empty())?;
@@ -202,7 +203,7 @@ impl<C> ServedConnection<C> {
         Ok(count > 0)
     }
 
-    /// Handles what has been received and sends what there is to send.
+    /// Handles received bytes and sends pending bytes.
     pub(crate) fn serve<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
@@ -216,8 +217,8 @@ impl<C> ServedConnection<C> {
                 }
                 Err(error) => self.end(handler, &error, now),
             };
-            // Requests were left in the buffer because of unsent bytes, and those are gone: they will not make the
-            // socket ready again.
+            // Requests were left in the buffer because of unsent bytes. These bytes are sent now, and the requests do
+            // not make the socket ready again.
             let again = self.machine.is_held_back() && !self.machine.is_congested();
             if fate != Fate::Stay || self.is_lingering() || !again {
                 return fate;
@@ -233,7 +234,7 @@ impl<C> ServedConnection<C> {
             match event {
                 ServerEvent::Request(mut request) => {
                     let Some(handled) = &mut self.handled else {
-                        // The machine gives requests only after it said that the channel is open.
+                        // The state machine returns requests only after `Opened`.
                         return Err(TransportError::Closed);
                     };
                     let (id, body) = (request.request_id, request.body);
@@ -260,7 +261,7 @@ impl<C> ServedConnection<C> {
         Ok(Fate::Stay)
     }
 
-    /// The handler has completed deferred requests.
+    /// Sends the responses of deferred requests that the handler has completed.
     pub(crate) fn complete<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
@@ -280,7 +281,7 @@ impl<C> ServedConnection<C> {
         self.serve(handler, now)
     }
 
-    /// A deadline may have passed.
+    /// Checks the deadlines.
     pub(crate) fn handle_timeout<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
@@ -338,7 +339,7 @@ impl<C> ServedConnection<C> {
         self.say_all()
     }
 
-    /// Says that nothing more follows, once everything is sent.
+    /// Shuts down the sending side once everything is sent.
     fn say_all(&mut self) -> Fate {
         if self.machine.transmit().is_empty() && !self.said_all {
             self.said_all = true;
@@ -349,7 +350,7 @@ impl<C> ServedConnection<C> {
         Fate::Stay
     }
 
-    /// Throws away what still comes until the client closes its side.
+    /// Discards received bytes until the client closes its side.
     fn linger(&mut self, event: Event, now: Instant) -> Fate {
         if event.is_hangup() {
             return Fate::Remove;
@@ -370,7 +371,7 @@ impl<C> ServedConnection<C> {
         Fate::Stay
     }
 
-    /// Sends once: what the socket does not take now waits until it is ready for more.
+    /// Sends once; the remaining bytes wait until the socket is ready for more.
     fn flush(&mut self, now: Instant) -> Fate {
         let unsent = self.machine.transmit();
         if unsent.is_empty() {

@@ -1,5 +1,5 @@
-//! A SecureChannel as the server keeps it, and how OpenSecureChannel makes and renews it (OPC 10000-6 6.7.4, 6.7.7;
-//! OPC 10000-4 5.6.2).
+//! The server's state of a SecureChannel, and the handling of OpenSecureChannel (OPC 10000-6, 6.7.4 and 6.7.7;
+//! OPC 10000-4, 5.6.2).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ impl ServerChannel {
         }
         let (header, header_end) = AsymmetricHeader::parse(bytes)?;
         let policy = match channel {
-            // 6.7.7: a renewal uses the policy and the certificate of the channel.
+            // OPC 10000-6, 6.7.7: a renewal uses the policy and the certificate of the channel.
             Some(open) if open.policy.uri() != header.policy_uri => {
                 return Err(TransportError::SecurityPolicy(header.policy_uri));
             }
@@ -187,13 +187,13 @@ fn find_policy(
         .ok_or_else(|| TransportError::SecurityPolicy(uri.into()))
 }
 
-/// Checks the length of the peer's nonce and makes our own.
+/// Checks the length of the peer's nonce and creates the own nonce.
 pub(crate) fn make_nonce(
     policy: &dyn SecurityPolicy,
     peer_nonce: &[u8],
 ) -> Result<Vec<u8>, TransportError> {
     let expected = policy.nonce_length();
-    // Without nonces in the policy, whatever the peer sends is of no use and of no harm.
+    // If the policy has no nonces, the peer's nonce is ignored.
     if expected > 0 && peer_nonce.len() != expected {
         let found = peer_nonce.len();
         return Err(TransportError::Nonce { expected, found });
@@ -201,7 +201,7 @@ pub(crate) fn make_nonce(
     random_nonce(policy)
 }
 
-/// A nonce as long as the policy demands.
+/// Returns a nonce as long as the policy demands.
 pub(crate) fn random_nonce(policy: &dyn SecurityPolicy) -> Result<Vec<u8>, TransportError> {
     let mut nonce = vec![0; policy.nonce_length()];
     if !nonce.is_empty() {
@@ -210,7 +210,7 @@ pub(crate) fn random_nonce(policy: &dyn SecurityPolicy) -> Result<Vec<u8>, Trans
     Ok(nonce)
 }
 
-/// A nonce as it is sent: null when there is none.
+/// Returns the field of a nonce: null if there is none.
 pub(crate) fn nonce_field(nonce: Vec<u8>) -> ByteString {
     if nonce.is_empty() {
         ByteString::null()

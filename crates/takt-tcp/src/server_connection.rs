@@ -1,9 +1,9 @@
-//! One client's connection as a state machine without a socket: HEL, OPN, MSG, CLO from the server's side (OPC 10000-6
-//! 6.7 and 7.1).
+//! One client's connection as a state machine without a socket: HEL, OPN, MSG, CLO from the server's side
+//! (OPC 10000-6, 6.7 and 7.1).
 //!
-//! The driver reads into [`receive_space`](ServerConnection::receive_space), says [`received`](ServerConnection::received),
-//! takes events with [`poll`](ServerConnection::poll) until there are none, and sends what
-//! [`transmit`](ServerConnection::transmit) shows. Time is an argument everywhere.
+//! The driver reads into [`receive_space`](ServerConnection::receive_space), calls
+//! [`received`](ServerConnection::received), takes events with [`poll`](ServerConnection::poll) until there are none,
+//! and sends the bytes of [`transmit`](ServerConnection::transmit). The time is always an argument.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,9 +40,9 @@ pub struct ServerConnection {
     channel: Option<ServerChannel>,
     deferred: usize,
     memory: ConnectionMemory,
-    /// Polling stopped because of congestion.
+    /// True if polling stopped because of congestion.
     held_back: bool,
-    /// For Hello and OpenSecureChannel.
+    /// Deadline for Hello and OpenSecureChannel.
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
     send_deadline: Option<Instant>,
@@ -57,8 +57,8 @@ enum Step {
 }
 
 impl ServerConnection {
-    /// A connection that was accepted `now`. `channel_id` shall be unique among the server's connections and not
-    /// repeat soon after a restart (6.7.2.2).
+    /// Creates a connection that was accepted `now`. `channel_id` shall be unique among the server's connections and
+    /// not repeat soon after a restart (OPC 10000-6, 6.7.2.2).
     #[must_use]
     pub fn new(config: Arc<ServerConnectionConfig>, channel_id: u32, now: Instant) -> Self {
         let limits = NegotiatedLimits {
@@ -81,22 +81,23 @@ impl ServerConnection {
         }
     }
 
-    /// Where to receive into. Empty when requests that are complete have to be [polled](Self::poll) first.
+    /// Returns the buffer for received bytes. It is empty while complete requests have to be [polled](Self::poll)
+    /// first.
     pub fn receive_space(&mut self) -> &mut [u8] {
         self.inbound.space()
     }
 
-    /// `count` bytes came into [`receive_space`](Self::receive_space).
+    /// Notes that `count` bytes were written to [`receive_space`](Self::receive_space).
     pub fn received(&mut self, count: usize) {
         self.inbound.buffer.filled(count);
     }
 
-    /// The next thing to do, until there is none. To be called after bytes were received, and after bytes were
+    /// Returns the next event, or `None` if there is none. Call it after bytes were received, and after bytes were
     /// sent if the connection [was congested](Self::is_congested).
     ///
     /// # Errors
-    /// What ends the connection: send what is left to [`transmit`](Self::transmit), the Error message for the client, and
-    /// close.
+    /// The error that ends the connection: send the remaining bytes of [`transmit`](Self::transmit), which include
+    /// the Error message for the client, and close the socket.
     pub fn poll(&mut self, now: Instant) -> Result<Option<ServerEvent<'_>>, TransportError> {
         let step = match self.advance(now) {
             Ok(step) => step,
@@ -125,15 +126,15 @@ impl ServerConnection {
         })
     }
 
-    /// Goes on until something is to be told.
+    /// Continues until there is an event.
     fn advance(&mut self, now: Instant) -> Result<Step, TransportError> {
-        // What was given out is dealt with.
+        // The previous event has been handled.
         self.inbound.trim();
         self.recount();
         loop {
             self.held_back = self.state != State::Closed && self.is_congested();
             if self.state == State::Closed || self.held_back {
-                // Whoever is not read from cannot be late.
+                // A client that is not read from cannot be late.
                 self.chunk_deadline = None;
                 return Ok(Step::Nothing);
             }
@@ -178,7 +179,7 @@ impl ServerConnection {
                     let token_id = self.inbound.token_of(&chunk)?;
                     let channel = self.channel.as_mut().ok_or(TransportError::Closed)?;
                     let security = channel.tokens.receive(token_id, now)?;
-                    // 7.1.4: the body says nothing, but a forged one must not close the channel.
+                    // OPC 10000-6, 7.1.4: the body has no meaning, but a forged message must not close the channel.
                     self.inbound.open(&chunk, SYMMETRIC_HEADER_SIZE, security)?;
                     self.state = State::Closed;
                     return Ok(Step::Closed);
@@ -204,7 +205,7 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Issues or renews a token; says whether the channel is new.
+    /// Issues or renews a token; returns whether the channel is new.
     fn open(&mut self, chunk: &Chunk, now: Instant) -> Result<bool, TransportError> {
         let is_new = self.channel.is_none();
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
@@ -220,11 +221,11 @@ impl ServerConnection {
         Ok(is_new)
     }
 
-    /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. One that
-    /// is too large for the client becomes a ServiceFault.
+    /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. A
+    /// response that is too large for the client is replaced by a ServiceFault.
     ///
     /// # Errors
-    /// When it cannot be secured, or the connection is closed.
+    /// An error if the response cannot be secured or the connection is closed.
     pub fn respond_deferred(
         &mut self,
         request_id: u32,
@@ -259,41 +260,41 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Charges what the buffers take now.
+    /// Charges the current size of the buffers.
     fn recount(&mut self) {
         let total = self.inbound.capacity() + self.outbound.capacity();
         if total == self.memory.held() {
             return;
         }
         if self.memory.grow(total).is_err() {
-            // Buffers for responses double when they grow; what was written fits.
+            // Buffers for responses double when they grow; the written bytes fit.
             self.outbound.shrink();
         }
         let total = self.inbound.capacity() + self.outbound.capacity();
         self.memory.note(total);
     }
 
-    /// Bytes of memory that the connection holds. They are charged to a budget of its
+    /// Returns the number of bytes of memory that the connection holds. They are charged to a budget of its
     /// [configuration](ServerConnectionConfig::memory).
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory.held()
     }
 
-    /// Says whether the client uses an activated Session, which decides about the budget that memory is charged to.
+    /// Sets whether the client uses an activated Session, which decides the budget that memory is charged to.
     pub fn set_session(&mut self, has_session: bool) {
         self.memory.set_session(has_session);
     }
 
-    /// Gives back memory in which nothing is.
+    /// Frees unused memory.
     pub fn release_memory(&mut self) {
         self.inbound.release(false);
         self.outbound.shrink();
         self.recount();
     }
 
-    /// Ends the connection for the sake of others and gives back its memory. `true` if an Error message is left to be sent;
-    /// `false` if the client has received a part of another message and would not understand it.
+    /// Ends the connection in favour of other connections and frees its memory. Returns `true` if an Error message
+    /// has to be sent, and `false` if the client has received a part of another message and could not parse one.
     pub fn abandon(&mut self, error: &TransportError) -> bool {
         let is_clean = self.outbound.forget() && self.state != State::Closed;
         self.fail(error);
@@ -304,13 +305,13 @@ impl ServerConnection {
         is_clean
     }
 
-    /// What is to be sent; empty when nothing is.
+    /// Returns the bytes to be sent; empty if there are none.
     #[must_use]
     pub fn transmit(&self) -> &[u8] {
         self.outbound.unsent()
     }
 
-    /// `count` bytes of [`transmit`](Self::transmit) were sent; 0 when the socket takes nothing now.
+    /// Notes that `count` bytes of [`transmit`](Self::transmit) were sent; 0 if the socket takes none now.
     pub fn transmitted(&mut self, count: usize, now: Instant) {
         self.outbound.sent(count);
         self.recount();
@@ -321,36 +322,36 @@ impl ServerConnection {
         };
     }
 
-    /// Whether the client takes its responses so slowly, or has so many outstanding, that no more requests are handled:
-    /// then nothing shall be received either.
+    /// Returns whether no more requests are handled because the client receives its responses too slowly, or has too
+    /// many outstanding. Then nothing shall be received either.
     #[must_use]
     pub fn is_congested(&self) -> bool {
         let unsent = self.outbound.unsent().len();
         unsent > self.config.max_unsent
             || self.deferred >= self.config.max_deferred
-            // Without memory for more responses requests wait until some of these are sent.
+            // Without memory for more responses, requests wait until some responses are sent.
             || unsent > SMALL_RESPONSES && self.memory.room() < SMALL_RESPONSES
     }
 
-    /// How far the client has come with Hello and OpenSecureChannel.
+    /// Returns whether the Hello was received.
     pub(crate) const fn has_said_hello(&self) -> bool {
         !matches!(self.state, State::AwaitHello)
     }
 
-    /// Whether the last [`poll`](Self::poll) stopped because the connection was congested: requests may have been received
-    /// that were not given out.
+    /// Returns whether the last [`poll`](Self::poll) stopped because the connection was congested: received requests
+    /// may not have been returned yet.
     #[must_use]
     pub fn is_held_back(&self) -> bool {
         self.held_back
     }
 
-    /// Whether the SecureChannel has been closed, by either side.
+    /// Returns whether the SecureChannel has been closed, by either side.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.state == State::Closed
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         let state = match (self.state, &self.channel) {
@@ -364,10 +365,10 @@ impl ServerConnection {
             .min()
     }
 
-    /// Ends the connection if the client is too late with something.
+    /// Ends the connection if the client has missed a deadline.
     ///
     /// # Errors
-    /// What it is late with; as for [`poll`](Self::poll).
+    /// The missed deadline; as for [`poll`](Self::poll).
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
         let over = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
         let error = match (self.state, &self.channel) {
@@ -389,7 +390,7 @@ impl ServerConnection {
         Err(error)
     }
 
-    /// Ends the connection from this side: an Error message is left to be sent, nothing more is received.
+    /// Ends the connection from this side: an Error message has to be sent, and nothing more is received.
     pub fn fail(&mut self, error: &TransportError) {
         self.close(error.status_code(), &error.public_reason());
     }
@@ -407,7 +408,7 @@ impl ServerConnection {
     }
 }
 
-/// Bytes of memory that may be allocated for responses.
+/// Returns the size in bytes of the memory that may be allocated for responses.
 fn response_room(memory: &ConnectionMemory, outbound: &Outbound) -> usize {
     let small = SMALL_RESPONSES.saturating_sub(outbound.unsent().len());
     memory.room().max(small)

@@ -1,4 +1,4 @@
-//! What a [`ServerConnection`](crate::ServerConnection) tells its driver, and how a request is answered.
+//! Events that a [`ServerConnection`](crate::ServerConnection) reports to its driver, and responses to requests.
 
 use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
@@ -10,42 +10,42 @@ use crate::fault;
 use crate::outbound::Outbound;
 use crate::token::Token;
 
-/// What a [`ServerConnection`](crate::ServerConnection) has to say.
+/// Events of a [`ServerConnection`](crate::ServerConnection).
 #[derive(Debug)]
 pub enum ServerEvent<'a> {
     /// The SecureChannel is open.
     Opened(ChannelDescription<'a>),
     /// A request to be answered.
     Request(Request<'a>),
-    /// What has arrived needs this much memory more than the budget has, in bytes: make room and poll again, or
+    /// The received bytes need more memory than the budget has: make room and poll again, or
     /// [end](crate::ServerConnection::fail) the connection.
     OutOfMemory {
-        /// What is lacking, at most.
+        /// Upper bound of the lacking memory, in bytes.
         bytes: usize,
     },
-    /// The client closed the SecureChannel: close the socket (7.1.4).
+    /// The client closed the SecureChannel: close the socket (OPC 10000-6, 7.1.4).
     Closed,
 }
 
-/// What is known of a SecureChannel.
+/// Description of a SecureChannel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelDescription<'a> {
     /// Its SecureChannelId.
     pub channel_id: u32,
-    /// The EndpointUrl of the client's Hello, as it came.
+    /// EndpointUrl of the client's Hello, unchanged.
     pub endpoint_url: &'a str,
     /// The SecurityPolicy's URI.
     pub security_policy_uri: &'a str,
-    /// Whether messages are signed and encrypted.
+    /// MessageSecurityMode: whether messages are signed and encrypted.
     pub security_mode: MessageSecurityMode,
     /// The client's certificate (DER); empty with SecurityPolicy None.
     pub client_certificate: &'a [u8],
 }
 
-/// A request in the receive buffer, and the place where its response goes.
+/// A request in the receive buffer, and the buffer for its response.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Identifies it on this connection.
+    /// RequestId, which identifies the request on this connection.
     pub request_id: u32,
     /// TypeId and structure, in the OPC UA Binary DataEncoding.
     pub body: &'a [u8],
@@ -55,11 +55,12 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Lets `encode` write the response (TypeId and structure) straight behind its headers in the send buffer. The encoder's
-    /// limit is what this client accepts. Writing nothing sends nothing; the returned flag tells.
+    /// Lets `encode` write the response (TypeId and structure) straight behind its headers in the send buffer. The
+    /// encoder's limit is what this client accepts. If nothing is written, nothing is sent; the returned flag tells
+    /// whether a response was sent.
     ///
     /// # Errors
-    /// When the response cannot be secured; the connection is of no more use then.
+    /// An error if the response cannot be secured; the connection can no longer be used then.
     pub fn respond<R>(
         &mut self,
         encode: impl FnOnce(&mut Encoder<'_>) -> R,
@@ -69,7 +70,7 @@ impl Request<'_> {
             .message(kind, self.token, self.request_id, encode)
     }
 
-    /// Answers with a ServiceFault, or with an abort chunk where the request is not even a request.
+    /// Answers with a ServiceFault, or with an abort chunk if the body is not a request.
     ///
     /// # Errors
     /// As for [`respond`](Self::respond).
@@ -78,13 +79,14 @@ impl Request<'_> {
         send_fault(self.outbound, self.token, self.request_id, handle, status)
     }
 
-    /// The response comes later, by [`ServerConnection::respond_deferred`](crate::ServerConnection::respond_deferred).
+    /// Defers the response, which follows by
+    /// [`ServerConnection::respond_deferred`](crate::ServerConnection::respond_deferred).
     pub fn defer(self) {
         *self.deferred += 1;
     }
 }
 
-/// Answers with a ServiceFault, or with an abort chunk if there is no request to be answered.
+/// Answers with a ServiceFault, or with an abort chunk if the body is not a request.
 pub(crate) fn send_fault(
     outbound: &mut Outbound,
     token: &Token,

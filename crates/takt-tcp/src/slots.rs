@@ -1,7 +1,6 @@
-//! A table whose ids are never used for two things: an event for a connection that is gone must not reach the next one
-//! in its place.
+//! A table that never reuses an id: an event for a connection that is gone cannot reach the next one in its place.
 
-/// Bits of an id that say which slot; the 32 above count how often it was used.
+/// Number of lower bits of an id that hold the index of the slot; the 32 bits above count the uses of the slot.
 const INDEX_BITS: u32 = 22;
 
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl<T> Slots<T> {
         self.len
     }
 
-    /// The id that [`insert`](Self::insert) will use.
+    /// Returns the id that [`insert`](Self::insert) will use.
     pub(crate) fn next_id(&self) -> u64 {
         match self.free.last() {
             Some(&index) => id(index, self.slots[index].generation),
@@ -38,7 +37,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Puts `value` in under [`next_id`](Self::next_id).
+    /// Inserts `value` under [`next_id`](Self::next_id).
     pub(crate) fn insert(&mut self, value: T) -> &mut T {
         self.len += 1;
         let index = self.free.pop().unwrap_or_else(|| {
@@ -74,18 +73,19 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// All values with their ids.
+    /// Returns all values with their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(index, slot)| Some((id(index, slot.generation), slot.value.as_ref()?)))
     }
 
-    /// How many places there are, taken or not: what [`id_at`](Self::id_at) may be asked for.
+    /// Returns the number of places, used or not: the upper bound for [`id_at`](Self::id_at).
     pub(crate) const fn places(&self) -> usize {
         self.slots.len()
     }
 
-    /// The id of the value in place `index`. To go through all values while some are removed, without a list of them.
+    /// Returns the id of the value in place `index`. It allows iteration over all values while some are removed,
+    /// without a list of ids.
     pub(crate) fn id_at(&self, index: usize) -> Option<u64> {
         let slot = self.slots.get(index)?;
         slot.value.as_ref().map(|_| id(index, slot.generation))

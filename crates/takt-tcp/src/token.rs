@@ -1,5 +1,5 @@
-//! Security tokens: which one secures what is sent, and which ones are accepted (OPC 10000-4 5.6.2.1,
-//! OPC 10000-6 6.7.4).
+//! Security tokens: the one that secures sent messages, and those that are accepted (OPC 10000-4, 5.6.2.1;
+//! OPC 10000-6, 6.7.4).
 
 use std::time::{Duration, Instant};
 
@@ -38,13 +38,13 @@ impl Token {
         self.created + self.lifetime
     }
 
-    /// When a client renews: after 75 % of the lifetime.
+    /// Returns the time of a client's renewal: after 75 % of the lifetime.
     pub(crate) fn renew_at(&self) -> Instant {
         self.created + self.lifetime / 4 * 3
     }
 
-    /// Messages secured with an expired token are accepted for another 25 % of its lifetime, because clocks
-    /// differ and messages take time.
+    /// Returns the end of the time in which messages secured with the token are accepted: 25 % of its lifetime after
+    /// its expiry, because clocks differ and messages take time.
     pub(crate) fn accepted_until(&self) -> Instant {
         self.expires() + self.lifetime / 4
     }
@@ -54,8 +54,8 @@ impl Token {
     }
 }
 
-/// Renewed tokens that a server keeps before the client has used one: the newest, and the one that the client may
-/// still use while the response with the newest is under way.
+/// Largest number of renewed tokens that a server keeps before the client has used one: the newest, and the one that
+/// the client may still use while the response with the newest is under way.
 const MAX_UNUSED: usize = 2;
 
 /// Tokens of a server. A renewed token is not used for sending before the client has used it, because until then
@@ -83,7 +83,7 @@ impl ServerTokens {
         self.renewed.push(token);
     }
 
-    /// The security for a chunk that names token `id`.
+    /// Returns the security for a chunk that names token `id`.
     pub(crate) fn receive(
         &self,
         id: u32,
@@ -106,13 +106,13 @@ impl ServerTokens {
         }
     }
 
-    /// The token for sending: the oldest that has not expired, because the client certainly knows it.
+    /// Returns the token for sending: the oldest that has not expired, because the client certainly knows it.
     pub(crate) fn sending(&self, now: Instant) -> &Token {
         let valid = self.all().find(|token| now < token.expires());
         valid.unwrap_or_else(|| self.renewed.last().unwrap_or(&self.current))
     }
 
-    /// The time from which on no token is accepted any more.
+    /// Returns the time from which on no token is accepted any more.
     pub(crate) fn accepted_until(&self) -> Instant {
         let renewed = self.renewed.iter().map(Token::accepted_until);
         renewed.fold(self.current.accepted_until(), Instant::max)
@@ -123,8 +123,7 @@ impl ServerTokens {
     }
 }
 
-/// A client's tokens. A renewed one is used at once; the one before is accepted while responses secured with it may
-/// be under way.
+/// Tokens of a client. A renewed one is used
 #[derive(Debug)]
 pub(crate) struct ClientTokens {
     current: Token,
@@ -147,7 +146,7 @@ impl ClientTokens {
         &self.current
     }
 
-    /// The security for a chunk that names token `id`.
+    /// Returns the security for a chunk that names token `id`.
     pub(crate) fn receive(
         &self,
         id: u32,
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_may_use_the_last_token_while_the_next_is_under_way() {
+    fn the_last_token_is_accepted_while_the_next_is_under_way() {
         let start = Instant::now();
         let mut tokens = ServerTokens::new(token(1, start));
         tokens.renew(token(2, after(start, 75)));

@@ -13,7 +13,7 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: everything is passed on to the system's allocator as it came; counting touches no memory that is allocated.
+// SAFETY: all calls are passed to the system's allocator unchanged; counting touches no allocated memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
@@ -39,7 +39,8 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn ten_thousand_requests_without_an_allocation() {
     const PATIENCE: Duration = Duration::from_secs(60);
-    // Its alarm was set for the handshake, and goes off between the requests: looking through deadlines allocates nothing either.
+    // Its alarm was set for the handshake, and goes off between the requests: looking through deadlines allocates
+    // nothing either.
     let mut config = TcpServerConfig::default();
     config.connection.handshake_timeout = Duration::from_millis(200);
     let server = EchoServer::start(config);
@@ -54,7 +55,8 @@ fn ten_thousand_requests_without_an_allocation() {
             assert_eq!(response.len(), size);
         };
         (0..100).for_each(|_| round());
-        // The test's own machinery allocates now and then, in another thread; what a request allocates is allocated in every run.
+        // The test's own machinery allocates now and then, in another thread; what a request allocates is allocated
+        // in every run.
         let mut run = || {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             (0..10_000).for_each(|_| round());

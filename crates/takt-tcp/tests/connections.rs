@@ -1,4 +1,4 @@
-//! Client and server state machines talking to each other in memory.
+//! Client and server state machines connected in memory.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -345,7 +345,7 @@ fn a_client_that_does_not_read_is_not_served_any_further() {
     }
     assert_eq!(served, 98, "until 100 000 bytes wait");
     assert!(pair.server.transmit().len() < 102_000);
-    // Not being read is nobody's delay but the client's own: it is the send deadline that runs.
+    // The client delays itself by not reading: the send deadline runs.
     let now = pair.now;
     pair.server.transmitted(10, now);
     pair.wait(Duration::from_secs(29));

@@ -1,4 +1,4 @@
-//! Which connections give way when there are too many (OPC 10000-4, 5.6.2.1).
+//! Choice of the connections that give way when there are too many (OPC 10000-4, 5.6.2.1).
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -35,7 +35,7 @@ fn activate(client: &mut TcpClient) {
     );
 }
 
-/// A client that stays as it is once `bytes` are sent.
+/// Returns a client that does nothing more once `bytes` are sent.
 fn stalled(server: &EchoServer, bytes: &[u8], answers: usize) -> TcpStream {
     let mut stream = server.raw();
     stream.write_all(bytes).unwrap();
@@ -86,7 +86,7 @@ fn half_open_connections_do_not_lock_out_others() {
         for other in &mut others {
             assert_eq!(other.request(PATIENCE, |e| e.u8(1)).unwrap(), [1]);
         }
-        // The oldest of the crowd was told why it had to go.
+        // The oldest of the crowd received the reason in an Error message.
         let last = rest(&mut crowd[0]);
         assert_eq!(error_message(&last).0, StatusCode::BadTcpNotEnoughResources);
         drop((crowd, others));
@@ -95,7 +95,7 @@ fn half_open_connections_do_not_lock_out_others() {
 }
 
 #[test]
-fn a_crowd_displaces_itself_and_not_who_has_come_further() {
+fn a_crowd_displaces_itself_and_not_clients_with_more_progress() {
     let server = server(10);
     let mut slow = server.raw();
     slow.write_all(&hello(65536, 65536, 0, 0)).unwrap();

@@ -1,4 +1,4 @@
-//! Server and client over real sockets on loopback, with peers that behave and peers that do not.
+//! Server and client over real sockets on loopback, with correct peers and with peers that break the protocol.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -18,7 +18,7 @@ use takt_tcp::{
 };
 use takt_ua::StatusCode;
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn connect(server: &EchoServer) -> TcpClient {
@@ -36,7 +36,7 @@ fn server_with(connection: ServerConnectionConfig) -> EchoServer {
     })
 }
 
-/// Deadlines short enough for a test, and long enough for a peer that does what it should on a busy machine.
+/// Deadlines short enough for a test, and long enough for a correct peer on a loaded machine.
 fn hasty() -> ServerConnectionConfig {
     ServerConnectionConfig {
         handshake_timeout: Duration::from_secs(2),
@@ -124,7 +124,8 @@ fn a_late_response_is_not_taken_for_the_next() {
 #[test]
 fn tokens_are_renewed_under_way() {
     const TOKEN: Duration = Duration::from_secs(2);
-    // A client that does not get its turn for a quarter of the token's lifetime may lose its channel: then there is another try.
+    // A client that does not get its turn for a quarter of the token's lifetime may lose its channel: then there is
+    // another try.
     for _ in 0..5 {
         let (outcome, longest_pause) = renew_tokens(TOKEN);
         match outcome {
@@ -137,7 +138,7 @@ fn tokens_are_renewed_under_way() {
     panic!("no try without a long pause");
 }
 
-/// For three lifetimes of a token; says how long the clients did not get their turn at worst.
+/// Runs clients for three lifetimes of a token; returns the longest time for which they did not run.
 fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
     let server = server_with(ServerConnectionConfig {
         min_token_lifetime: token,
@@ -166,7 +167,7 @@ fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
     }
     let answered = idle.request(PATIENCE, |e| e.u8(1));
     let answered = answered.map(|response| assert_eq!(response, [1]));
-    // Who does nothing loses the channel, and is told so.
+    // A client that does nothing loses the channel, and its next request fails.
     let error = dead.request(PATIENCE, |e| e.u8(1)).unwrap_err();
     assert_eq!(error.status_code(), StatusCode::BadSecureChannelClosed);
     assert!(error.is_fatal());
@@ -177,7 +178,7 @@ fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
 fn nobody_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = EndpointUrl::from_address(listener.local_addr().unwrap());
-    // Somebody who accepts and says nothing.
+    // A listener that accepts and sends nothing.
     let error = TcpClient::connect(&url, TcpClientConfig::default(), Duration::from_millis(50));
     assert!(matches!(error, Err(ClientError::Timeout)));
     drop(listener);
@@ -210,7 +211,7 @@ fn a_port_in_use() {
 }
 
 #[test]
-fn a_stranger_is_told_and_let_go() {
+fn another_protocol_gets_an_error_message_and_is_closed() {
     let server = server();
     let mut stream = server.raw();
     stream
@@ -293,7 +294,7 @@ fn a_client_that_does_not_read_is_dropped() {
     let mut sent = 0;
     let begun = Instant::now();
     let mut left: Vec<u8> = Vec::new();
-    // What the server does not read piles up in the sockets, and then the server has had enough.
+    // Unread bytes fill the sockets, then the server ends the connection.
     while begun.elapsed() < PATIENCE {
         if left.is_empty() {
             sequence += 1;
@@ -397,7 +398,7 @@ fn a_server_that_shuts_down_says_so() {
     let mut server = TcpServer::bind(&url, TcpServerConfig::default(), Echo::default()).unwrap();
     let url = server.url().clone();
     let client = std::thread::spawn(move || {
-        // The server may be faster: then it says so instead of opening the channel.
+        // The server may shut down first: then it reports BadShutdown instead of opening the channel.
         let mut client = match TcpClient::connect(&url, TcpClientConfig::default(), PATIENCE) {
             Ok(client) => client,
             Err(error) => return error,

@@ -1,4 +1,4 @@
-//! What peers get that break the protocol, are slow, or send anything at all.
+//! Responses to peers that break the protocol, are slow, or send arbitrary bytes.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 
@@ -32,7 +32,7 @@ fn server() -> (ServerConnection, Instant) {
     (ServerConnection::new(Arc::new(config()), CHANNEL, now), now)
 }
 
-/// Polls until there is nothing more; counts requests.
+/// Polls until there are no more events; counts the requests.
 fn poll(server: &mut ServerConnection, now: Instant) -> Result<usize, TransportError> {
     let mut requests = 0;
     while let Some(event) = server.poll(now)? {
@@ -49,7 +49,7 @@ fn drain(server: &mut ServerConnection, now: Instant) -> Vec<u8> {
     bytes
 }
 
-/// A server that has seen `steps` of Hello and OpenSecureChannel; the channel's SequenceNumbers begin at 51.
+/// Returns a server that has seen `steps` of Hello and OpenSecureChannel; the channel's SequenceNumbers begin at 51.
 fn after(steps: usize) -> (ServerConnection, Instant) {
     let (mut server, now) = server();
     let good = [
@@ -64,7 +64,7 @@ fn after(steps: usize) -> (ServerConnection, Instant) {
     (server, now)
 }
 
-/// What the server says to `bytes` in that state: always an Error message with this code, and then nothing more.
+/// Returns the StatusCode of the server's Error message for `bytes` in that state; nothing follows that message.
 fn refused(steps: usize, bytes: &[u8]) -> StatusCode {
     let (mut server, now) = after(steps);
     feed(&mut server, bytes);
@@ -110,7 +110,7 @@ fn before_the_hello() {
             StatusCode::BadTcpMessageTooLarge,
         ),
         (message(b"HELF", b"short"), StatusCode::BadDecodingError),
-        // The URL is looked at before the buffer sizes, which are 0 here.
+        // The URL is checked before the buffer sizes, which are 0 here.
         (
             message(b"HELF", &too_long),
             StatusCode::BadTcpEndpointUrlInvalid,

@@ -1,4 +1,5 @@
-//! Budgets of memory: what connections hold is counted, limited, taken from those without progress, and given back.
+//! Budgets of memory: the memory of connections is counted, limited, taken from connections without progress, and
+//! freed.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
@@ -21,7 +22,7 @@ use takt_ua::StatusCode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Bytes that every connection may hold in any case.
+/// Size in bytes that every connection may hold in any case.
 const GRANTED: usize = 16 << 10;
 
 /// Budgets in KiB: of the server, of connections without a Session, of one connection with and without.
@@ -36,7 +37,7 @@ fn budgets(all: usize, without: usize, one: usize, one_without: usize) -> Server
     }
 }
 
-/// A connection with a channel; SequenceNumbers go on at 52.
+/// Returns a connection with a channel; SequenceNumbers go on at 52.
 fn connection(config: &Arc<ServerConnectionConfig>) -> ServerConnection {
     let now = Instant::now();
     let mut server = ServerConnection::new(Arc::clone(config), CHANNEL, now);
@@ -52,7 +53,7 @@ fn connection(config: &Arc<ServerConnectionConfig>) -> ServerConnection {
     server
 }
 
-/// Gives 60 000 bytes of an unfinished message; the bytes of memory that are lacking for them.
+/// Feeds 60 000 bytes of an unfinished message; returns the number of bytes of memory that are lacking for them.
 fn piece(server: &mut ServerConnection, sequence: u32) -> Result<usize, TransportError> {
     let bytes = chunk(b"MSGC", CHANNEL, 1, sequence, 1, &[7; 60_000]);
     let mut rest = &bytes[..];
@@ -167,14 +168,14 @@ fn a_message_that_is_dealt_with_takes_no_memory() {
         Ok(Some(ServerEvent::Request(request))) => assert_eq!(request.body.len(), 1_800_003),
         other => panic!("{other:?}"),
     }
-    // Nothing more has to come for that.
+    // No more bytes are needed for that.
     assert!(matches!(server.poll(now), Ok(None)));
     assert!(config.memory.used() <= 80 << 10, "{}", config.memory.used());
     server.release_memory();
     assert_eq!(config.memory.used(), 0);
 }
 
-/// Lets the server answer one request with `length` bytes; whether they fit.
+/// Lets the server answer one request with `length` bytes; returns whether they fit.
 fn respond(server: &mut ServerConnection, sequence: u32, length: usize) -> bool {
     feed(
         server,
@@ -266,7 +267,7 @@ fn without_memory_requests_wait_until_responses_are_read() {
     assert!(server.memory() <= 2 * GRANTED, "{}", server.memory());
 }
 
-/// Begins a message of which `bytes` come, and no more.
+/// Sends the first `bytes` bytes of a message.
 fn begin_message(stream: &mut TcpStream, bytes: usize) {
     let channel = open(stream);
     for sequence in 0..(bytes / 60_000).max(1) {
@@ -304,7 +305,7 @@ fn good_client(server: &EchoServer) {
 
 #[test]
 fn unfinished_messages_do_not_lock_out_others() {
-    // With and without Sessions: the attacker may have some too.
+    // With and without Sessions: the attacker may have Sessions too.
     for has_sessions in [false, true] {
         let connection = budgets(8 << 10, 4 << 10, 2 << 10, 1 << 10);
         let (all, without) = (
@@ -361,7 +362,7 @@ fn responses_that_nobody_reads_do_not_lock_out_others() {
         let mut stream = server.raw();
         let channel = open(&mut stream);
         let mut sequence = 51;
-        // More than sockets hold: the rest stays with the server.
+        // More than the sockets' buffers hold: the rest stays in the server.
         for request in 0..12_u32 {
             for part in 0..16 {
                 sequence += 1;

@@ -23,7 +23,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// `None` unless the text is well-formed. Padding may be left out.
+/// Decodes a text; `None` if it is malformed. Padding may be left out.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();

@@ -1,5 +1,5 @@
-//! What the generated modules are made of: the macros that turn one line per field into a structure with its binary
-//! encoding, and the tables that describe structures and enumerations at run time (for JSON and for tools).
+//! Support of the generated modules: macros that turn one line per field into a structure with its binary encoding,
+//! and tables that describe structures and enumerations at run time (for JSON and for tools).
 //!
 //! Written by hand; `cargo xtask generate` writes only invocations of these macros. Follows OPC 10000-6, 5.2.6
 //! (structures), 5.2.7 (structures with optional fields) and 5.2.4 (enumerations).
@@ -7,7 +7,7 @@
 use crate::BuiltInType;
 use crate::generated::descriptions::{ENCODINGS, ENUMERATIONS, STRUCTURES};
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldType {
     /// A built-in type. Simple types (`Duration`, `UtcTime`) and option sets appear as the type they derive from.
@@ -25,9 +25,9 @@ pub struct FieldDescription {
     pub name: &'static str,
     /// Type of the value, or of an element if it is an array.
     pub field_type: FieldType,
-    /// One-dimensional array.
+    /// True if the field is a one-dimensional array.
     pub is_array: bool,
-    /// May be absent: its bit in the encoding mask (in order of the optional fields) says so.
+    /// True if the field may be absent, as its bit in the encoding mask tells (in order of the optional fields).
     pub is_optional: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct StructureDescription {
 }
 
 impl StructureDescription {
-    /// The structure whose DataType has this NodeId.
+    /// Returns the structure whose DataType has this NodeId.
     pub fn of_type(type_id: u32) -> Option<&'static Self> {
         let index = STRUCTURES
             .binary_search_by_key(&type_id, |structure| structure.type_id)
@@ -55,7 +55,8 @@ impl StructureDescription {
         STRUCTURES.get(index)
     }
 
-    /// The structure whose `Default Binary` or `Default XML` encoding has this NodeId: the TypeId of an ExtensionObject.
+    /// Returns the structure whose `Default Binary` or `Default XML` encoding has this NodeId: the TypeId of an
+    /// ExtensionObject.
     pub fn of_encoding(encoding_id: u32) -> Option<&'static Self> {
         let index = ENCODINGS
             .binary_search_by_key(&encoding_id, |(encoding, _)| *encoding)
@@ -63,7 +64,7 @@ impl StructureDescription {
         Self::of_type(ENCODINGS.get(index)?.1)
     }
 
-    /// Whether the encoding starts with a mask of the optional fields (OPC 10000-6, 5.2.7).
+    /// Returns whether the encoding starts with a mask of the optional fields (OPC 10000-6, 5.2.7).
     pub fn has_optional_fields(&self) -> bool {
         self.fields.iter().any(|field| field.is_optional)
     }
@@ -81,7 +82,7 @@ pub struct EnumerationDescription {
 }
 
 impl EnumerationDescription {
-    /// The enumeration whose DataType has this NodeId.
+    /// Returns the enumeration whose DataType has this NodeId.
     pub fn of_type(type_id: u32) -> Option<&'static Self> {
         let index = ENUMERATIONS
             .binary_search_by_key(&type_id, |enumeration| enumeration.type_id)
@@ -89,7 +90,7 @@ impl EnumerationDescription {
         ENUMERATIONS.get(index)
     }
 
-    /// Name of a value.
+    /// Returns the name of a value.
     pub fn name_of(&self, value: i32) -> Option<&'static str> {
         let index = self
             .values
@@ -98,7 +99,7 @@ impl EnumerationDescription {
         self.values.get(index).map(|(_, name)| *name)
     }
 
-    /// Value with this name.
+    /// Returns the value with this name.
     pub fn value_of(&self, name: &str) -> Option<i32> {
         self.values
             .iter()

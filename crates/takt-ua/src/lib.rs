@@ -1,13 +1,12 @@
 //! Built-in types, generated structures, identifiers and StatusCodes of OPC UA, and their binary and JSON
 //! encodings (OPC 10000-6).
 //!
-//! This is the one vocabulary for OPC UA values: no other crate defines a second one. Types come owned
-//! ([`Variant`], [`NodeId`]) and borrowed ([`VariantRef`], [`NodeIdRef`]); the borrowed forms are views of
-//! a message, allocate nothing, and are what the hot paths use. The crate knows nothing of transports,
-//! services or address spaces.
+//! OPC UA values have one vocabulary, which is this crate: no other crate defines these types again. Types come owned
+//! ([`Variant`], [`NodeId`]) and borrowed ([`VariantRef`], [`NodeIdRef`]); the borrowed forms are views of a message,
+//! allocate nothing, and are used on the hot paths. The crate is independent of transports, services and address
+//! spaces.
 //!
-//! Numbers move between memory and message in one copy. Everything that is decoded is treated as hostile:
-//! see [`binary`].
+//! Numbers move between memory and message in one copy. All input is treated as hostile: see [`binary`].
 
 mod base64;
 pub mod binary;

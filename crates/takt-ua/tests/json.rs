@@ -1,4 +1,4 @@
-//! The JSON form for people: what it looks like, that it can be read back, and what wrong input gets.
+//! The JSON form for people: its texts, reading them back, and the errors of wrong input.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -262,7 +262,8 @@ fn unknown_and_damaged_structures_stay_encoded() {
 
 #[test]
 fn nesting_is_bounded() {
-    // An ExtensionObject with a Variant with an ExtensionObject ... is shown, undecoded where it gets too deep.
+    // An ExtensionObject with a Variant with an ExtensionObject ... is shown; the parts nested too deeply stay
+    // undecoded.
     let mut value = Variant::from(1_u8);
     for _ in 0..300 {
         let key = takt_ua::structures::KeyValuePair {

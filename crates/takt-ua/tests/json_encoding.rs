@@ -1,4 +1,4 @@
-//! The standard's JSON DataEncoding: what is written is read again; what others write is read.
+//! The standard's JSON DataEncoding: written values are read again, and foreign values are read.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -30,7 +30,7 @@ fn decoder() -> JsonDecoder<'static> {
     JsonDecoder::new(JsonContext::default())
 }
 
-/// Through the text, as a receiver has it.
+/// Converts a value to its text and back, as a receiver does.
 fn through_text(value: &Value) -> Value {
     parse(value.to_string().as_bytes(), DEFAULT_MAX_LENGTH).unwrap()
 }
@@ -125,7 +125,7 @@ fn every_type_has_the_form_of_the_standard() {
     assert_eq!(decoder().data_value(&expected), Ok(value));
 }
 
-/// Annex H of the standard: what version 1.04 wrote.
+/// OPC 10000-6, Annex H: the form of version 1.04.
 #[test]
 fn the_deprecated_form_is_read() {
     let cases: Vec<(Value, Variant)> = vec![
@@ -196,7 +196,7 @@ fn the_deprecated_form_is_read() {
             .with_source_timestamp(DateTime(133_594_528_890_000_000))
     };
     assert_eq!(decoder().data_value(&value), Ok(expected));
-    // The non-reversible form does not say types.
+    // The non-reversible form contains no types.
     let nested = json!([[1, 2], [3, 4], [5, 6]]);
     let expected = Array::matrix(vec![1_u16, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
     assert_eq!(
@@ -356,7 +356,7 @@ fn described_structures_are_read_and_written() {
         decoder.structure_of_type(&json, &data_type).as_ref(),
         Ok(&**object)
     );
-    // An index becomes a NamespaceUri, one that is not known stays a text.
+    // An index becomes a NamespaceUri; an unknown NamespaceUri remains a text.
     let id = Variant::from(NodeId::numeric(1, 7));
     assert_eq!(raw.value(&id), json!("nsu=http://a.org/;i=7"));
     let unknown = decoder.value(&json!("nsu=http://b.org/;i=7"), BuiltInType::NodeId);
@@ -367,7 +367,7 @@ fn described_structures_are_read_and_written() {
 }
 
 #[test]
-fn a_structure_that_nobody_described_stays_json() {
+fn a_structure_without_a_description_stays_json() {
     let json = json!({"UaType": 22, "Value": {"UaTypeId": "ns=3;i=4", "A": 1, "B": {"C": [true]}}});
     let value = read(&json);
     let Variant::ExtensionObject(object) = &value else {

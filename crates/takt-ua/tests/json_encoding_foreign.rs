@@ -1,4 +1,4 @@
-//! Values in the JSON DataEncoding that others have written.
+//! Values in the JSON DataEncoding written by other products.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -24,7 +24,7 @@ fn guid() -> Variant {
         .into()
 }
 
-/// open62541 1.5.10, `UA_encodeJson` of Variants: version 1.05.
+/// Output of open62541 1.5.10,
 #[test]
 fn values_of_open62541_are_read() {
     let unit = EUInformation {
@@ -100,7 +100,7 @@ fn values_of_open62541_are_read() {
     );
 }
 
-/// node-opcua-json 0.19.1, `opcuaJsonEncodeVariant`: the reversible form of version 1.04.
+/// Output of node-opcua-json 0.19.1,
 #[test]
 fn values_of_node_opcua_are_read() {
     let unit = EUInformation {
@@ -163,6 +163,6 @@ fn values_of_node_opcua_are_read() {
     for (text, expected) in cases {
         assert_eq!(read(text), expected, "{text}");
     }
-    // JavaScript has no other way to say NaN.
+    // JavaScript writes NaN as null.
     assert!(matches!(read(r#"{"Type":11,"Body":null}"#), Variant::Double(value) if value.is_nan()));
 }

@@ -1,4 +1,4 @@
-//! The standard's JSON DataEncoding: what is written is read again, and hostile texts do no harm.
+//! The standard's JSON DataEncoding: written values are read again, and hostile texts do no harm.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -27,7 +27,7 @@ fn decoder() -> JsonDecoder<'static> {
     JsonDecoder::new(JsonContext::default())
 }
 
-/// Through the text, as a receiver has it.
+/// Converts a value to its text and back, as a receiver does.
 fn through_text(value: &Value) -> Value {
     parse(value.to_string().as_bytes(), DEFAULT_MAX_LENGTH).unwrap()
 }
@@ -36,7 +36,7 @@ fn read(value: &Value) -> Variant {
     decoder().variant(&through_text(value)).unwrap()
 }
 
-/// Descriptions that nest structures without content in each other, twice each, must not keep anybody busy.
+/// Descriptions that nest structures without content in each other, twice each, must not take long to process.
 #[test]
 fn hostile_descriptions_end() {
     let structure = |id: u32| StructureDescription {
@@ -85,7 +85,7 @@ proptest! {
             let again = decoder().variant(&through_text(&json)).unwrap();
             prop_assert_eq!(encoder.variant(&again), json);
         }
-        // What only metadata can tell apart is at least something.
+        // RawData, whose types only metadata has, is at least readable.
         let raw = JsonEncoder::new(JsonEncoding::RawData, JsonContext::default());
         let json = through_text(&raw.variant(&value));
         prop_assert!(decoder().variant(&json).is_ok());

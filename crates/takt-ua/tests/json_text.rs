@@ -1,4 +1,4 @@
-//! Values as they are typed on a command line.
+//! Values as typed on a command line.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

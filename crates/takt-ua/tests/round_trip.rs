@@ -176,7 +176,7 @@ fn agree(bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut borrowed_decoder = Decoder::with_limits(bytes, limits);
     let owned = DataValue::decode(&mut owned_decoder);
     let borrowed = DataValueRef::decode(&mut borrowed_decoder);
-    // What a list accepts by skipping must decode later, when its elements are asked for.
+    // Elements that a list accepts by skipping must decode later, when they are read.
     let mut skipper = Decoder::with_limits(bytes, limits);
     let skipped = DataValueRef::skip(&mut skipper);
     prop_assert_eq!(skipped.is_ok(), borrowed.is_ok());

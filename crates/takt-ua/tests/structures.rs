@@ -1,4 +1,4 @@
-//! Generated structures against bytes that a foreign stack wrote, and against themselves.
+//! Generated structures compared with bytes of a foreign stack, and encoded and decoded again.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -256,7 +256,7 @@ fn bases_come_first_and_subtypes_travel_in_extension_objects() {
     assert_eq!(wrapped.type_id, NodeId::numeric(0, 324));
     assert_eq!(wrapped.decode_as::<UserNameIdentityToken>().unwrap(), token);
     assert!(wrapped.decode_as::<X509IdentityToken>().is_err());
-    // The abstract base reads what all tokens begin with.
+    // The abstract base type decodes the common first field of all tokens.
     let base = UserIdentityToken::decode(&mut Decoder::new(&token.encode_to_vec())).unwrap();
     assert_eq!(base.policy_id, token.policy_id);
 }

@@ -1,4 +1,4 @@
-//! The bytes of the standard's own examples (OPC 10000-6, 5.2.2), and what hostile bytes get.
+//! The bytes of the standard's own examples (OPC 10000-6, 5.2.2), and errors of hostile bytes.
 
 use std::mem::MaybeUninit;
 
@@ -83,14 +83,14 @@ fn a_matrix_has_its_dimensions_behind_its_elements() {
             0xC3, 6, 0, 0, 0, 1, 2, 3, 4, 5, 6, 2, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0,
         ],
     );
-    // One dimension is not worth saying, but may be said.
+    // A single dimension is not written, but may be read.
     let told = [0xC3, 2, 0, 0, 0, 1, 2, 1, 0, 0, 0, 2, 0, 0, 0];
     assert_eq!(variant(&told).unwrap().array_dimensions(), Some(vec![2]));
     assert_eq!(
         variant(&told).unwrap().encode_to_vec(),
         [0x83, 2, 0, 0, 0, 1, 2]
     );
-    // No elements have no dimensions.
+    // Arrays without elements have no dimensions.
     let empty = Array {
         elements: Vec::<u8>::new().into(),
         dimensions: vec![0, 3],

@@ -1,4 +1,5 @@
-//! Messages of fixed layout beside the general codec. `open62541-pubsub-bench` (peers/open62541) puts open62541 beside both.
+//! Messages of fixed layout beside the general codec. `open62541-pubsub-bench` (peers/open62541) puts open62541
+//! beside both.
 //!
 //! ```text
 //! cargo bench -p takt-wire --bench messages

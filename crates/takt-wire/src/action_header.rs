@@ -15,7 +15,7 @@ const RESERVED: u8 = 0xE0;
 /// What a NetworkMessage with Action requests or responses says of them all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ActionHeader {
-    /// Whether the DataSetMessages are requests; else they are responses.
+    /// True if the DataSetMessages are requests; else they are responses.
     pub request: bool,
     /// Where the Responder shall send the responses to.
     pub response_address: Option<UaString>,
@@ -30,7 +30,7 @@ pub struct ActionHeader {
 /// A borrowed [`ActionHeader`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ActionHeaderRef<'a> {
-    /// Whether the DataSetMessages are requests; else they are responses.
+    /// True if the DataSetMessages are requests; else they are responses.
     pub request: bool,
     /// Where the Responder shall send the responses to; the inner `None` is the null String.
     pub response_address: Option<Option<&'a str>>,
@@ -43,7 +43,7 @@ pub struct ActionHeaderRef<'a> {
 }
 
 impl<'a> ActionHeaderRef<'a> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"

@@ -8,7 +8,7 @@ use takt_ua::binary::{DecodeError, DecodeErrorKind, Decoder, EncodeError};
 pub enum WireErrorKind {
     /// A value is not encoded as OPC 10000-6 asks, or is cut off.
     Encoding(DecodeErrorKind),
-    /// The UADPVersion is not 1 (7.2.4.4.2).
+    /// The UADPVersion is not 1 (OPC 10000-14, 7.2.4.4.2).
     UnsupportedVersion(u8),
     /// A field has a value, or bits, that the standard reserves.
     Reserved {
@@ -50,7 +50,7 @@ impl WireError {
         Self { offset, kind }
     }
 
-    /// The corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match self.kind {
             WireErrorKind::Encoding(kind) => DecodeError::new(self.offset, kind).status_code(),

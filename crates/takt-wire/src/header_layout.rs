@@ -28,7 +28,7 @@ pub struct HeaderLayoutViolation {
 }
 
 impl HeaderLayout {
-    /// The HeaderLayoutUri.
+    /// Returns the HeaderLayoutUri.
     pub const fn uri(self) -> &'static str {
         match self {
             Self::UadpPeriodicFixed => {
@@ -38,7 +38,7 @@ impl HeaderLayout {
         }
     }
 
-    /// The layout with this URI.
+    /// Returns the layout with this URI.
     pub fn from_uri(uri: &str) -> Option<Self> {
         [Self::UadpPeriodicFixed, Self::UadpDynamic]
             .into_iter()
@@ -80,7 +80,7 @@ impl HeaderLayout {
         }
     }
 
-    /// Whether the headers of a message are those of the layout, with or without security.
+    /// Returns whether the headers of a message are those of the layout, with or without security.
     pub fn check(self, message: &NetworkMessageRef<'_>) -> Result<(), HeaderLayoutViolation> {
         let typed = match (self, message.publisher_id) {
             (Self::UadpPeriodicFixed, id) => {
@@ -105,7 +105,7 @@ impl HeaderLayout {
         Err(HeaderLayoutViolation { layout: self, what })
     }
 
-    /// Whether the header of a DataSetMessage is that of the layout. One that is not valid is of any layout.
+    /// Returns whether the header of a DataSetMessage is that of the layout. One that is not valid is of any layout.
     pub fn check_data_set_message(
         self,
         message: &DataSetMessageRef<'_>,
@@ -134,7 +134,7 @@ fn mask(bits: &[(bool, u32)]) -> u32 {
 }
 
 impl NetworkMessageRef<'_> {
-    /// Which header fields the message has, as a UadpNetworkMessageContentMask (6.3.1.1.4).
+    /// Which header fields the message has, as a UadpNetworkMessageContentMask (OPC 10000-14, 6.3.1.1.4).
     pub fn content_mask(&self) -> u32 {
         use UadpNetworkMessageContentMask as Mask;
         let group = self.group_header.unwrap_or_default();
@@ -161,7 +161,7 @@ impl NetworkMessageRef<'_> {
 }
 
 impl DataSetMessageRef<'_> {
-    /// Which header fields the message has, as a UadpDataSetMessageContentMask (6.3.1.3.2).
+    /// Which header fields the message has, as a UadpDataSetMessageContentMask (OPC 10000-14, 6.3.1.3.2).
     pub fn content_mask(&self) -> u32 {
         use UadpDataSetMessageContentMask as Mask;
         mask(&[

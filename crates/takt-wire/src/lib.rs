@@ -1,5 +1,6 @@
 //! PubSub messages of OPC 10000-14, sans-io: bytes in, plain data out, and back. The message mappings are UADP
-//! (7.2.4), and JSON (7.2.5) in [`json`]; clauses are cited by their numbers in version 1.05.
+//! (OPC 10000-14, 7.2.4), and JSON (OPC 10000-14, 7.2.5) in [`json`]; clauses are cited by their numbers in version
+//! 1.05.
 //!
 //! * [`NetworkMessage`] and [`DataSetMessage`] are messages as plain data, with the standard's names for header
 //!   fields; [`NetworkMessageRef`] and [`DataSetMessageRef`] are views of received bytes. A view is made by

@@ -26,10 +26,10 @@ pub enum PublisherIdRef<'a> {
 }
 
 impl PublisherId {
-    /// The null PublisherId, which a FindApplications probe has (7.2.4.6.12.3): a null String.
+    /// The null PublisherId, which a FindApplications probe has (OPC 10000-14, 7.2.4.6.12.3): a null String.
     pub const NULL: PublisherId = PublisherId::String(UaString::null());
 
-    /// The same, borrowed.
+    /// Returns the same, borrowed.
     pub fn as_ref(&self) -> PublisherIdRef<'_> {
         match self {
             Self::Byte(id) => PublisherIdRef::Byte(*id),
@@ -66,7 +66,7 @@ impl From<PublisherId> for Variant {
 }
 
 impl<'a> PublisherIdRef<'a> {
-    /// The same, owned. Allocates for a String.
+    /// Returns the same, owned. Allocates for a String.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -92,7 +92,7 @@ impl<'a> PublisherIdRef<'a> {
         }
     }
 
-    /// Whether the type bits are reserved.
+    /// Returns whether the type bits are reserved.
     pub(crate) fn reserved(type_bits: u8) -> bool {
         type_bits > 4
     }
@@ -120,7 +120,7 @@ impl<'a> PublisherIdRef<'a> {
 }
 
 impl std::fmt::Display for PublisherIdRef<'_> {
-    /// As it stands in JSON messages (7.2.5.3): decimal digits, or the String.
+    /// As it stands in JSON messages (OPC 10000-14, 7.2.5.3): decimal digits, or the String.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Byte(id) => id.fmt(f),

@@ -104,7 +104,7 @@ impl SecurityHeader {
 }
 
 impl<'a> SecurityHeaderRef<'a> {
-    /// The same, owned, with the SecurityFooter.
+    /// Returns the same, owned, with the SecurityFooter.
     pub fn to_owned_with(&self, security_footer: &[u8]) -> SecurityHeader {
         SecurityHeader {
             signed: self.signed,

@@ -41,7 +41,7 @@ fn meta_data(fields: Vec<FieldMetaData>) -> DataSetMetaDataType {
     }
 }
 
-/// The values by which a test knows a DataSet.
+/// Returns the values by which a test knows a DataSet.
 fn values(fields: &[JsonField]) -> Vec<Variant> {
     let value = |field: &JsonField| field.value.value.clone().unwrap_or_default();
     fields.iter().map(value).collect()

@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// The types with a fixed size, as values.
+/// Returns the types with a fixed size, as values.
 fn fixed_scalar() -> impl Strategy<Value = Variant> {
     use common::values::{date_time, double, float, guid, status_code};
     prop_oneof![
@@ -231,7 +231,7 @@ fn raw_layout(values: &[Variant]) -> RawDataLayout {
     .unwrap()
 }
 
-/// A message with all that the fast path can set.
+/// Returns a message with all that the fast path can set.
 fn fixed(fields: Fields, number: u16, time: DateTime, status: StatusCode) -> NetworkMessage {
     NetworkMessage {
         group_header: Some(GroupHeader {

@@ -180,7 +180,7 @@ fn structure() -> BoxedStrategy<Field> {
     prop_oneof![optional, union.prop_map(|body| structured(UNION, body))].boxed()
 }
 
-/// The fields of a DataSet, in a message that has them behind its headers.
+/// Returns the fields of a DataSet, in a message that has them behind its headers.
 fn fields_of(tree: &MessageTree) -> &[TreeNode] {
     let messages = &tree.nodes.last().unwrap().children;
     &messages[0].children.last().unwrap().children

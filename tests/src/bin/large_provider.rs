@@ -1,4 +1,5 @@
-//! A Provider with many Variables, which says when it is registered. It ends in good order when its standard input ends.
+//! A Provider with many Variables, which says when it is registered. It ends in good order when its standard input
+//! ends.
 //!
 //! ```text
 //! takt-large-provider REGISTRY NAME NUMBER VARIABLES

@@ -1,5 +1,5 @@
-//! The processes of the soak: a Provider whose values change all the time, or a Consumer that reads and checks them. Each ends in good
-//! order when its standard input ends, and at any time by SIGKILL.
+//! The processes of the soak: a Provider whose values change all the time, or a Consumer that reads and checks them.
+//! Each ends in good order when its standard input ends, and at any time by SIGKILL.
 //!
 //! ```text
 //! takt-soak-peer provider REGISTRY NUMBER NAME
@@ -22,8 +22,8 @@ use takt_cell::Cell;
 use takt_tests::soak::{self, Random, VARIABLES};
 use takt_ua::{DateTime, Elements, StatusCode, Variant};
 
-/// How long a request may take, connecting included; and how long it may take before it counts as a hang: that, and what a
-/// machine adds that has other things to do.
+/// How long a request may take, connecting included; and how long it may take before it counts as a hang: that, and
+/// what a machine adds that has other things to do.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const HANG: Duration = Duration::from_secs(60);
 /// How often a Consumer says how far it is.

@@ -217,8 +217,8 @@ fn errors_have_their_names(session: &mut PeerClient) {
     assert_eq!(missing["status"], "BadMethodInvalid");
 }
 
-/// A client that knows nothing of `InteractionVia` uses a Provider through the registry, which forwards; and learns when
-/// the Provider is gone.
+/// A client that knows nothing of `InteractionVia` uses a Provider through the registry, which forwards; and learns
+/// when the Provider is gone.
 ///
 /// # Panics
 /// If it does not.
@@ -313,7 +313,7 @@ pub fn client_against_provider(peer: Peer) {
     );
 }
 
-/// The `opc.tcp` endpoint of a Provider: a target of `InteractionVia` from its data.
+/// Returns the `opc.tcp` endpoint of a Provider: a target of `InteractionVia` from its data.
 fn endpoint_in_registry(directory: &mut PeerClient, name: &str) -> String {
     let namespaces = directory.expect(json!({"op": "namespaces"}));
     let model = namespaces
@@ -338,7 +338,8 @@ fn endpoint_in_registry(directory: &mut PeerClient, name: &str) -> String {
         .clone()
 }
 
-/// A Provider registers soon after it has begun to serve: its Object comes first, and it is available when everything is there.
+/// A Provider registers soon after it has begun to serve: its Object comes first, and it is available when everything
+/// is there.
 pub(super) fn wait_until_available(session: &mut PeerClient, name: &str) {
     let started = Instant::now();
     loop {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::peer::Peer;
 
 impl Peer {
-    /// Whether its server applies an IndexRange.
+    /// Returns whether its server applies an IndexRange.
     fn applies_index_range(self) -> bool {
         self != Self::Asyncua
     }
@@ -34,7 +34,7 @@ impl Peer {
     }
 }
 
-/// The Variables of every peer server: name, DataType, initial value.
+/// Returns the Variables of every peer server: name, DataType, initial value.
 fn peer_variables() -> Vec<(&'static str, &'static str, Value)> {
     let array: Vec<u32> = (0..1024).collect();
     vec![
@@ -54,8 +54,8 @@ fn peer_variables() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Whether two values are the same whatever the product that printed them: numbers by value, 64-bit integers as text or
-/// number, nested arrays by their elements, DateTimes whatever the number of their decimals.
+/// Returns whether two values are the same whatever the product that printed them: numbers by value, 64-bit integers
+/// as text or number, nested arrays by their elements, DateTimes whatever the number of their decimals.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -78,7 +78,7 @@ fn without_zeros(text: &str) -> Option<String> {
     Some(format!("{seconds}.{}Z", fraction.trim_end_matches('0')))
 }
 
-/// The elements of nested arrays, in order.
+/// Returns the elements of nested arrays, in order.
 fn flat(value: &Value) -> Vec<&Value> {
     match value {
         Value::Array(elements) => elements.iter().flat_map(flat).collect(),

@@ -269,7 +269,7 @@ impl Namespaces {
         by_uri.unwrap_or_else(|| text.to_owned()).into()
     }
 
-    /// The reverse of [`Self::id`]: URIs may contain `;`, identifiers begin with `i=`, `s=`, `g=` or `b=`.
+    /// Returns the reverse of [`Self::id`]: URIs may contain `;`, identifiers begin with `i=`, `s=`, `g=` or `b=`.
     fn local(&self, id: &str) -> String {
         let Some(rest) = id.strip_prefix("nsu=") else {
             return id.to_owned();

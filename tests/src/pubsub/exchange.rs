@@ -29,7 +29,7 @@ pub enum Encoding {
 /// What protects messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
-    /// Whether they are encrypted, and not only signed.
+    /// True if they are encrypted, and not only signed.
     pub encrypted: bool,
     /// With which algorithms.
     pub policy: SecurityPolicy,
@@ -121,7 +121,7 @@ pub(super) fn fields(encoding: Encoding) -> Vec<Field> {
     fields
 }
 
-/// The same for peers.
+/// Returns the same for peers.
 pub(super) fn description(exchange: &Exchange, url: &str) -> Value {
     let fields = fields(exchange.encoding);
     let fields = fields.iter().map(
@@ -168,7 +168,7 @@ pub(super) fn key_ring(policy: SecurityPolicy) -> KeyRing {
     ring_of(key(policy), policy)
 }
 
-/// A key that the peer does not have, with the token of the one that it has.
+/// Returns a key that the peer does not have, with the token of the one that it has.
 pub(super) fn other_key_ring(policy: SecurityPolicy) -> KeyRing {
     ring_of(key(policy).into_iter().rev().collect(), policy)
 }
@@ -188,7 +188,7 @@ fn ring_of(key: Vec<u8>, policy: SecurityPolicy) -> KeyRing {
     ring
 }
 
-/// The same for Takt, as a TOML file: what both sides have in common.
+/// Returns the same for Takt, as a TOML file: what both sides have in common.
 fn common(exchange: &Exchange) -> (String, String) {
     let mode = match exchange.protection {
         None => String::new(),

@@ -99,14 +99,14 @@ fn start_without_keys(text: &str, exchange: &Exchange) -> Running {
     }
 }
 
-/// A port of this host that nobody uses now.
+/// Returns a port of this host that nobody uses now.
 fn free_port() -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("a port").port()
 }
 
-/// Takt publishes, the peer prints what it got. With `whole`, the peer prints all fields each time, also those that it did not get
-/// in a delta frame.
+/// Takt publishes, the peer prints what it got. With `whole`, the peer prints all fields each time, also those that
+/// it did not get in a delta frame.
 ///
 /// # Panics
 /// If that is not what was published.

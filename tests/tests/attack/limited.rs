@@ -36,7 +36,7 @@ impl Group {
         Some(group)
     }
 
-    /// A line of shell that takes the shell, and what it becomes, into the group.
+    /// Returns a line of shell that takes the shell, and what it becomes, into the group.
     fn enter(&self) -> Limit {
         Limit::shell(format!("echo $$ >{}/cgroup.procs; ", self.0.display()))
     }

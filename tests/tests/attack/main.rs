@@ -1,5 +1,5 @@
-//! One client attacks a server while another one uses it, over TCP and over shared memory: the second client is served, the server keeps
-//! to its budgets, and is as before soon after.
+//! One client attacks a server while another one uses it, over TCP and over shared memory: the second client is
+//! served, the server keeps to its budgets, and is as before soon after.
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -31,7 +31,7 @@ impl Limit {
         }
     }
 
-    /// A line of shell that ends with a semicolon.
+    /// Returns a line of shell that ends with a semicolon.
     pub(crate) fn shell(line: String) -> Self {
         Self(line)
     }
@@ -45,7 +45,8 @@ pub(crate) struct Server {
     target: Target,
 }
 
-/// More namespaces than the standard's, the server's own, the models', and those that one source of registrations may have.
+/// More namespaces than the standard's, the server's own, the models', and those that one source of registrations may
+/// have.
 const NAMESPACES: usize = 64;
 
 impl Server {
@@ -109,7 +110,7 @@ impl Server {
         );
     }
 
-    /// A client of it, over TCP.
+    /// Returns a client of it, over TCP.
     pub(crate) fn client(&self) -> Client {
         let options = ClientOptions {
             timeout: START,

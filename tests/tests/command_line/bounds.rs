@@ -11,7 +11,7 @@ fn shipped(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The objects that `--json` prints.
+/// Returns the objects that `--json` prints.
 fn objects(arguments: &[&str]) -> Vec<Value> {
     let sandbox = Sandbox::new();
     let text = sandbox
@@ -150,7 +150,8 @@ fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
     );
 }
 
-/// An analysis that does not apply says nothing; that is not infinite. A port behind an overloaded one has a bound of its own.
+/// An analysis that does not apply says nothing; that is not infinite. A port behind an overloaded one has a bound of
+/// its own.
 #[test]
 fn what_is_unknown_and_what_is_infinite() {
     let sandbox = Sandbox::new();

@@ -19,7 +19,7 @@ fn start(sandbox: &Sandbox, arguments: &[&str]) -> Process {
     Process::spawn("takt demo", &mut command)
 }
 
-/// The command line under a path that no other test uses: the demonstration starts itself again by it.
+/// Returns the command line under a path that no other test uses: the demonstration starts itself again by it.
 fn own_takt(sandbox: &Sandbox) -> PathBuf {
     let own = sandbox.data_directory().join("takt");
     if !own.exists() && std::fs::hard_link(binary::takt(), &own).is_err() {
@@ -28,7 +28,7 @@ fn own_takt(sandbox: &Sandbox) -> PathBuf {
     own
 }
 
-/// The command lines of this sandbox's processes that run now.
+/// Returns the command lines of this sandbox's processes that run now.
 fn running(sandbox: &Sandbox) -> Vec<String> {
     let own = own_takt(sandbox);
     let own = own.to_string_lossy();
@@ -111,7 +111,8 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
         let mut demo = start(&sandbox, &[]);
         std::thread::sleep(Duration::from_millis(after));
         demo.signal(Signal::INT);
-        // Before anybody listens to the signal it may be ignored, as it is for whatever a shell starts in the background.
+        // Before anybody listens to the signal it may be ignored, as it is for whatever a shell starts in the
+        // background.
         let patient_until = Instant::now() + Duration::from_secs(10);
         while !demo.has_ended() && Instant::now() < patient_until {
             std::thread::sleep(Duration::from_millis(50));

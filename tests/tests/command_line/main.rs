@@ -1,5 +1,5 @@
-//! The command line as its user has it: every command against registry and Provider, over both transports, what it says when
-//! something is wrong, and the demonstration, however it ends.
+//! The command line as its user has it: every command against registry and Provider, over both transports, what it
+//! says when something is wrong, and the demonstration, however it ends.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -63,7 +63,7 @@ impl Plant {
         }
     }
 
-    /// All four endpoints, and how a path of the Machine is written there.
+    /// Returns all four endpoints, and how a path of the Machine is written there.
     fn endpoints(&self) -> [(String, String); 4] {
         let prefix = format!("{}/", self.machine.name);
         [

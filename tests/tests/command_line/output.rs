@@ -13,7 +13,7 @@ use takt_ua::NodeId;
 /// SIGPIPE, by which a Unix tool ends when its reader has gone away.
 const SIGPIPE: i32 = 13;
 
-/// Every kind of command that prints without a server.
+/// Returns every kind of command that prints without a server.
 fn printing() -> Vec<Vec<String>> {
     let file = |path: &str| repository().join(path).display().to_string();
     let line = file("scenarios/line.toml");

@@ -13,8 +13,8 @@ fn ps(sandbox: &Sandbox, endpoint: &str) -> Option<Value> {
     rows.into_iter().find(|row| row["endpoint"] == endpoint)
 }
 
-/// Lists until the row of an application is as wanted, and gives that. One that does not get its turn on a busy machine is listed as
-/// not answering.
+/// Lists until the row of an application is as wanted, and gives that. One that does not get its turn on a busy
+/// machine is listed as not answering.
 fn wait_for(
     sandbox: &Sandbox,
     endpoint: &str,

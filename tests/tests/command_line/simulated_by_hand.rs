@@ -23,7 +23,8 @@ fn application(name: &str, receiver: &str, cycle: &str) -> String {
         .replace("CYCLE", cycle)
 }
 
-/// `a` sends at 400 us, 650 us and so on; `b`, which comes first, at 650 us, 1150 us and so on: every second message of `a` waits for one.
+/// `a` sends at 400 us, 650 us and so on; `b`, which comes first, at 650 us, 1150 us and so on: every second message
+/// of `a` waits for one.
 fn two_applications(head: &str) -> String {
     let (b, a) = (
         application("b", "subscriber", "500 us"),
@@ -142,7 +143,7 @@ fn drops_and_missed_counters() {
     assert_eq!(run.csv.matches(",lost,host1 \u{2192} host2,").count(), 5);
 }
 
-/// A loopback whose cycles last `250 us / (1 + drift)` answers with the last message that it has.
+/// Returns a loopback whose cycles last `250 us / (1 + drift)` answers with the last message that it has.
 fn drifting(drift: &str) -> Run {
     let scenario = format!(
         "version = 1\n[topology]\nkind = \"p2p\"\n[[nodes]]\nname = \"host2\"\nclock = {{ drift = \"{drift}\" }}\n{}[simulation]\ncycles = 8\n",
@@ -151,7 +152,8 @@ fn drifting(drift: &str) -> Run {
     run(&scenario, &["--loopback", "latest"])
 }
 
-/// Cycles of 200 us: user threads run at 60 us + 200 us j, and what they take is sent 260 us later. Two of ten have nothing new.
+/// Cycles of 200 us: user threads run at 60 us + 200 us j, and what they take is sent 260 us later. Two of ten have
+/// nothing new.
 #[test]
 fn round_trips_and_repeated_counters() {
     let run = drifting("250000 ppm");

@@ -1,4 +1,5 @@
-//! The state folder and the registry's database: what is wrong with one is said before anything is served, with the fix.
+//! The state folder and the registry's database: what is wrong with one is said before anything is served, with the
+//! fix.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -24,7 +25,7 @@ fn expect(said: &str, parts: &[&str]) {
     }
 }
 
-/// A database with a Provider in it, of a registry that has ended.
+/// Returns a database with a Provider in it, of a registry that has ended.
 fn database(sandbox: &Sandbox) -> PathBuf {
     let mut registry = Registry::start(sandbox, &[]);
     let provider = Provider::start(sandbox, &registry, "machine");

@@ -1,6 +1,8 @@
-//! The conformance suite: the same service tests over `opc.tcp` and over `opc.iox2`, none of which knows which it runs over.
+//! The conformance suite: the same service tests over `opc.tcp` and over `opc.iox2`, none of which knows which it
+//! runs over.
 //!
-//! Each case gets a server of its own and a session with it, and checks what OPC 10000-4 demands, good requests and bad ones.
+//! Each case gets a server of its own and a session with it, and checks what OPC 10000-4 demands, good requests and
+//! bad ones.
 #![allow(
     clippy::expect_used,
     clippy::panic,

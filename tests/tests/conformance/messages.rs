@@ -7,7 +7,7 @@ use takt_ua::{NodeId, StatusCode, Structure, Variant, ids};
 
 use crate::plant::{self, MAX_ARRAY, MAX_STRING, fault, node, standard};
 
-/// The ServiceResult of a response, ServiceFault or not (OPC 10000-4, 7.33).
+/// Returns the ServiceResult of a response, ServiceFault or not (OPC 10000-4, 7.33).
 pub(crate) fn service_result(body: &[u8]) -> StatusCode {
     let mut decoder = Decoder::new(body);
     NodeId::decode(&mut decoder).unwrap();

@@ -26,12 +26,12 @@ pub(crate) const MAX_ARRAY: usize = 1 << 20;
 /// Children of the Object `Many`.
 pub(crate) const MANY: usize = 25;
 
-/// A node of the plant.
+/// Returns a node of the plant.
 pub(crate) fn node(name: &str) -> NodeId {
     NodeId::string(NAMESPACE, name)
 }
 
-/// A node of the standard.
+/// Returns a node of the standard.
 pub(crate) fn standard(identifier: u32) -> NodeId {
     NodeId::numeric(0, identifier)
 }
@@ -212,12 +212,12 @@ pub(crate) fn write_range(
     response.unwrap().results[0]
 }
 
-/// The Value of a node of the plant.
+/// Returns the Value of a node of the plant.
 pub(crate) fn value(client: &mut Client, name: &str) -> Variant {
     client.read_good(&node(name)).unwrap()
 }
 
-/// The StatusCode of a service that must fail as a whole.
+/// Returns the StatusCode of a service that must fail as a whole.
 pub(crate) fn fault<R: std::fmt::Debug>(result: Result<R, takt_app::ClientError>) -> StatusCode {
     match result {
         Err(takt_app::ClientError::Service { status, .. }) => status,

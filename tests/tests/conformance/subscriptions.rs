@@ -26,13 +26,13 @@ fn queue(queue_size: u32) -> MonitoredItemOptions {
     }
 }
 
-/// A Subscription in a session of its own.
+/// Returns a Subscription in a session of its own.
 fn subscribe(client: &Client, publishing_interval: u64) -> Subscription {
     let own = Client::connect(client.endpoint(), client.options().clone()).unwrap();
     Subscription::create(own, options(publishing_interval)).unwrap()
 }
 
-/// The next change's value.
+/// Returns the next change's value.
 fn next(subscription: &mut Subscription) -> Variant {
     let change = subscription.next(PATIENCE).unwrap();
     change.expect("a change").value.value.unwrap_or_default()
@@ -138,7 +138,7 @@ pub(crate) fn a_lost_session_is_made_again(client: &mut Client) {
     assert_eq!(change.value.value, Some(77_u32.into()));
 }
 
-/// A Subscription made by hand.
+/// Returns a Subscription made by hand.
 fn by_hand(client: &mut Client) -> u32 {
     let created = client.call(CreateSubscriptionRequest {
         requested_publishing_interval: 10.0,

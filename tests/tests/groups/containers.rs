@@ -1,5 +1,5 @@
-//! Two containers that have nothing in common but one mounted directory: each has its own mounts, its own /dev/shm, its own
-//! IPC and PID namespace. That is what Compose sets up for docs/compose/compose.yaml.
+//! Two containers that have nothing in common but one mounted directory: each has its own mounts, its own /dev/shm,
+//! its own IPC and PID namespace. That is what Compose sets up for docs/compose/compose.yaml.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::shared::{ANNA, BERT, Shared, User, set_mode, wait_for};
 
 const START: Duration = Duration::from_secs(60);
 
-/// A `takt` command in a container of its own, in which the directory `volume` of the host is at `mounted`.
+/// Returns a `takt` command in a container of its own, in which the directory `volume` of the host is at `mounted`.
 fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) -> Command {
     // Each has it in another place.
     let root = shared.path().join(format!("container{number}"));
@@ -24,8 +24,8 @@ fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) ->
         set_mode(&root, 0o755);
     }
     let inner = shared.takt(user, arguments);
-    // The shell stays process 1: it ends with `unshare`, and everything in the container with it. A process that changes its
-    // user would not (prctl PR_SET_PDEATHSIG).
+    // The shell stays process 1: it ends with `unshare`, and everything in the container with it. A process that
+    // changes its user would not (prctl PR_SET_PDEATHSIG).
     let mut command = Command::new("unshare");
     command.args([
         "--mount",
@@ -94,7 +94,8 @@ pub fn two_containers_share_one_directory() {
         START,
     );
     assert!(read.expect_success().starts_with("6000.0 "));
-    // Who lives says the lock and the socket: a process of another container cannot be seen, that of a container from the host can.
+    // Who lives says the lock and the socket: a process of another container cannot be seen, that of a container from
+    // the host can.
     let there = |ps: &mut Command| {
         let rows = shared.rows(ps);
         let row = rows.into_iter().find(|row| row["endpoint"] == *machine);
@@ -134,7 +135,7 @@ pub fn two_containers_share_one_directory() {
     });
 }
 
-/// Whether there is a process of this test's `takt`.
+/// Returns whether there is a process of this test's `takt`.
 fn is_running(shared: &Shared) -> bool {
     let takt = shared.path().join("takt");
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -143,7 +144,8 @@ fn is_running(shared: &Shared) -> bool {
         .any(|program| program == takt)
 }
 
-/// A container whose /dev/shm is too small: applications say so when they start, and end in an orderly way, not by SIGBUS.
+/// A container whose /dev/shm is too small: applications say so when they start, and end in an orderly way, not by
+/// SIGBUS.
 pub fn a_full_dev_shm_is_reported() {
     let sandbox = Sandbox::new();
     for (kilobytes, starts) in [(64, false), (2048, false), (65536, true)] {

@@ -64,7 +64,8 @@ pub fn the_registry_knows_a_provider_by_its_user() {
     let mut first = shared.machine(BERT);
     shared.wait_until_registered(ANNA);
     first.kill();
-    // Another member may have the name, but it is not that Provider: the registry neither takes its word nor sends anybody there.
+    // Another member may have the name, but it is not that Provider: the registry neither takes its word nor sends
+    // anybody there.
     let impostor = shared.machine(CARL);
     let registry = format!("opc.iox2://{}", shared.application("Registry"));
     let path = format!("{}/Spindle/Override", shared.application("Machine"));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::shared::{ANNA, BERT, CARL, DORA, GROUP, Shared, User, wait_for};
 
-/// The row of the Machine.
+/// Returns the row of the Machine.
 fn machine(shared: &Shared, rows: &[Value]) -> Option<Value> {
     let endpoint = format!("opc.iox2://{}", shared.application("Machine"));
     let row = rows.iter().find(|row| row["endpoint"] == *endpoint);

@@ -106,19 +106,19 @@ impl Shared {
         self.group_directory().join(format!("{application}.sock"))
     }
 
-    /// An ApplicationName that no other test uses.
+    /// Returns an ApplicationName that no other test uses.
     pub fn application(&self, name: &str) -> String {
         format!("{name}{}", self.name)
     }
 
-    /// A `takt` command line, for this group, of this user.
+    /// Returns a `takt` command line, for this group, of this user.
     pub fn takt(&self, user: User, arguments: &[&str]) -> Command {
         let mut command = self.takt_for_all(user, arguments);
         command.args(["--group", &GROUP.to_string()]);
         command
     }
 
-    /// A `takt` command line of this user, who names no group.
+    /// Returns a `takt` command line of this user, who names no group.
     pub fn takt_for_all(&self, user: User, arguments: &[&str]) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", &user.id.to_string()]);
@@ -171,7 +171,7 @@ impl Shared {
         self.registry_with(user, &[])
     }
 
-    /// The same with these arguments besides.
+    /// Returns the same with these arguments besides.
     pub fn registry_with(&self, user: User, arguments: &[&str]) -> Process {
         let name = self.application("Registry");
         let data = self.path().join(format!("data/registry{}", user.id));

@@ -30,7 +30,7 @@ pub fn listen(path: &Path) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The next packet; empty at the end. Descriptors that come with it are closed.
+/// Returns the next packet; empty at the end. Descriptors that come with it are closed.
 pub fn receive(socket: &OwnedFd) -> Vec<u8> {
     set_socket_timeout(socket, Timeout::Recv, Some(Duration::from_secs(10))).unwrap();
     let mut buffer = [0; 64];

@@ -16,7 +16,8 @@ use crate::Broker;
 use crate::common::PATIENCE;
 use crate::drill::configuration;
 
-/// The Requestor learns of the Action from what the broker has kept, and asks for it by the topics of the standard's tree.
+/// The Requestor learns of the Action from what the broker has kept, and asks for it by the topics of the standard's
+/// tree.
 #[test]
 fn actions_are_requested_by_way_of_a_broker() {
     let broker = Broker::start("allow_anonymous true");

@@ -39,7 +39,7 @@ impl Observer for Names {
     }
 }
 
-/// A Publisher of one Double, `Speed`, and a Subscriber that has no metadata; both know the topics.
+/// Returns a Publisher of one Double, `Speed`, and a Subscriber that has no metadata; both know the topics.
 fn publisher_and_subscriber(
     url: &str,
     group: ExtensionObject,

@@ -1,7 +1,8 @@
-//! Ways to the wire on network interfaces of their own: `opc.eth`, and what becomes of links when interfaces go down, vanish and come back.
+//! Ways to the wire on network interfaces of their own: `opc.eth`, and what becomes of links when interfaces go down,
+//! vanish and come back.
 //!
-//! Each test runs on a thread with a network namespace of its own, in which it makes a pair of virtual Ethernet interfaces. Both vanish
-//! with the thread.
+//! Each test runs on a thread with a network namespace of its own, in which it makes a pair of virtual Ethernet
+//! interfaces. Both vanish with the thread.
 
 #![allow(
     clippy::expect_used,

@@ -24,7 +24,7 @@ use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 /// How long something may take that must happen, on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A client that may say of itself what it likes.
+/// Returns a client that may say of itself what it likes.
 fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -> Client {
     let options = ClientOptions {
         application_uri: uri.to_owned(),
@@ -36,7 +36,7 @@ fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -
     Client::new(&endpoint.parse().unwrap(), options)
 }
 
-/// A client like any product's.
+/// Returns a client like any product's.
 fn client(sandbox: &Sandbox, endpoint: &str) -> Client {
     client_as(sandbox, endpoint, "", Identity::Anonymous)
 }
@@ -50,7 +50,7 @@ fn consumer(sandbox: &Sandbox, registry: &Registry) -> Consumer {
     Consumer::connect(&registry.shared_memory(), options).unwrap()
 }
 
-/// A Provider in this process: `Level`, `Cell/Pressure` and the Method `Double`.
+/// Returns a Provider in this process: `Level`, `Cell/Pressure` and the Method `Double`.
 fn tank(
     sandbox: &Sandbox,
     name: &str,
@@ -93,7 +93,7 @@ fn eventually(what: &str, within: Duration, mut so: impl FnMut() -> bool) -> Dur
     started.elapsed()
 }
 
-/// Whether the registry shows a Provider as available; `None` if it does not know it.
+/// Returns whether the registry shows a Provider as available; `None` if it does not know it.
 fn available(consumer: &mut Consumer, name: &str) -> Option<bool> {
     let providers = consumer.providers().ok()?;
     let provider = providers.iter().find(|provider| provider.name == name)?;
@@ -106,7 +106,7 @@ fn wait_until_available(consumer: &mut Consumer, name: &str) {
     });
 }
 
-/// All items of a Provider with their NodeIds at the registry, by path.
+/// Returns all items of a Provider with their NodeIds at the registry, by path.
 fn node_ids(consumer: &mut Consumer, name: &str) -> Vec<(String, NodeId)> {
     let providers = consumer.providers().unwrap();
     let provider = providers.iter().find(|provider| provider.name == name);

@@ -1,4 +1,5 @@
-//! Nobody takes all names, nobody takes the name of an application that runs, and over TCP nobody registers unless that is allowed.
+//! Nobody takes all names, nobody takes the name of an application that runs, and over TCP nobody registers unless
+//! that is allowed.
 
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, Identity, Variable, model};
@@ -11,7 +12,7 @@ use crate::{
     PATIENCE, available, client, client_as, consumer, eventually, tank, wait_until_available,
 };
 
-/// A client that says it is the Provider `name`.
+/// Returns a client that says it is the Provider `name`.
 fn claiming(sandbox: &Sandbox, endpoint: &str, name: &str) -> Client {
     let uri = model::provider_uri(name);
     client_as(sandbox, endpoint, &uri, Identity::Anonymous)

@@ -142,7 +142,7 @@ fn groups_are_added_shown_and_removed() {
     assert!(second.first_token_id > first.first_token_id + 3);
 }
 
-/// All keys of a group that can be had, by token.
+/// Returns all keys of a group that can be had, by token.
 fn keys_by_token(update: &SecurityKeyUpdate) -> Vec<(u32, Vec<u8>)> {
     let tokens = update.first_token_id..;
     tokens

@@ -22,7 +22,7 @@ fn queue(queue_size: u32) -> MonitoredItemOptions {
     }
 }
 
-/// The changes up to one that is as wanted.
+/// Returns the changes up to one that is as wanted.
 fn wait_for(subscription: &mut Subscription, is_wanted: impl Fn(&DataChange) -> bool) {
     let started = Instant::now();
     loop {

@@ -1,9 +1,9 @@
-//! A soak: 16 Consumers read from three Providers as fast as they can, while Providers and Consumers are killed at random
-//! (SIGKILL) and started again. No hang, no torn value, and no leak: neither of memory or descriptors in the processes that live through it,
-//! nor of files.
+//! A soak: 16 Consumers read from three Providers as fast as they can, while Providers and Consumers are killed at
+//! random (SIGKILL) and started again. No hang, no torn value, and no leak: neither of memory or descriptors in the
+//! processes that live through it, nor of files.
 //!
-//! By default some ten thousand requests; `TAKT_SOAK_REQUESTS=10000000` says how many, `TAKT_SOAK_SEED=1` repeats the choice of
-//! victims.
+//! By default some ten thousand requests; `TAKT_SOAK_REQUESTS=10000000` says how many, `TAKT_SOAK_SEED=1` repeats the
+//! choice of victims.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -26,7 +26,8 @@ const MIN_KILLS: u32 = 20;
 const PAUSE_MS: u64 = 500;
 /// A Consumer that says nothing for so long hangs.
 const SILENCE: Duration = Duration::from_secs(120);
-/// What a process may have more at the end than after the first tenth: caches and free lists grow slowly to their bounds.
+/// What a process may have more at the end than after the first tenth: caches and free lists grow slowly to their
+/// bounds.
 const MORE_MEMORY: u64 = 12 << 20;
 const MORE_DESCRIPTORS: usize = 8;
 

@@ -44,7 +44,7 @@ pub(crate) struct Plant<'a> {
 }
 
 impl<'a> Plant<'a> {
-    /// The registry and all Providers, registered.
+    /// Creates the registry and all Providers, registered.
     pub(crate) fn start(sandbox: &'a Sandbox, seed: u64) -> Self {
         let name = |number| sandbox.application(&format!("Soak{number}"));
         let mut plant = Self {

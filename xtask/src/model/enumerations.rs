@@ -88,7 +88,7 @@ pub(super) fn read(
     Ok(result)
 }
 
-/// The unsigned built-in type of an option set.
+/// Returns the unsigned built-in type of an option set.
 fn unsigned(bits: u32) -> Result<u32, Error> {
     match bits {
         8 => Ok(3),

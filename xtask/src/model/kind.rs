@@ -35,7 +35,7 @@ pub(crate) const BUILT_IN: [&str; 25] = [
     "DiagnosticInfo",
 ];
 
-/// Number of the built-in type with this name.
+/// Returns the number of the built-in type with this name.
 pub(super) fn built_in(name: &str) -> Option<u32> {
     (1..)
         .zip(BUILT_IN)

@@ -9,11 +9,11 @@ use super::invalid;
 use super::nodes::Nodes;
 use crate::error::Error;
 
-/// The type dictionaries, deprecated since OPC 10000-5 1.04 and larger than everything else together.
+/// The type dictionaries, deprecated since OPC 10000-5, 1.04 and larger than everything else together.
 const TYPE_DICTIONARIES: [u32; 2] = [7617, 8252];
 const STRUCTURE: u32 = 22;
 
-/// The encoded Variant of a Variable or VariableType.
+/// Returns the encoded Variant of a Variable or VariableType.
 pub(super) fn value(id: u32, node: &Node) -> Result<Option<Vec<u8>>, Error> {
     let Some(value) = node.value().filter(|_| !TYPE_DICTIONARIES.contains(&id)) else {
         return Ok(None);
@@ -55,7 +55,7 @@ fn strip(object: &mut ExtensionObject) -> Result<(), takt_ua::binary::DecodeErro
     }
 }
 
-/// The encoded ExtensionObject with the definition of a DataType. Those of enumerations and option sets are
+/// Returns the encoded ExtensionObject with the definition of a DataType. Those of enumerations and option sets are
 /// EnumDefinitions, those of structures StructureDefinitions; other DataTypes have none.
 pub(super) fn definition(nodes: &Nodes<'_>, position: usize) -> Result<Option<Vec<u8>>, Error> {
     let (_, node) = nodes.at(position);
@@ -102,7 +102,7 @@ fn structure(nodes: &Nodes<'_>, position: usize) -> Result<StructureDefinition, 
         Some(base) => (nodes.at(base).0, Vec::new()),
         None => (0, Vec::new()),
     };
-    // OPC 10000-3 8.48: null for abstract DataTypes, otherwise the Default Binary encoding if there is one.
+    // OPC 10000-3, 8.48: null for abstract DataTypes, otherwise the Default Binary encoding if there is one.
     let encoding = nodes
         .binary_encoding(position)
         .filter(|_| !is_abstract)

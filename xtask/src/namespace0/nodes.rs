@@ -41,7 +41,7 @@ impl<'a> Nodes<'a> {
         Ok(all)
     }
 
-    /// The references that each node lists itself, in their order; then those that only the other node lists.
+    /// Returns the references that each node lists itself, in their order; then those that only the other node lists.
     fn references_of_all(&self) -> Result<Vec<Vec<Reference>>, Error> {
         let mut references = vec![Vec::new(); self.nodes.len()];
         let mut known = HashSet::new();
@@ -128,7 +128,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The identifier of a NodeId, all of which are numeric and in namespace 0.
+/// Returns the identifier of a NodeId, all of which are numeric and in namespace 0.
 pub(super) fn standard_id(node_id: &NodeId) -> Result<u32, Error> {
     node_id
         .standard_id()

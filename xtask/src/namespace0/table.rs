@@ -95,7 +95,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The fields of the record that depend on the NodeClass.
+    /// Returns the fields of the record that depend on the NodeClass.
     fn specific(
         &mut self,
         nodes: &Nodes<'_>,

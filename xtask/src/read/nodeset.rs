@@ -104,7 +104,7 @@ impl Nodeset {
         }
     }
 
-    /// The outermost parent of a node, and how far above the node it is.
+    /// Returns the outermost parent of a node, and how far above the node it is.
     pub(crate) fn outermost(&self, id: u32) -> (u32, usize) {
         match self.nodes.get(&id).and_then(|node| node.parent) {
             Some(parent) => {

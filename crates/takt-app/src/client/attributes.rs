@@ -1,4 +1,4 @@
-//! Read and Write (OPC 10000-4 section 5.11) in the form that programs want them.
+//! Read and Write (OPC 10000-4, 5.11) in the form that programs want them.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ macro_rules! attributes {
         }
 
         impl Attribute {
-            /// The attribute with this name, however it is capitalised.
+            /// Returns the attribute with this name, however it is capitalised.
             pub fn from_name(name: &str) -> Option<Self> {
                 $(if name.eq_ignore_ascii_case(stringify!($name)) {
                     return Some(Self::$name);
@@ -63,7 +63,7 @@ attributes! {
 }
 
 impl Client {
-    /// The Value of `node`.
+    /// Returns the Value of `node`.
     pub fn read(&mut self, node: &NodeId) -> Result<DataValue, ClientError> {
         self.read_attribute(node, Attribute::Value)
     }
@@ -78,8 +78,9 @@ impl Client {
         Ok(values.swap_remove(0))
     }
 
-    /// The Value of `node`, at most `max_age` old: a server that keeps one need not ask its source. `Duration::ZERO` asks for a new
-    /// one, [`Reading::ANY_AGE`](takt_cell::Reading::ANY_AGE) or more for any that is kept.
+    /// Returns the Value of `node`, at most `max_age` old: a server that keeps one need not ask its source.
+    /// `Duration::ZERO` asks for a new one, [`Reading::ANY_AGE`](takt_cell::Reading::ANY_AGE) or more for any that is
+    /// kept.
     pub fn read_within(
         &mut self,
         node: &NodeId,
@@ -126,7 +127,7 @@ impl Client {
         Ok(response.results)
     }
 
-    /// The Value of `node`, which must be good.
+    /// Returns the Value of `node`, which must be good.
     pub fn read_good(&mut self, node: &NodeId) -> Result<Variant, ClientError> {
         let data_value = self.read(node)?;
         match data_value.status {
@@ -153,7 +154,7 @@ impl Client {
         good(node, response.results[0])
     }
 
-    /// Calls `method` on `object` and gives the output arguments (OPC 10000-4 section 5.12).
+    /// Calls `method` on `object` and gives the output arguments (OPC 10000-4, 5.12).
     pub fn call_method(
         &mut self,
         object: &NodeId,

@@ -1,4 +1,5 @@
-//! The current value of a Variable, read from memory that its Provider shares: without a request, and without the Provider.
+//! The current value of a Variable, read from memory that its Provider shares: without a request, and without the
+//! Provider.
 
 use std::time::Duration;
 
@@ -11,13 +12,13 @@ use crate::error::ClientError;
 
 /// The current value of a Variable, as its Provider last published it.
 ///
-/// Reading it takes no system call and the Provider no time: it may sleep, be busy, or be stopped in a debugger. Value, StatusCode
-/// and timestamps are of one moment. Where it comes from a cell or a stored value it is never older than what a Read would give.
-/// Where it is what a callback last gave, it has a server timestamp, and may be of any age:
-/// [`Client::read_current`] asks the Provider if it is too old, and [`Reading::satisfies`] tells whether it is.
+/// Reading it takes no system call and the Provider no time: it may sleep, be busy, or be stopped in a debugger.
+/// Value, StatusCode and timestamps are of one moment. Where it comes from a cell or a stored value it is never older
+/// than what a Read would give. Where it is what a callback last gave, it has a server timestamp, and may be of any
+/// age: [`Client::read_current`] asks the Provider if it is too old, and [`Reading::satisfies`] tells whether it is.
 ///
-/// Once the Provider has ended, a value that was Good or Uncertain has the status UncertainLastUsableValue. It stays so: get a new one
-/// from the next Provider of that name.
+/// Once the Provider has ended, a value that was Good or Uncertain has the status UncertainLastUsableValue. It stays
+/// so: get a new one from the next Provider of that name.
 #[derive(Debug)]
 pub struct CurrentValue {
     reader: CellReader,
@@ -26,11 +27,11 @@ pub struct CurrentValue {
 }
 
 /// # Errors
-/// [`CellError::Gone`] if the Variable is not there any more, [`CellError::Withheld`] if the value has to be asked for, because it
-/// is too large to be published or no callback has given one yet, [`CellError::Busy`] if it was set without a pause while it was being
-/// copied.
+/// [`CellError::Gone`] if the Variable is not there any more, [`CellError::Withheld`] if the value has to be asked
+/// for, because it is too large to be published or no callback has given one yet, [`CellError::Busy`] if it was set
+/// without a pause while it was being copied.
 impl CurrentValue {
-    /// The value with its status and source timestamp. Allocates for strings and arrays.
+    /// Returns the value with its status and source timestamp. Allocates for strings and arrays.
     pub fn get(&self) -> Result<DataValue, CellError> {
         let mut value = self.reader.get()?;
         let status = value.status.unwrap_or(StatusCode::Good);
@@ -38,10 +39,10 @@ impl CurrentValue {
         Ok(value)
     }
 
-    /// The value, if it is at most `max_age` old; `None` if the Provider has to be asked.
+    /// Returns the value, if it is at most `max_age` old; `None` if the Provider has to be asked.
     ///
-    /// `Duration::ZERO` wants a new value, [`Reading::ANY_AGE`] or more takes any. Of a Provider that has ended the last value is as
-    /// good as it gets, whatever its age; its status says so.
+    /// `Duration::ZERO` wants a new value, [`Reading::ANY_AGE`] or more takes any. Of a Provider that has ended the
+    /// last value is as good as it gets, whatever its age; its status says so.
     pub fn get_within(&self, max_age: Duration) -> Result<Option<DataValue>, CellError> {
         // Before the value, which may be long; what comes in between is younger.
         let reading = self.reader.reading()?;
@@ -58,8 +59,8 @@ impl CurrentValue {
         Ok((value, self.reading(reading)))
     }
 
-    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no value.
-    /// Allocates nothing.
+    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no
+    /// value. Allocates nothing.
     #[inline]
     pub fn read_slice<T: Element>(
         &self,
@@ -69,7 +70,7 @@ impl CurrentValue {
         Ok((count, self.reading(reading)))
     }
 
-    /// Whether the Provider is still there.
+    /// Returns whether the Provider is still there.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.alive.is_alive()
@@ -94,8 +95,8 @@ impl CurrentValue {
 }
 
 impl Client {
-    /// The current value of a Variable, where the server publishes it; `None` if it has to be asked for, or is at the other end
-    /// of a network.
+    /// Returns the current value of a Variable, where the server publishes it; `None` if it has to be asked for, or
+    /// is at the other end of a network.
     ///
     /// # Errors
     /// The server cannot be reached, or answers with nonsense.
@@ -121,11 +122,12 @@ impl Client {
         }))
     }
 
-    /// The value of a Variable, at most `max_age` old: from memory if what is published there is young enough, otherwise by a Read
-    /// that says so ([`read_within`](Self::read_within)). Allocates nothing for a number in memory.
+    /// Returns the value of a Variable, at most `max_age` old: from memory if what is published there is young
+    /// enough, otherwise by a Read that says so ([`read_within`](Self::read_within)). Allocates nothing for a number
+    /// in memory.
     ///
-    /// Values of cells and stored values satisfy any `max_age`. Those of a Provider that has ended are read from memory, with the
-    /// status UncertainLastUsableValue.
+    /// Values of cells and stored values satisfy any `max_age`. Those of a Provider that has ended are read from
+    /// memory, with the status UncertainLastUsableValue.
     ///
     /// # Errors
     /// As for a Read, if there has to be one.

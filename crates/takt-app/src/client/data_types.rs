@@ -1,4 +1,4 @@
-//! From a DataType to the built-in type that carries its values (OPC 10000-6 section 5.1.2).
+//! From a DataType to the built-in type that carries its values (OPC 10000-6, 5.1.2).
 
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant, ids};
@@ -16,12 +16,12 @@ pub struct ValueType {
     pub data_type: NodeId,
     /// The built-in type that carries it; `None` where any will do (BaseDataType, Number, …).
     pub built_in_type: Option<BuiltInType>,
-    /// ValueRank (OPC 10000-3 section 5.6.2).
+    /// ValueRank (OPC 10000-3, 5.6.2).
     pub value_rank: i32,
 }
 
 impl Client {
-    /// The DataType and ValueRank of the Variable `node`.
+    /// Returns the DataType and ValueRank of the Variable `node`.
     pub fn value_type(&mut self, node: &NodeId) -> Result<ValueType, ClientError> {
         let attributes = self.read_attributes(&[
             (node.clone(), Attribute::DataType),
@@ -46,7 +46,7 @@ impl Client {
         })
     }
 
-    /// The built-in type at the root of `data_type`; `None` where values of several built-in types are allowed.
+    /// Returns the built-in type at the root of `data_type`; `None` where values of several built-in types are allowed.
     pub fn built_in_type(
         &mut self,
         data_type: &NodeId,

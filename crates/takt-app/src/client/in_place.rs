@@ -1,5 +1,5 @@
-//! Read, Write and Call without an owned message in between: over shared memory in its fixed layout, over TCP in the binary
-//! DataEncoding. Nothing is allocated on the way.
+//! Read, Write and Call without an owned message in between: over shared memory in its fixed layout, over TCP in the
+//! binary DataEncoding. Nothing is allocated on the way.
 
 use takt_layout::{CallResult, RequestHead, RequestWriter, Response, Service, Times};
 use takt_rt::shared_bytes::SharedBytes;
@@ -42,7 +42,7 @@ impl<'a> OutputsInPlace<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -132,7 +132,8 @@ impl<'a> Only<'a> {
 }
 
 impl Client {
-    /// Reads the Value of a node, and lets `look` see it where it is: what is not looked at is not copied. Allocates nothing.
+    /// Reads the Value of a node, and lets `look` see it where it is: what is not looked at is not copied. Allocates
+    /// nothing.
     ///
     /// For numbers, Booleans, times, Guids and their arrays, Strings and ByteStrings.
     ///
@@ -178,8 +179,8 @@ impl Client {
         .map_err(|failed| self.failed::<ReadRequest>(failed))
     }
 
-    /// Writes the Value of a node: a [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), which is encoded where the
-    /// server reads it. Allocates nothing.
+    /// Writes the Value of a node: a [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), which is
+    /// encoded where the server reads it. Allocates nothing.
     ///
     /// # Errors
     /// As for [`write`](Self::write).
@@ -223,7 +224,8 @@ impl Client {
     }
 
     /// Calls `method` on `object`, and lets `look` see the output arguments where they are. The input arguments, each a
-    /// [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), are encoded where the server reads them. Allocates nothing.
+    /// [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), are encoded where the server reads
+    /// them. Allocates nothing.
     ///
     /// # Errors
     /// As for [`call_method`](Self::call_method).
@@ -327,7 +329,7 @@ fn status_at(body: SharedBytes<'_>, at: usize) -> Result<StatusCode, Failed> {
     Ok(StatusCode(u32::from_le_bytes(status)))
 }
 
-/// A CallMethodResult in the binary DataEncoding.
+/// Returns a CallMethodResult in the binary DataEncoding.
 fn encoded_result(
     body: SharedBytes<'_>,
     at: usize,

@@ -1,6 +1,6 @@
 //! A session with one application, over whichever transport its endpoint names.
 //!
-//! [`Client`] opens the connection and the session (OPC 10000-4 section 5.7), sends one request at a time, and comes
+//! [`Client`] opens the connection and the session (OPC 10000-4, 5.7), sends one request at a time, and comes
 //! back on its own: after a lost connection the next request connects again, and a request that changes nothing is sent
 //! once more. It belongs to one thread.
 
@@ -48,7 +48,7 @@ pub enum Identity {
     /// Nobody in particular.
     #[default]
     Anonymous,
-    /// A name and its password or secret (OPC 10000-4 section 7.40.4).
+    /// A name and its password or secret (OPC 10000-4, 7.40.4).
     UserName {
         /// The name.
         name: String,
@@ -74,8 +74,8 @@ pub struct ClientOptions {
     pub session_timeout: Duration,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are those of this user. Its
-    /// applications meet in `/run/takt/GROUP`, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are those of this
+    /// user. Its applications meet in `/run/takt/GROUP`, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
     pub group: Option<String>,
     /// The Unix user id that has to run the application, over shared memory; by default any that may be there.
     pub server_user: Option<u32>,
@@ -139,7 +139,7 @@ impl Client {
         Ok(client)
     }
 
-    /// A Client that connects with its first request.
+    /// Creates a Client that connects with its first request.
     pub fn new(endpoint: &Endpoint, options: ClientOptions) -> Self {
         Self {
             endpoint: endpoint.clone(),
@@ -152,12 +152,12 @@ impl Client {
         }
     }
 
-    /// The endpoint that this Client talks to.
+    /// Returns the endpoint that this Client talks to.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The options that this Client was made with.
+    /// Returns the options that this Client was made with.
     pub fn options(&self) -> &ClientOptions {
         &self.options
     }
@@ -173,7 +173,7 @@ impl Client {
         self.options.timeout = timeout;
     }
 
-    /// Whether a session is open, as far as this side knows.
+    /// Returns whether a session is open, as far as this side knows.
     pub fn is_connected(&self) -> bool {
         self.connected.is_some()
     }
@@ -219,8 +219,8 @@ impl Client {
         self.interrupt = Some(interrupt);
     }
 
-    /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed. Whether it was the
-    /// interrupt.
+    /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed.
+    /// Whether it was the interrupt.
     pub(crate) fn wait_for_end(&self, timeout: Duration) -> bool {
         let interrupt = self.interrupt.iter();
         let mut descriptors: Vec<PollFd<'_>> = interrupt
@@ -236,7 +236,7 @@ impl Client {
         self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
     }
 
-    /// Whether the other side has closed the connection, or died.
+    /// Returns whether the other side has closed the connection, or died.
     pub(crate) fn is_hung_up(&self) -> bool {
         let Some((transport, _)) = &self.connected else {
             return false;
@@ -289,8 +289,8 @@ impl Client {
         result
     }
 
-    /// The same with a response that is still where the server wrote it. `encode` is told whether the request shall have the
-    /// layout of shared memory.
+    /// Returns the same with a response that is still where the server wrote it. `encode` is told whether the request
+    /// shall have the layout of shared memory.
     fn exchange_in_place<R>(
         &mut self,
         encode: impl Fn(&NodeId, bool, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
@@ -307,7 +307,7 @@ impl Client {
         result
     }
 
-    /// The session, and how long a request may take.
+    /// Returns the session, and how long a request may take.
     fn session(&mut self) -> Result<(&mut Transport, &Session, Duration), ClientError> {
         // With a session there is nothing to wait for yet, and no need to ask the clock.
         let mut timeout = self.options.timeout.max(Duration::from_millis(1));
@@ -389,7 +389,8 @@ fn request_header(token: &NodeId, request_handle: u32, timeout: Duration) -> Req
     }
 }
 
-/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6 section 5.2.9).
+/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6 section
+/// 5.2.9).
 fn encode_message<S: Structure + Encode>(
     message: &S,
     encoder: &mut Encoder<'_>,
@@ -428,7 +429,7 @@ fn decode_message<S: Response>(
     Ok(response)
 }
 
-/// The fault's StatusCode, which a careless server may have left at Good.
+/// Returns the fault's StatusCode, which a careless server may have left at Good.
 fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
     if header.service_result.is_bad() {
         header.service_result
@@ -437,7 +438,7 @@ fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
     }
 }
 
-/// A text as the standard's String.
+/// Returns a text as the standard's String.
 fn text(value: &str) -> UaString {
     UaString::from(value)
 }

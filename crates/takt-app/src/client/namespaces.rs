@@ -14,7 +14,7 @@ pub(super) struct Namespaces {
 }
 
 impl Client {
-    /// The server's NamespaceArray (OPC 10000-5 section 6.3.1), read anew.
+    /// Returns the server's NamespaceArray (OPC 10000-5, 6.3.1), read anew.
     pub fn namespace_array(&mut self) -> Result<Vec<String>, ClientError> {
         let node = NodeId::numeric(0, ids::SERVER_NAMESPACE_ARRAY);
         let Variant::Array(array) = self.read_good(&node)? else {
@@ -31,8 +31,8 @@ impl Client {
         Ok(uris)
     }
 
-    /// The index of `uri` at this server, if it has one. The NamespaceArray is read once a session, and again when it
-    /// does not hold the URI: it only grows.
+    /// Returns the index of `uri` at this server, if it has one. The NamespaceArray is read once a session, and again
+    /// when it does not hold the URI: it only grows.
     pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {
         if self.is_connected()
             && self.namespaces.epoch == self.epoch
@@ -44,7 +44,7 @@ impl Client {
         Ok(self.namespaces.index(uri))
     }
 
-    /// The URI of the namespace with this index at this server.
+    /// Returns the URI of the namespace with this index at this server.
     pub fn namespace_uri(&mut self, index: u16) -> Result<String, ClientError> {
         let position = usize::from(index);
         let known = self.is_connected() && self.namespaces.epoch == self.epoch;

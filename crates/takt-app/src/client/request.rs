@@ -1,4 +1,4 @@
-//! Which response belongs to which request (OPC 10000-4 section 5), and whether it may be sent twice.
+//! Which response belongs to which request (OPC 10000-4, 5), and whether it may be sent twice.
 
 use takt_layout::LayoutError;
 use takt_ua::Structure;
@@ -9,11 +9,11 @@ use takt_ua::structures::*;
 pub trait Request: Structure + Encode {
     /// The response that the service gives.
     type Response: Response;
-    /// Whether sending the request again after a lost connection changes nothing but the answer.
+    /// True if sending the request again after a lost connection changes nothing but the answer.
     const IDEMPOTENT: bool;
-    /// The request's header.
+    /// Returns the request's header.
     fn header_mut(&mut self) -> &mut RequestHeader;
-    /// The fixed layout that the request has in shared memory, if there is one.
+    /// Returns the fixed layout that the request has in shared memory, if there is one.
     fn laid_out(&self) -> Option<&dyn LaidOut<Self::Response>> {
         None
     }
@@ -39,7 +39,7 @@ impl<Q: takt_layout::LaidOut> LaidOut<Q::Response> for Q {
 
 /// A service response.
 pub trait Response: Structure + for<'a> Decode<'a> {
-    /// The response's header.
+    /// Returns the response's header.
     fn header(&self) -> &ResponseHeader;
 }
 

@@ -9,8 +9,8 @@ use super::Client;
 use crate::error::ClientError;
 
 impl Client {
-    /// Asks for the keys of a SecurityGroup, for a [`KeyRing`](takt_pubsub::security::KeyRing): the current one and those that
-    /// follow, as many as the service gives. Two or more, so that none is missing when keys change.
+    /// Asks for the keys of a SecurityGroup, for a [`KeyRing`](takt_pubsub::security::KeyRing): the current one and
+    /// those that follow, as many as the service gives. Two or more, so that none is missing when keys change.
     ///
     /// # Errors
     /// `BadSecurityModeInsufficient`: not over this endpoint, use `opc.iox2://`. `BadNotFound`: no such group.

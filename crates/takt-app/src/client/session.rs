@@ -1,4 +1,4 @@
-//! CreateSession, ActivateSession and CloseSession (OPC 10000-4 section 5.7).
+//! CreateSession, ActivateSession and CloseSession (OPC 10000-4, 5.7).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::error::ClientError;
 
 const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
-/// The nonce length that the standard wants, with SecurityPolicy None too (OPC 10000-4 section 5.7.2).
+/// The nonce length that the standard wants, with SecurityPolicy None too (OPC 10000-4, 5.7.2).
 const NONCE_LENGTH: usize = 32;
 
 /// An activated session.
@@ -21,7 +21,7 @@ pub(super) struct Session {
     authentication_token: NodeId,
 }
 
-/// Whether `status` says that the server does not know the session (any more).
+/// Returns whether `status` says that the server does not know the session (any more).
 pub(super) fn is_lost(status: StatusCode) -> bool {
     matches!(
         status,
@@ -94,7 +94,7 @@ impl Session {
     }
 }
 
-/// The token for `identity`, with the PolicyId under which the server offers it (OPC 10000-4 section 7.40).
+/// Returns the token for `identity`, with the PolicyId under which the server offers it (OPC 10000-4, 7.40).
 fn identity_token(
     endpoint: &Endpoint,
     identity: &Identity,
@@ -122,7 +122,7 @@ fn identity_token(
                 policy_id,
             }))
         }
-        // No policy was listed at all: a null token stands for Anonymous (OPC 10000-4 section 5.7.3).
+        // No policy was listed at all: a null token stands for Anonymous (OPC 10000-4, 5.7.3).
         (Identity::Anonymous, None) if policies.is_empty() => Ok(ExtensionObject::default()),
         (Identity::UserName { name, password }, Some(policy_id)) => {
             Ok(ExtensionObject::from_structure(&UserNameIdentityToken {

@@ -107,7 +107,7 @@ impl Transport {
         )?
     }
 
-    /// Whether Read, Write and Call have the layout of shared memory.
+    /// Returns whether Read, Write and Call have the layout of shared memory.
     pub(super) fn is_shared_memory(&self) -> bool {
         matches!(self.connection, Connection::SharedMemory(_))
     }
@@ -294,7 +294,7 @@ fn refused(status: StatusCode) -> ClientError {
     }
 }
 
-/// The client, if its server is run by this user.
+/// Returns the client, if its server is run by this user.
 fn of_user(client: ShmClient, user: Option<u32>) -> Result<ShmClient, ShmError> {
     match (user, client.server_user()) {
         (Some(expected), user) if user != expected => Err(ShmError::AccessDenied(format!(

@@ -17,7 +17,8 @@ const DIMENSIONS: u8 = 0x40;
 
 /// A value that is still where the server wrote it: over shared memory, in memory that the server could still change.
 ///
-/// So there are no slices of it. What is asked for is copied: one element, or all of them. All lengths were checked before.
+/// So there are no slices of it. What is asked for is copied: one element, or all of them. All lengths were checked
+/// before.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueInPlace<'a> {
     data_type: Option<BuiltInType>,
@@ -31,13 +32,13 @@ pub struct ValueInPlace<'a> {
 }
 
 impl<'a> ValueInPlace<'a> {
-    /// The type of the value or of its elements; `None` if there is no value.
+    /// Returns the type of the value or of its elements; `None` if there is no value.
     #[must_use]
     pub fn data_type(&self) -> Option<BuiltInType> {
         self.data_type
     }
 
-    /// The value as it is encoded: the elements one after the other, or the bytes of a String or ByteString.
+    /// Returns the value as it is encoded: the elements one after the other, or the bytes of a String or ByteString.
     #[must_use]
     pub fn bytes(&self) -> SharedBytes<'a> {
         self.elements
@@ -99,7 +100,7 @@ impl<'a> ValueInPlace<'a> {
         server_timestamp: None,
     };
 
-    /// A result of a Read in the layout of shared memory.
+    /// Returns a result of a Read in the layout of shared memory.
     #[inline]
     pub(super) fn laid_out(response: &Response<'a>, index: usize) -> Result<Self, Unfit> {
         let record = response.data_value(index).map_err(|_| Unfit::Broken)?;
@@ -110,7 +111,7 @@ impl<'a> ValueInPlace<'a> {
         Ok(value)
     }
 
-    /// A Variant alone; nothing if there are no bytes.
+    /// Returns a Variant alone; nothing if there are no bytes.
     #[inline]
     pub(super) fn variant(bytes: SharedBytes<'a>) -> Result<Self, Unfit> {
         let mut value = Self::NOTHING;
@@ -121,7 +122,7 @@ impl<'a> ValueInPlace<'a> {
         Ok(value)
     }
 
-    /// The Variant with this number among those that follow one another from `at` on.
+    /// Returns the Variant with this number among those that follow one another from `at` on.
     pub(super) fn nth_variant(
         body: SharedBytes<'a>,
         at: usize,
@@ -136,7 +137,7 @@ impl<'a> ValueInPlace<'a> {
         Ok(value)
     }
 
-    /// A DataValue in the binary DataEncoding.
+    /// Returns a DataValue in the binary DataEncoding.
     pub(super) fn encoded(body: SharedBytes<'a>, at: usize) -> Result<Self, Unfit> {
         let [mask] = body.array(at).ok_or(Unfit::Broken)?;
         let mut reader = Reader { body, at: at + 1 };
@@ -185,7 +186,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A length; null arrays have none.
+    /// Returns a length; null arrays have none.
     fn length(&mut self) -> Result<usize, Unfit> {
         let length = i32::from_le_bytes(self.array()?);
         Ok(usize::try_from(length).unwrap_or(0))
@@ -198,7 +199,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A Variant of numbers, or of one text.
+    /// Returns a Variant of numbers, or of one text.
     fn value(&mut self) -> Result<(Option<BuiltInType>, SharedBytes<'a>), Unfit> {
         let [encoding] = self.array()?;
         let number = encoding & !(ARRAY | DIMENSIONS);

@@ -1,4 +1,4 @@
-//! Browsing (OPC 10000-4 section 5.9), without continuation points to care about.
+//! Browsing (OPC 10000-4, 5.9), without continuation points to care about.
 
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::*;
@@ -31,7 +31,7 @@ impl Follow {
         }
     }
 
-    /// Every reference, both ways.
+    /// Returns every reference, both ways.
     pub fn all() -> Self {
         Self {
             reference_type: NodeId::numeric(0, ids::REFERENCES),
@@ -46,11 +46,12 @@ const ALL_FIELDS: u32 = 0x3F;
 /// References of one node that are collected, whatever continuation points the server gives.
 const MAX_REFERENCES: usize = 1_000_000;
 
-/// Responses in a row with a continuation point and no reference: a server may need more time, but not any number of times.
+/// Responses in a row with a continuation point and no reference: a server may need more time, but not any number of
+/// times.
 const MAX_EMPTY: usize = 1_000;
 
 impl Client {
-    /// The references of `node`.
+    /// Returns the references of `node`.
     pub fn browse(
         &mut self,
         node: &NodeId,
@@ -60,7 +61,7 @@ impl Client {
         results.swap_remove(0)
     }
 
-    /// The references of many nodes in one request, in the order asked for.
+    /// Returns the references of many nodes in one request, in the order asked for.
     #[allow(
         clippy::type_complexity,
         reason = "one outcome a node, in one outcome of the request"
@@ -128,7 +129,7 @@ impl Client {
         Ok(references)
     }
 
-    /// The node that `path` leads to from `start` along hierarchical references.
+    /// Returns the node that `path` leads to from `start` along hierarchical references.
     pub fn translate(
         &mut self,
         start: &NodeId,
@@ -165,8 +166,8 @@ impl Client {
             .ok_or_else(|| self.protocol("a good TranslateBrowsePaths result without a target"))
     }
 
-    /// The node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left out, from the
-    /// Objects folder on.
+    /// Returns the node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left
+    /// out, from the Objects folder on.
     pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
         let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
         let mut found = ReferenceDescription {

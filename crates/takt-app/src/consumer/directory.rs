@@ -18,7 +18,7 @@ pub struct ProviderEntry {
     pub name: String,
     /// Its Object at the registry.
     pub node_id: NodeId,
-    /// Whether it is connected to the registry now.
+    /// True if it is connected to the registry now.
     pub available: bool,
     /// Its endpoints, shared memory first. Endpoints that this version cannot parse are left out.
     pub endpoints: Vec<Endpoint>,
@@ -51,7 +51,7 @@ fn contains(objects: &[Object], index: usize, node: &NodeId) -> bool {
 }
 
 impl Consumer {
-    /// The Providers that the registry knows, available or not.
+    /// Returns the Providers that the registry knows, available or not.
     pub fn providers(&mut self) -> Result<Vec<ProviderEntry>, ClientError> {
         let namespace = self.model_namespace()?;
         let provider_type = NodeId::numeric(namespace, model::PROVIDER_TYPE);
@@ -104,7 +104,7 @@ impl Consumer {
         })
     }
 
-    /// The Variable or Method at `path`, for example `Machine/Spindle/Speed`, and where it is served.
+    /// Returns the Variable or Method at `path`, for example `Machine/Spindle/Speed`, and where it is served.
     pub fn find(&mut self, path: &str) -> Result<Item, ClientError> {
         let path = path.trim_matches('/');
         let reference = self.registry.find(path)?;
@@ -115,7 +115,8 @@ impl Consumer {
         self.resolve(path, &reference, &parent)
     }
 
-    /// Every Variable and Method below the Provider's Object that has an `InteractionVia` reference, in browse order.
+    /// Returns every Variable and Method below the Provider's Object that has an `InteractionVia` reference, in
+    /// browse order.
     ///
     /// # Errors
     /// The registry does not answer, or shows more Objects than a Provider can have.
@@ -199,7 +200,7 @@ impl Consumer {
         })
     }
 
-    /// The endpoints that these ServerEndpoint Properties hold, shared memory first.
+    /// Returns the endpoints that these ServerEndpoint Properties hold, shared memory first.
     fn read_endpoints(&mut self, nodes: &[NodeId]) -> Result<Vec<Endpoint>, ClientError> {
         let attributes: Vec<_> = nodes
             .iter()

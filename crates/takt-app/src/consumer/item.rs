@@ -32,14 +32,15 @@ pub struct Item {
 }
 
 impl Item {
-    /// The endpoint that requests go to.
+    /// Returns the endpoint that requests go to.
     pub fn endpoint(&self) -> Result<&Endpoint, ClientError> {
         self.endpoints.get(self.chosen).ok_or_else(|| {
             ClientError::Invalid(format!("`{}` has no InteractionVia reference", self.path))
         })
     }
 
-    /// The same item by way of the first endpoint with this scheme, for example `opc.tcp`; `None` if there is none.
+    /// Returns the same item by way of the first endpoint with this scheme, for example `opc.tcp`; `None` if there is
+    /// none.
     pub fn via(&self, scheme: &str) -> Option<Self> {
         let scheme = scheme.trim_end_matches("://");
         let chosen = self

@@ -1,5 +1,5 @@
-//! The Consumer of the paper `opcua-shared-memory-iceoryx2`, section 4.3: finds data in the SemanticRegistryServer, then
-//! talks to the Provider itself.
+//! The Consumer of the paper `opcua-shared-memory-iceoryx2`, section 4.3: finds data in the SemanticRegistryServer,
+//! then talks to the Provider itself.
 //!
 //! A Consumer holds one connection to the registry and one to each Provider endpoint that it uses. They fail and come
 //! back on their own and apart: while the registry is down, data that was found before is read as ever.
@@ -39,18 +39,18 @@ impl Consumer {
         })
     }
 
-    /// The session with the registry.
+    /// Returns the session with the registry.
     pub fn registry(&mut self) -> &mut Client {
         &mut self.registry
     }
 
-    /// The Value of `item`, from its Provider.
+    /// Returns the Value of `item`, from its Provider.
     pub fn read(&mut self, item: &Item) -> Result<DataValue, ClientError> {
         let (client, node) = self.provider(item)?;
         client.read(&node)
     }
 
-    /// The Value of `item`, seen by `look` where its Provider wrote it: [`Client::read_in_place`].
+    /// Returns the Value of `item`, seen by `look` where its Provider wrote it: [`Client::read_in_place`].
     pub fn read_in_place<R>(
         &mut self,
         item: &Item,
@@ -60,15 +60,15 @@ impl Consumer {
         client.read_in_place(&node, look)
     }
 
-    /// The current value of `item`, where its Provider publishes it: to be read again and again without a request. `None` if it
-    /// has to be [asked for](Self::read).
+    /// Returns the current value of `item`, where its Provider publishes it: to be read again and again without a
+    /// request. `None` if it has to be [asked for](Self::read).
     pub fn current_value(&mut self, item: &Item) -> Result<Option<CurrentValue>, ClientError> {
         let (client, node) = self.provider(item)?;
         client.current_value(&node)
     }
 
-    /// The value of `item`, at most `max_age` old: from memory if `current`, its [current value](Self::current_value), is young enough,
-    /// otherwise from its Provider. See [`Client::read_current`].
+    /// Returns the value of `item`, at most `max_age` old: from memory if `current`, its [current
+    /// value](Self::current_value), is young enough, otherwise from its Provider. See [`Client::read_current`].
     pub fn read_current(
         &mut self,
         item: &Item,
@@ -95,7 +95,7 @@ impl Consumer {
         client.call_method(&object, &method, inputs)
     }
 
-    /// The session at the endpoint that `item` is served at, and the item's NodeId there.
+    /// Returns the session at the endpoint that `item` is served at, and the item's NodeId there.
     pub fn provider(&mut self, item: &Item) -> Result<(&mut Client, NodeId), ClientError> {
         let endpoint = item.endpoint()?;
         let client = self
@@ -138,7 +138,7 @@ impl Consumer {
         Ok(subscription)
     }
 
-    /// The index of the registry model's namespace at the registry.
+    /// Returns the index of the registry model's namespace at the registry.
     fn model_namespace(&mut self) -> Result<u16, ClientError> {
         self.registry
             .namespace_index(NAMESPACE_URI)?

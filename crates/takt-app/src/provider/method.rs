@@ -14,7 +14,8 @@ pub struct Method {
 }
 
 impl Method {
-    /// A Method without arguments that runs `handler`. The number and types of the input arguments are checked before.
+    /// Creates a Method without arguments that runs `handler`. The number and types of the input arguments are
+    /// checked before.
     pub fn new(
         path: impl Into<String>,
         handler: impl Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static,
@@ -27,8 +28,8 @@ impl Method {
         )
     }
 
-    /// As [`new`](Self::new), but `handler` borrows its input arguments from the request and writes the output arguments
-    /// straight into the response: nothing is allocated for them.
+    /// As [`new`](Self::new), but `handler` borrows its input arguments from the request and writes the output
+    /// arguments straight into the response: nothing is allocated for them.
     pub fn in_place(
         path: impl Into<String>,
         handler: impl Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>

@@ -1,5 +1,5 @@
-//! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods by NodeId, and keeps
-//! them registered with the SemanticRegistryServer, where their model lives.
+//! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods by NodeId, and
+//! keeps them registered with the SemanticRegistryServer, where their model lives.
 //!
 //! A Provider serves over shared memory, and over TCP where asked, from one thread. It needs no registry to serve: it
 //! registers when it can, and again whenever the registry comes back.
@@ -137,7 +137,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's [state folder](crate::state_directory).
+    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's [state
+    /// folder](crate::state_directory).
     #[must_use]
     pub fn state_directory(mut self, directory: impl AsRef<Path>) -> Self {
         self.state_directory = Some(directory.as_ref().to_owned());
@@ -215,7 +216,7 @@ impl Provider {
         }
     }
 
-    /// The ApplicationName.
+    /// Returns the ApplicationName.
     pub fn application_name(&self) -> &str {
         &self.application_name
     }
@@ -233,7 +234,7 @@ impl Provider {
             .unwrap_or_default()
     }
 
-    /// Whether the registry knows it as available now.
+    /// Returns whether the registry knows it as available now.
     pub fn is_registered(&self) -> bool {
         self.registered.load(Ordering::Relaxed)
     }
@@ -245,7 +246,7 @@ impl Provider {
         }
     }
 
-    /// The server behind the endpoints.
+    /// Returns the server behind the endpoints.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }

@@ -1,6 +1,7 @@
 //! The Provider's own address space: a map from NodeId to source, without a model (paper section 4.3).
 //!
-//! Below the Objects folder there is nothing but the Server object and a pointer to the registry, where the model lives.
+//! Below the Objects folder there is nothing but the Server object and a pointer to the registry, where the model
+//! lives.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::method::Method;
 use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
 
-/// A server that answers for `variables` and `methods`.
+/// Returns a server that answers for `variables` and `methods`.
 pub(super) fn server(
     application_name: &str,
     limits: ServerLimits,
@@ -48,7 +49,7 @@ pub(super) fn server(
     Ok(server)
 }
 
-/// The Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
+/// Returns the Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
 fn add_provider(
     space: &AddressSpace,
     application_name: &str,

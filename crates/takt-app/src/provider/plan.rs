@@ -45,7 +45,7 @@ pub(super) struct RegistryNamespaces {
     pub(super) own: u16,
 }
 
-/// AttributesToSet masks (OPC 10000-4 section 7.24) as far as they are used here.
+/// AttributesToSet masks (OPC 10000-4, 7.24) as far as they are used here.
 mod mask {
     pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
     pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
@@ -86,7 +86,7 @@ impl Plan {
     }
 }
 
-/// The Provider's Object. `model` is the index of the registry's model.
+/// Returns the Provider's Object. `model` is the index of the registry's model.
 pub(super) fn provider_object(application_name: &str, model: u16) -> AddNodesItem {
     AddNodesItem {
         parent_node_id: NodeId::numeric(0, ids::OBJECTS_FOLDER).into(),
@@ -122,7 +122,7 @@ impl Builder {
         QualifiedName::new(self.namespaces.own, name)
     }
 
-    /// The Properties `ServerEndpoint`, `ServerEndpoint2`, … with their NodeIds.
+    /// Returns the Properties `ServerEndpoint`, `ServerEndpoint2`, … with their NodeIds.
     fn endpoints(&mut self, endpoints: &[Endpoint]) -> Vec<ExpandedNodeId> {
         let mut nodes = Vec::new();
         for (number, endpoint) in (0_u32..).zip(endpoints) {
@@ -225,7 +225,8 @@ impl Builder {
         }
     }
 
-    /// The node that the path's last segment belongs to: the Provider's Object or a folder, which is added when new.
+    /// Returns the node that the path's last segment belongs to: the Provider's Object or a folder, which is added
+    /// when new.
     fn parent_of(&mut self, path: &str) -> ExpandedNodeId {
         let Some((folder, _)) = path.rsplit_once('/') else {
             return self.numeric(provider::OBJECT);
@@ -312,7 +313,7 @@ fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A Property that holds its value at the registry.
+/// Returns a Property that holds its value at the registry.
 fn property(
     parent: ExpandedNodeId,
     node: ExpandedNodeId,

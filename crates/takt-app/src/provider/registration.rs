@@ -1,5 +1,5 @@
-//! Keeps a Provider registered: connects to the registry when it can, adds what is missing there, and stays connected so
-//! that the registry knows the Provider to be available.
+//! Keeps a Provider registered: connects to the registry when it can, adds what is missing there, and stays connected
+//! so that the registry knows the Provider to be available.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ const RETRY: Duration = Duration::from_millis(250);
 /// How often one is asked whether it answers. That it has ended says the kernel, at once.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// How many operations one NodeManagement request holds: few enough that the registry has time for others in between, when many
-/// Providers come at once.
+/// How many operations one NodeManagement request holds: few enough that the registry has time for others in between,
+/// when many Providers come at once.
 const BATCH: usize = 100;
 
-/// How long a registry may take for one of them. When many Providers come at once each waits for all the others' turns, and who gave up
-/// would only have the registry begin with it anew. One that died is noticed at once.
+/// How long a registry may take for one of them. When many Providers come at once each waits for all the others'
+/// turns, and who gave up would only have the registry begin with it anew. One that died is noticed at once.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ends a registration when it is dropped.
@@ -188,7 +188,7 @@ impl Registration {
         Ok(())
     }
 
-    /// Whether the registry saw this Provider for the first time.
+    /// Returns whether the registry saw this Provider for the first time.
     fn add_provider_object(&self, client: &mut Client, model: u16) -> Result<bool, ClientError> {
         let mut response = client.call(AddNodesRequest {
             nodes_to_add: vec![provider_object(&self.offer.application_name, model)],
@@ -204,7 +204,7 @@ impl Registration {
         }
     }
 
-    /// The error, with what its StatusCode means for a registration.
+    /// Returns the error, with what its StatusCode means for a registration.
     fn explained(&self, error: ClientError) -> ClientError {
         let name = &self.offer.application_name;
         let status = match &error {
@@ -276,7 +276,7 @@ fn model_index(client: &mut Client) -> Result<u16, ClientError> {
         })
 }
 
-/// The revision that the registry holds, if any.
+/// Returns the revision that the registry holds, if any.
 fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, ClientError> {
     let value = client.read(&NodeId::numeric(own, provider::REVISION))?;
     Ok(match value.value {

@@ -25,7 +25,7 @@ pub struct Variable {
     pub(super) path: String,
     pub(super) source: Source,
     pub(super) data_type: NodeId,
-    /// ValueRank (OPC 10000-3 section 5.6.2): -1 scalar, 1 one dimension.
+    /// ValueRank (OPC 10000-3, 5.6.2): -1 scalar, 1 one dimension.
     pub(super) value_rank: i32,
     pub(super) array_dimensions: Vec<u32>,
     pub(super) writable: bool,
@@ -36,7 +36,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// A value that the Provider keeps: whoever writes it last decides.
+    /// Returns a value that the Provider keeps: whoever writes it last decides.
     pub fn stored(path: impl Into<String>, initial: impl Into<Variant>) -> Self {
         let initial = initial.into();
         let data_type = initial.built_in_type().unwrap_or(BuiltInType::Variant);
@@ -47,7 +47,7 @@ impl Variable {
         variable
     }
 
-    /// A cell that another thread sets, a real-time one for example.
+    /// Returns a cell that another thread sets, a real-time one for example.
     pub fn cell(path: impl Into<String>, cell: &Arc<Cell>) -> Self {
         let shape = cell.shape();
         let data_type = shape.data_type().unwrap_or(BuiltInType::Variant);
@@ -58,7 +58,8 @@ impl Variable {
         variable
     }
 
-    /// A value that is worked out for each Read, unless it is [published](Self::publish_current) and the client accepts the last one.
+    /// Returns a value that is worked out for each Read, unless it is [published](Self::publish_current) and the
+    /// client accepts the last one.
     pub fn callback<T: Into<Variant>>(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -73,7 +74,7 @@ impl Variable {
         Self::source(path, data_type, Arc::new(Callback(read)))
     }
 
-    /// A value with a StatusCode and a timestamp of its own, and a say in what may be written.
+    /// Returns a value with a StatusCode and a timestamp of its own, and a say in what may be written.
     pub fn source(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -122,12 +123,13 @@ impl Variable {
         self
     }
 
-    /// Publishes the current value: Consumers on this host read it without a request, and while this process sleeps, is busy or is
-    /// stopped.
+    /// Publishes the current value: Consumers on this host read it without a request, and while this process sleeps,
+    /// is busy or is stopped.
     ///
-    /// `capacity` is how many bytes a value may have when encoded: 9 for a number of 8 bytes, 5 and the elements for an array of
-    /// numbers, 5 and the text for a String. A larger one has to be asked for. See [`Value::publish_current`] for what this means
-    /// for a stored value and a callback; a cell has to be [shared](Cell::share), and is published without this.
+    /// `capacity` is how many bytes a value may have when encoded: 9 for a number of 8 bytes, 5 and the elements for
+    /// an array of numbers, 5 and the text for a String. A larger one has to be asked for. See
+    /// [`Value::publish_current`] for what this means for a stored value and a callback; a cell has to be
+    /// [shared](Cell::share), and is published without this.
     #[must_use]
     pub fn publish_current(mut self, capacity: usize) -> Self {
         self.published = Some(capacity);
@@ -147,7 +149,7 @@ impl Variable {
         }
     }
 
-    /// Its Property `EngineeringUnits` (OPC 10000-8 section 6.3.2).
+    /// Its Property `EngineeringUnits` (OPC 10000-8, 6.3.2).
     #[must_use]
     pub fn unit(mut self, unit: Unit) -> Self {
         self.unit = Some(unit.into());
@@ -164,7 +166,7 @@ impl Variable {
         self
     }
 
-    /// The TypeDefinition that its Properties call for.
+    /// Returns the TypeDefinition that its Properties call for.
     pub(super) fn type_definition(&self) -> u32 {
         // BaseAnalogType leaves both optional; its subtypes would have the server make one of them.
         if self.range.is_some() || self.unit.is_some() {
@@ -174,13 +176,13 @@ impl Variable {
         }
     }
 
-    /// AccessLevel (OPC 10000-3 section 8.57): CurrentRead, and CurrentWrite where writable.
+    /// AccessLevel (OPC 10000-3, 8.57): CurrentRead, and CurrentWrite where writable.
     pub(super) fn access_level(&self) -> u8 {
         if self.writable { 0b11 } else { 0b01 }
     }
 }
 
-/// A unit of measurement: its UNECE common code and its symbol (OPC 10000-8 section 6.3.2.3).
+/// A unit of measurement: its UNECE common code and its symbol (OPC 10000-8, 6.3.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unit {
     code: &'static str,
@@ -203,7 +205,7 @@ impl Unit {
     pub const NEWTON_METRE: Self = Self::new("NU", "N·m", "newton metre");
     pub const METRE_PER_SECOND: Self = Self::new("MTS", "m/s", "metre per second");
 
-    /// A unit with its UNECE common code of two or three characters.
+    /// Creates a unit with its UNECE common code of two or three characters.
     pub const fn new(code: &'static str, symbol: &'static str, name: &'static str) -> Self {
         Self { code, symbol, name }
     }

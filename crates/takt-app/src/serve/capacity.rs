@@ -4,8 +4,8 @@ use crate::endpoint::Endpoint;
 
 use super::ServeError;
 
-/// File descriptors for everything that is no connection: those of endpoints, databases, logs, connections to other servers. Of
-/// a process with few descriptors it is a quarter.
+/// File descriptors for everything that is no connection: those of endpoints, databases, logs, connections to other
+/// servers. Of a process with few descriptors it is a quarter.
 const RESERVE: usize = 256;
 
 /// What connections are made of.
@@ -41,7 +41,8 @@ const fn cost(endpoint: &Endpoint) -> usize {
     }
 }
 
-/// Connections at a time of each of `endpoints`: `wanted`, or a quarter more than there can be Sessions, as far as the descriptors reach.
+/// Connections at a time of each of `endpoints`: `wanted`, or a quarter more than there can be Sessions, as far as
+/// the descriptors reach.
 ///
 /// # Errors
 /// There are not enough descriptors for `wanted`.

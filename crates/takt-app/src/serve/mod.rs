@@ -33,18 +33,19 @@ pub use traffic::Traffic;
 pub struct ServeOptions {
     /// How the thread waits for requests. Spinning takes a whole core.
     pub waiting: Waiting,
-    /// Connections at a time of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`], as far as the file
-    /// descriptors of the process reach. There are fewer Sessions than connections in any case.
+    /// Connections at a time of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`], as far
+    /// as the file descriptors of the process reach. There are fewer Sessions than connections in any case.
     ///
     /// [`ServerLimits::max_sessions`]: takt_services::ServerLimits::max_sessions
     pub max_connections: Option<usize>,
     /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are for this user alone.
-    /// Its applications meet in `/run/takt/GROUP`, which root makes, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are for this user
+    /// alone. Its applications meet in `/run/takt/GROUP`, which root makes, or where `TAKT_GROUP_ROOT` or
+    /// `runtime_directory` says.
     pub group: Option<String>,
-    /// The core that the thread keeps to. Threads that wait for other servers on behalf of a request come from it and keep
-    /// to it too: do not combine this with spinning where there are such.
+    /// The core that the thread keeps to. Threads that wait for other servers on behalf of a request come from it and
+    /// keep to it too: do not combine this with spinning where there are such.
     pub core: Option<usize>,
     /// The thread's scheduling policy, inherited likewise; by default that of the thread that starts it.
     pub policy: Option<Policy>,
@@ -188,7 +189,7 @@ impl Serving {
         }
     }
 
-    /// The endpoints as they are: with the port that the system chose.
+    /// Returns the endpoints as they are: with the port that the system chose.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
@@ -216,7 +217,8 @@ struct Transports {
     readiness: Arc<Readiness>,
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
-    /// Goes off when the server has something to do: a Session may have timed out, or a Subscription samples or publishes.
+    /// Goes off when the server has something to do: a Session may have timed out, or a Subscription samples or
+    /// publishes.
     alarm: Alarm,
     peak: Peak,
     endpoints: Vec<Endpoint>,
@@ -396,7 +398,7 @@ impl Transports {
     }
 }
 
-/// A transport's tag: its kind in the lower half, which one of that kind in the upper.
+/// Returns a transport's tag: its kind in the lower half, which one of that kind in the upper.
 fn tag(kind: u8, number: usize) -> u8 {
     kind | u8::try_from(number).unwrap_or(u8::MAX) << 4
 }

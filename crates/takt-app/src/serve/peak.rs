@@ -27,7 +27,7 @@ impl Peak {
         self.give_back_at
     }
 
-    /// Whether memory is to be given back now, while `used` bytes are in use. Once for each fall.
+    /// Returns whether memory is to be given back now, while `used` bytes are in use. Once for each fall.
     pub(super) fn is_due(&mut self, used: usize, now: Instant) -> bool {
         let is_due = self.give_back_at.is_some_and(|at| at <= now);
         if is_due {

@@ -1,9 +1,9 @@
 //! A Subscription from the Consumer's side (OPC 10000-4, 5.13 and 5.14): values as they change.
 //!
-//! Some Publish requests always wait at the server, which answers them when there is something to say: over shared memory
-//! changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; one that is
-//! missing is asked for again (Republish). A lost connection is made again by the next call, with all items, whose
-//! values then come anew.
+//! Some Publish requests always wait at the server, which answers them when there is something to say: over shared
+//! memory changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; one
+//! that is missing is asked for again (Republish). A lost connection is made again by the next call, with all items,
+//! whose values then come anew.
 
 mod options;
 mod receive;
@@ -31,7 +31,7 @@ pub struct DataChange {
 }
 
 impl DataChange {
-    /// Whether values were lost beside this one, because the item's queue was too short (OPC 10000-4, 7.39.1).
+    /// Returns whether values were lost beside this one, because the item's queue was too short (OPC 10000-4, 7.39.1).
     pub fn is_overflow(&self) -> bool {
         const OVERFLOW: u32 = 0x0480;
         self.value.status_code().0 & OVERFLOW == OVERFLOW
@@ -83,7 +83,7 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// The session that the Subscription lives in, for other requests.
+    /// Returns the session that the Subscription lives in, for other requests.
     pub fn client(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -161,7 +161,7 @@ impl Subscription {
         self.client.expect_count(name, 1, response.results.len())
     }
 
-    /// The next change, waited for until `timeout` is over: `None` then.
+    /// Returns the next change, waited for until `timeout` is over: `None` then.
     ///
     /// # Errors
     /// The connection is lost, or the server refuses. Whoever calls again tries again.

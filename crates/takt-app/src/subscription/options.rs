@@ -50,7 +50,7 @@ pub struct MonitoredItemOptions {
     pub sampling_interval: Duration,
     /// How many values wait at the server between two messages.
     pub queue_size: u32,
-    /// Whether the oldest value goes when there are too many, or the newest is replaced.
+    /// True if the oldest value goes when there are too many, or the newest is replaced.
     pub discard_oldest: bool,
     /// What counts as a change; every other value or StatusCode if there is no filter.
     pub filter: Option<DataChangeFilter>,

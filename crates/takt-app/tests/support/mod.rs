@@ -17,8 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// In the environment of a process that is to be the Provider: its runtime directory.
 const PROVIDER: &str = "TAKT_TEST_PROVIDER";
 
-/// The runtime directory, if this process is to be the Provider. Its test `the_provider` is then the Provider `Current`, and
-/// prints `ready`.
+/// Returns the runtime directory, if this process is to be the Provider. Its test `the_provider` is then the Provider
+/// `Current`, and prints `ready`.
 pub(crate) fn provider_directory() -> Option<PathBuf> {
     std::env::var_os(PROVIDER).map(PathBuf::from)
 }
@@ -52,7 +52,7 @@ impl Process {
         }
     }
 
-    /// Whether all its threads are stopped: `kill` does not wait for that.
+    /// Returns whether all its threads are stopped: `kill` does not wait for that.
     pub(crate) fn is_stopped(&self) -> bool {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         tasks.flatten().all(|task| {

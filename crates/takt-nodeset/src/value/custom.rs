@@ -1,5 +1,5 @@
 //! Structures that a NodeSet defines itself: from the XML body of an ExtensionObject to the binary one, with the
-//! DataTypeDefinitions that the address space has (OPC 10000-6 5.2.6 to 5.2.8, 5.3.6 to 5.3.8).
+//! DataTypeDefinitions that the address space has (OPC 10000-6, 5.2.6 to 5.2.8, 5.3.6 to 5.3.8).
 
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ const STRUCTURE_COST: usize = 64;
 
 /// What is known of DataTypes.
 pub trait DataTypes {
-    /// The definition of a DataType that is a structure or union.
+    /// Returns the definition of a DataType that is a structure or union.
     fn structure(&self, data_type: &NodeId) -> Option<StructureDefinition>;
 
     /// What values of a DataType are encoded as: Int32 for enumerations, ExtensionObject for structures, Variant for
@@ -42,7 +42,7 @@ struct Body<'a> {
 }
 
 impl<'t> BodyEncoder<'t> {
-    /// An encoder for the types of one address space. All that it encodes stays within `limits.max_bytes`.
+    /// Creates an encoder for the types of one address space. All that it encodes stays within `limits.max_bytes`.
     pub fn new(types: &'t dyn DataTypes, limits: &ParseLimits) -> Self {
         Self {
             types,
@@ -50,8 +50,8 @@ impl<'t> BodyEncoder<'t> {
         }
     }
 
-    /// The binary encoding of a structure of this DataType, given its XML encoding. NodeIds in it have the namespace
-    /// indexes of the address space. `None` if a type is not known, or the XML is not of the type.
+    /// Returns the binary encoding of a structure of this DataType, given its XML encoding. NodeIds in it have the
+    /// namespace indexes of the address space. `None` if a type is not known, or the XML is not of the type.
     pub fn encode(&self, data_type: &NodeId, xml: &str) -> Option<Vec<u8>> {
         let limits = ParseLimits::DEFAULT;
         crate::guard::check(xml, &limits).ok()?;
@@ -109,7 +109,7 @@ impl Body<'_> {
         Some(())
     }
 
-    /// The field whose number is in `SwitchField`, counted from 1; or the one that is there.
+    /// Reads the field whose number is in `SwitchField`, counted from 1; or the one that is there.
     fn union(
         &self,
         content: Option<Element<'_, '_>>,
@@ -196,7 +196,7 @@ impl Body<'_> {
         }
         match content {
             None => encode_default(built_in_type, encoder).ok(),
-            // Enumerations are Int32 with a name in front; see 5.3.2.
+            // Enumerations are Int32 with a name in front; see OPC 10000-6, 5.3.2.
             Some(content) if built_in_type == BuiltInType::Int32 => {
                 encoder.i32(self.reader.enumeration(content).ok()?).ok()
             }

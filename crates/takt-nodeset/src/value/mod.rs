@@ -1,4 +1,4 @@
-//! `<Value>`: Variants in the OPC UA XML DataEncoding (OPC 10000-6 5.3), as far as it occurs in NodeSets.
+//! `<Value>`: Variants in the OPC UA XML DataEncoding (OPC 10000-6, 5.3), as far as it occurs in NodeSets.
 //!
 //! Elements are told by their local names. Their namespace should be that of the UA types, but which of several
 //! spellings of it a document uses says nothing, and some documents use none.
@@ -69,7 +69,7 @@ macro_rules! for_each_element_type {
 use for_each_element_type;
 
 impl Reader<'_> {
-    /// A child element of that local name, in whatever namespace.
+    /// Returns a child element of that local name, in whatever namespace.
     fn part<'d, 'i>(&self, element: Element<'d, 'i>, name: &str) -> Option<Element<'d, 'i>> {
         element
             .children()
@@ -96,7 +96,7 @@ impl Reader<'_> {
         )
     }
 
-    /// An element that says by its name what it is: `uax:UInt32`, `uax:ListOfString`, `uax:Matrix`, ...
+    /// Reads an element that says by its name what it is: `uax:UInt32`, `uax:ListOfString`, `uax:Matrix`, ...
     fn variant_content(&self, element: Element<'_, '_>) -> Result<Variant, NodeSetError> {
         let name = element.tag_name().name();
         if name == "Matrix" {
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A Variant (5.3.1.17): an element `Value` with the content.
+    /// Reads a Variant (OPC 10000-6, 5.3.1.17): an element `Value` with the content.
     fn variant(&self, element: Element<'_, '_>) -> Result<Variant, NodeSetError> {
         let content = self
             .part(element, "Value")
@@ -130,7 +130,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A multi-dimensional array (5.3.1.17): `Dimensions` and `Elements`.
+    /// Reads a multi-dimensional array (OPC 10000-6, 5.3.1.17): `Dimensions` and `Elements`.
     fn matrix(&self, element: Element<'_, '_>) -> Result<Variant, NodeSetError> {
         const EXPECTED: &str = "a list of lengths whose product is the number of elements";
         let missing = |child| {
@@ -177,7 +177,7 @@ impl Reader<'_> {
         })))
     }
 
-    /// All child elements as an array. They must all be of the one type.
+    /// Reads all child elements as an array. They must all be of the one type.
     fn elements(
         &self,
         list: Element<'_, '_>,

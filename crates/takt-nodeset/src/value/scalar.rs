@@ -1,4 +1,4 @@
-//! The built-in types (OPC 10000-6 5.3.1).
+//! The built-in types (OPC 10000-6, 5.3.1).
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::error::NodeSetError;
 use crate::reader::{self, Reader};
 
 impl Reader<'_> {
-    /// A scalar as a Variant.
+    /// Reads a scalar as a Variant.
     pub(super) fn scalar(
         &self,
         element: Element<'_, '_>,
@@ -72,7 +72,7 @@ impl Reader<'_> {
         parsed.map_err(|_| self.invalid(element, Self::name_of(element), &text, expected))
     }
 
-    /// The text of a part such as `Identifier`; empty if there is none.
+    /// Reads the text of a part such as `Identifier`; empty if there is none.
     fn part_text<'d>(&self, element: Element<'d, '_>, name: &str) -> Cow<'d, str> {
         self.part(element, name)
             .map_or(Cow::Borrowed(""), |part| self.text(part))

@@ -1,4 +1,4 @@
-//! ExtensionObjects (OPC 10000-6 5.3.1.16) and the structures in them (5.3.6 to 5.3.8).
+//! ExtensionObjects (OPC 10000-6, 5.3.1.16) and the structures in them (OPC 10000-6, 5.3.6 to 5.3.8).
 //!
 //! A structure of the standard is turned into its binary encoding, as a server hands it out. What is not known stays
 //! XML, which an ExtensionObject may hold as well.
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.put(element, encoded)
     }
 
-    /// An enumeration value (5.3.2): `Running_0`, or as older documents have it `0`.
+    /// Reads an enumeration value (OPC 10000-6, 5.3.2): `Running_0`, or as older documents have it `0`.
     pub(super) fn enumeration(&self, element: Element<'_, '_>) -> Result<i32, NodeSetError> {
         let text = self.text(element);
         let number = text.rsplit('_').next().unwrap_or("").trim();
@@ -195,7 +195,7 @@ impl Reader<'_> {
     }
 }
 
-/// The structure that a TypeId names; documents name the XML encoding, or the DataType itself.
+/// Returns the structure that a TypeId names; documents name the XML encoding, or the DataType itself.
 fn description_of(type_id: &NodeId) -> Option<&'static StructureDescription> {
     let id = type_id.standard_id().filter(|id| *id != 0)?;
     STRUCTURES.iter().find(|known| {

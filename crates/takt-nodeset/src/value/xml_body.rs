@@ -8,7 +8,7 @@ use crate::error::NodeSetError;
 use crate::reader::Reader;
 
 /// Writes an element with its namespaces declared where they change, and with the namespace indexes of NodeIds and
-/// QualifiedNames mapped: an XML body uses those of the server (OPC 10000-6 5.3.1.10).
+/// QualifiedNames mapped: an XML body uses those of the server (OPC 10000-6, 5.3.1.10).
 pub(super) fn write(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<String, NodeSetError> {
     let mut xml = String::new();
     write_element(reader, element, "", &mut xml)?;
@@ -65,7 +65,7 @@ fn write_element(
     Ok(())
 }
 
-/// The text of an element that holds a namespace index, with the index mapped.
+/// Reads the text of an element that holds a namespace index, with the index mapped.
 fn mapped_text(
     reader: &Reader<'_>,
     element: Element<'_, '_>,

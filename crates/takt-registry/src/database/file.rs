@@ -35,8 +35,8 @@ pub(super) fn open_or_make(path: &Path) -> Result<redb::Database, DatabaseError>
     }
 }
 
-/// Opens the file that was open before, as it was when it was last settled. Nothing is made, and pages that were good when the
-/// registry started are not read again.
+/// Opens the file that was open before, as it was when it was last settled. Nothing is made, and pages that were good
+/// when the registry started are not read again.
 pub(super) fn open_again(path: &Path) -> Result<redb::Database, DatabaseError> {
     guarded(path, || open(path, &Builder::new()))
 }
@@ -46,7 +46,8 @@ fn open(path: &Path, builder: &Builder) -> Result<redb::Database, DatabaseError>
     builder.open(path).map_err(|error| opening(path, error))
 }
 
-/// Makes the file under another name and gives it its own when it is complete: who is killed meanwhile leaves no empty file.
+/// Makes the file under another name and gives it its own when it is complete: who is killed meanwhile leaves no
+/// empty file.
 fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
     let directory = path.parent().filter(|path| !path.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
@@ -103,16 +104,16 @@ fn opening(path: &Path, error: redb::DatabaseError) -> DatabaseError {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is caught and reported as an error.
+    /// True if a panic of this thread is caught and reported as an error.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `work`, which uses the database. Damage that redb finds becomes [`DatabaseError::Damaged`].
 ///
-/// redb verifies checksums when it is asked to, and promises an error then; where it follows a page that passed, or that was damaged
-/// after the check, it may panic. Such a panic says the same as the error: the file is damaged. So it is caught here, at the
-/// one place that all use of redb goes through, and the panic's usual message is left out. Whoever gets the error
-/// closes the database, so that nothing that was left half done is used again.
+/// redb verifies checksums when it is asked to, and promises an error then; where it follows a page that passed, or
+/// that was damaged after the check, it may panic. Such a panic says the same as the error: the file is damaged. So
+/// it is caught here, at the one place that all use of redb goes through, and the panic's usual message is left out.
+/// Whoever gets the error closes the database, so that nothing that was left half done is used again.
 pub(super) fn guarded<R>(
     path: &Path,
     work: impl FnOnce() -> Result<R, DatabaseError>,
@@ -142,7 +143,7 @@ pub(super) fn guarded<R>(
     }
 }
 
-/// Whether an error says that the file is not what was written.
+/// Returns whether an error says that the file is not what was written.
 fn is_damage(error: &redb::Error) -> bool {
     use io::ErrorKind::{InvalidData, UnexpectedEof};
     match error {

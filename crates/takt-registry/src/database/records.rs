@@ -45,7 +45,7 @@ pub(super) fn decode<T: for<'a> Decode<'a>>(bytes: &[u8]) -> Result<T, RecordErr
     }
 }
 
-/// A change of references.
+/// Returns a change of references.
 pub(super) fn decode_reference(kind: u8, bytes: &[u8]) -> Result<Change, RecordError> {
     match kind {
         ADDED => decode::<AddReferencesItem>(bytes).map(Change::AddReference),

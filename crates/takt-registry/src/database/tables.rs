@@ -28,8 +28,8 @@ const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
 
-/// Name → SecurityGroupDataType, Unix user, first and current token, when the next key becomes current (ticks of DateTime), and
-/// the key data of all tokens, one behind the other.
+/// Name → SecurityGroupDataType, Unix user, first and current token, when the next key becomes current (ticks of
+/// DateTime), and the key data of all tokens, one behind the other.
 const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
     TableDefinition::new("security groups");
 type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
@@ -152,7 +152,7 @@ fn ends_of(transaction: &ReadTransaction, wanted: u64) -> Result<String, Databas
     Ok(ends.join(" and "))
 }
 
-/// A key of `NUMBER_OF_NODE` and `REFERENCES_OF`, for people.
+/// Returns a key of `NUMBER_OF_NODE` and `REFERENCES_OF`, for people.
 fn node_id(key: &[u8]) -> String {
     let node = decode::<NodeId>(key);
     node.map_or_else(|_| format!("{key:02x?}"), |node| node.to_string())

@@ -1,4 +1,5 @@
-//! What follows from a change: values and Methods that are forwarded, Providers that are complete or gone, and what is taken back.
+//! What follows from a change: values and Methods that are forwarded, Providers that are complete or gone, and what
+//! is taken back.
 
 use std::sync::Arc;
 
@@ -30,7 +31,8 @@ impl Rules {
     fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
         let node = &item.requested_new_node_id.node_id;
         let parts = |state: &ProviderState| {
-            // `opc.iox2` names an application of the Provider's host: only over shared memory that is known to be this one.
+            // `opc.iox2` names an application of the Provider's host: only over shared memory that is known to be
+            // this one.
             let is_local = state.record.user.is_some();
             let (available, gateway) = (Arc::clone(&state.available), Arc::clone(&state.gateway));
             (available, gateway, is_local)
@@ -164,7 +166,7 @@ impl Rules {
     }
 }
 
-/// The endpoint that a ServerEndpoint Property holds.
+/// Returns the endpoint that a ServerEndpoint Property holds.
 fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     if !item.browse_name.name.as_str().starts_with("ServerEndpoint") {
         return None;

@@ -47,7 +47,7 @@ pub(super) struct SecurityGroup {
     keys: VecDeque<Zeroizing<Vec<u8>>>,
 }
 
-/// Revises what a client asks for (8.5.2).
+/// Revises what a client asks for (OPC 10000-14, 8.5.2).
 pub(super) fn revise(
     mut wanted: SecurityGroupDataType,
 ) -> Result<(SecurityGroupDataType, SecurityPolicy), StatusCode> {
@@ -80,7 +80,8 @@ pub(super) fn revise(
 }
 
 impl SecurityGroup {
-    /// A group whose first key has this token and is current from `now` on. It has keys after [`advance`](Self::advance).
+    /// Creates a group whose first key has this token and is current from `now` on. It has keys after
+    /// [`advance`](Self::advance).
     pub(super) fn new(
         (configuration, security_policy): (SecurityGroupDataType, SecurityPolicy),
         user: u32,
@@ -100,7 +101,7 @@ impl SecurityGroup {
         group
     }
 
-    /// A group of the database; `None` if it is none.
+    /// Returns a group of the database; `None` if it is none.
     pub(super) fn restore(record: SecurityGroupRecord) -> Option<Self> {
         let (configuration, security_policy) = revise(record.configuration).ok()?;
         let length = security_policy.key_data_length();
@@ -137,7 +138,7 @@ impl SecurityGroup {
         (self.configuration.key_lifetime * TICKS) as i64
     }
 
-    /// The highest token that has a key.
+    /// Returns the highest token that has a key.
     pub(super) fn last_token_id(&self) -> u32 {
         self.first_token_id
             .saturating_add(self.keys.len() as u32)
@@ -183,8 +184,8 @@ impl SecurityGroup {
         Ok(changed)
     }
 
-    /// `InvalidateKeys` (8.4.2): no key is valid any more; the next one has a token behind all that there were. It has keys again after
-    /// [`advance`](Self::advance).
+    /// `InvalidateKeys` (OPC 10000-14, 8.4.2): no key is valid any more; the next one has a token behind all that
+    /// there were. It has keys again after [`advance`](Self::advance).
     pub(super) fn invalidate(&mut self, now: DateTime) {
         self.current_token_id = self.last_token_id().saturating_add(1);
         self.first_token_id = self.current_token_id;
@@ -192,13 +193,15 @@ impl SecurityGroup {
         self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
     }
 
-    /// `ForceKeyRotation` (8.4.3): the next key is current from now on, for a KeyLifetime. The other ones stay valid.
+    /// `ForceKeyRotation` (OPC 10000-14, 8.4.3): the next key is current from now on, for a KeyLifetime. The other
+    /// ones stay valid.
     pub(super) fn rotate(&mut self, now: DateTime) {
         self.current_token_id = self.current_token_id.saturating_add(1);
         self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
     }
 
-    /// Keys from a token on: 0 stands for the current one, one that is unknown for the oldest. At least one, and as many as there are.
+    /// Keys from a token on: 0 stands for the current one, one that is unknown for the oldest. At least one, and as
+    /// many as there are.
     pub(super) fn keys(&self, starting_token_id: u32, count: u32, now: DateTime) -> Keys {
         let start = match starting_token_id {
             0 => self.current_token_id,
@@ -214,7 +217,7 @@ impl SecurityGroup {
         }
     }
 
-    /// Whether a client asks for what there is.
+    /// Returns whether a client asks for what there is.
     pub(super) fn is(&self, configuration: &SecurityGroupDataType) -> bool {
         self.configuration == *configuration
     }

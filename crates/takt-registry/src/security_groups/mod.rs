@@ -1,10 +1,10 @@
 //! SecurityKeyService: SecurityGroups, their keys, and who may have them (OPC 10000-14, 8).
 //!
-//! Keys are given out over shared memory only, where nobody can listen and the kernel says who asks. Over `opc.tcp`, which is not
-//! encrypted, the answer is BadSecurityModeInsufficient, whoever asks and whatever for.
+//! Keys are given out over shared memory only, where nobody can listen and the kernel says who asks. Over `opc.tcp`,
+//! which is not encrypted, the answer is BadSecurityModeInsufficient, whoever asks and whatever for.
 //!
-//! Keys are on the disk before anybody gets them: after a restart the same token stands for the same key. Time passes when somebody
-//! asks; there is no timer.
+//! Keys are on the disk before anybody gets them: after a restart the same token stands for the same key. Time passes
+//! when somebody asks; there is no timer.
 
 mod group;
 mod nodes;
@@ -46,13 +46,13 @@ type KeyChange = fn(&mut SecurityGroup, DateTime);
 
 struct State {
     groups: HashMap<String, SecurityGroup>,
-    /// The highest token that any group ever had. A new one begins behind it, so that of groups with the same name, one after the
-    /// other, no two use a token for different keys.
+    /// The highest token that any group ever had. A new one begins behind it, so that of groups with the same name,
+    /// one after the other, no two use a token for different keys.
     last_token: u32,
 }
 
 impl SecurityGroups {
-    /// The groups of the database.
+    /// Creates the groups of the database.
     pub(crate) fn new(
         rules: &Arc<Rules>,
         space: &Arc<AddressSpace>,
@@ -130,12 +130,12 @@ impl SecurityGroups {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the user may configure the group: who added it, who runs the registry, and root.
+    /// Returns whether the user may configure the group: who added it, who runs the registry, and root.
     fn may_configure(&self, user: u32, group: &SecurityGroup) -> bool {
         user == group.user || user == self.own_user || user == 0
     }
 
-    /// Whether the user may have the keys of the group.
+    /// Returns whether the user may have the keys of the group.
     fn may_get_keys(&self, user: u32, group: &SecurityGroup) -> bool {
         let name = group.configuration.name.as_str();
         let listed = self.users.get(name);
@@ -167,7 +167,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `InvalidateKeys` (8.4.2) and `ForceKeyRotation` (8.4.3).
+    /// `InvalidateKeys` (OPC 10000-14, 8.4.2) and `ForceKeyRotation` (OPC 10000-14, 8.4.3).
     fn change_keys(
         &self,
         name: &str,
@@ -191,7 +191,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `AddSecurityGroup` (8.5.2).
+    /// `AddSecurityGroup` (OPC 10000-14, 8.5.2).
     fn add(&self, wanted: SecurityGroupDataType, user: u32) -> Result<NodeId, StatusCode> {
         let revised = revise(wanted)?;
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
@@ -218,7 +218,7 @@ impl SecurityGroups {
         Ok(nodes::node_id(&name))
     }
 
-    /// `RemoveSecurityGroup` (8.5.3).
+    /// `RemoveSecurityGroup` (OPC 10000-14, 8.5.3).
     fn remove(&self, node_id: &NodeId, user: u32) -> Result<(), StatusCode> {
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
         let mut state = self.lock();
@@ -250,7 +250,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `GetSecurityKeys` (8.3.2).
+    /// `GetSecurityKeys` (OPC 10000-14, 8.3.2).
     fn keys(
         &self,
         security_group_id: &str,
@@ -311,7 +311,7 @@ impl SecurityGroups {
     }
 }
 
-/// The Unix user who calls, where the kernel vouches for it.
+/// Returns the Unix user who calls, where the kernel vouches for it.
 fn user(caller: &Caller) -> Result<u32, StatusCode> {
     match caller.peer.transport {
         Transport::SharedMemory => caller.peer.user.ok_or(StatusCode::BadUserAccessDenied),
@@ -324,7 +324,7 @@ fn refuse(error: &DatabaseError) -> StatusCode {
     StatusCode::BadResourceUnavailable
 }
 
-/// The Methods of the PublishSubscribe object and of its folder SecurityGroups.
+/// Returns the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind_methods(
     space: &AddressSpace,
     groups: &Arc<SecurityGroups>,

@@ -18,12 +18,12 @@ const PROPERTIES: [&str; 5] = [
 /// The Methods of a SecurityGroupType.
 pub(super) const METHODS: [&str; 2] = ["InvalidateKeys", "ForceKeyRotation"];
 
-/// The Object of the group with this name.
+/// Returns the Object of the group with this name.
 pub(super) fn node_id(name: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups/{name}"))
 }
 
-/// A Property or Method of a group: whatever the name is, this is not another group's.
+/// Returns a Property or Method of a group: whatever the name is, this is not another group's.
 pub(super) fn property_id(name: &str, property: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups.{property}/{name}"))
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use takt_pubsub::security::SecurityPolicy;
 
-/// A SecurityGroup that there shall be, and who may have its keys besides the user who added it, the registry's own user, and root.
+/// A SecurityGroup that there shall be, and who may have its keys besides the user who added it, the registry's own
+/// user, and root.
 ///
 /// As text: `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR` or
 /// `PubSub-Aes256-CTR`, USER the name or the number of a Unix user.
@@ -70,7 +71,8 @@ impl FromStr for SecurityGroupOptions {
     }
 }
 
-/// The number of the Unix user with a name. The command asks all that the system asks for users, directories in the network too.
+/// Returns the number of the Unix user with a name. The command asks all that the system asks for users, directories
+/// in the network too.
 fn number_of(name: &str) -> Option<u32> {
     let mut command = Command::new("id");
     let output = command.args(["-u", "--", name]).output().ok()?;

@@ -1,8 +1,8 @@
 //! A timer that makes the `Readiness` ready when the earliest deadline has come.
 //!
-//! A timeout given to each wait would do the same, but the kernel arms and disarms a timer for each of them, which costs more
-//! (0.7 µs of a request's 17) than everything else that the server does. This one is set only when an earlier deadline
-//! appears, and that is seldom: the deadlines of connections that behave are an hour away.
+//! A timeout given to each wait would do the same, but the kernel arms and disarms a timer for each of them, which
+//! costs more (0.7 µs of a request's 17) than everything else that the server does. This one is set only when an
+//! earlier deadline appears, and that is seldom: the deadlines of connections that behave are an hour away.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,7 +22,7 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// An alarm that is not set.
+    /// Creates an alarm that is not set.
     ///
     /// # Errors
     /// The process has no descriptors left.
@@ -44,7 +44,7 @@ impl Alarm {
         self.set_for
     }
 
-    /// Whether something is due.
+    /// Returns whether something is due.
     pub fn is_due(&self, now: Instant) -> bool {
         self.set_for.is_some_and(|at| at <= now)
     }

@@ -50,7 +50,7 @@ pub use waker::Waker;
 /// Number of bits of a key that are left to a transport; the bits above are its tag.
 pub const KEY_ID_BITS: u32 = 56;
 
-/// The key for descriptor `id` of the transport that was given `tag`.
+/// Returns the key for descriptor `id` of the transport that was given `tag`.
 ///
 /// Only the lower 56 bits of `id` are kept.
 #[must_use]
@@ -58,13 +58,13 @@ pub const fn tagged_key(tag: u8, id: u64) -> u64 {
     ((tag as u64) << KEY_ID_BITS) | key_id(id)
 }
 
-/// The tag of the transport that a key belongs to.
+/// Returns the tag of the transport that a key belongs to.
 #[must_use]
 pub const fn key_tag(key: u64) -> u8 {
     (key >> KEY_ID_BITS) as u8
 }
 
-/// The transport's own part of a key.
+/// Returns the transport's own part of a key.
 #[must_use]
 pub const fn key_id(key: u64) -> u64 {
     key & ((1 << KEY_ID_BITS) - 1)
@@ -87,7 +87,7 @@ impl Interest {
     /// [`drain`](Waker::drain), which saves a system call for each wake-up.
     pub const EDGE: Self = Self(4);
 
-    /// Whether everything in `other` is part of this interest.
+    /// Returns whether everything in `other` is part of this interest.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -140,7 +140,7 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// An empty set. Its descriptor is closed in programs started by this one.
+    /// Creates an empty set. Its descriptor is closed in programs started by this one.
     ///
     /// # Errors
     /// The system's, when it has no descriptors left (`EMFILE`, `ENFILE`).
@@ -210,7 +210,7 @@ impl Readiness {
 }
 
 impl AsFd for Readiness {
-    /// The set's own descriptor, readable while one of its members is ready: sets nest.
+    /// Returns the set's own descriptor, readable while one of its members is ready: sets nest.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
@@ -221,7 +221,8 @@ pub struct Events {
     list: Vec<epoll::Event>,
 }
 
-// SAFETY: what keeps it from being `Send` by itself is that the kernel's event can hold a pointer; here it holds a number, the key.
+// SAFETY: what keeps it from being `Send` by itself is that the kernel's event can hold a pointer; here it holds a
+// number, the key.
 #[allow(unsafe_code)]
 unsafe impl Send for Events {}
 
@@ -235,7 +236,7 @@ impl Events {
         }
     }
 
-    /// The events of the last wait.
+    /// Returns the events of the last wait.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
         self.list.iter().map(|event| Event {
             key: event.data.u64(),
@@ -249,7 +250,7 @@ impl Events {
         self.list.len()
     }
 
-    /// Whether the last wait reported nothing.
+    /// Returns whether the last wait reported nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -16,7 +16,7 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// A waker that nobody has woken.
+    /// Creates a waker that nobody has woken.
     ///
     /// # Errors
     /// The system's, when it has no descriptors left.
@@ -53,7 +53,7 @@ impl Waker {
         let _ = rustix::io::read(&*self.eventfd, &mut [0_u8; 8]);
     }
 
-    /// The descriptor to add to a [`Readiness`](super::Readiness).
+    /// Returns the descriptor to add to a [`Readiness`](super::Readiness).
     #[must_use]
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.eventfd.as_fd()

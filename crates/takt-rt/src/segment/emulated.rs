@@ -1,8 +1,8 @@
-//! The system calls of [segments](super) under Miri, which has neither `memfd_create` nor mappings of files: a deleted file stands for the
-//! memory, and its pages are on the heap.
+//! The system calls of [segments](super) under Miri, which has neither `memfd_create` nor mappings of files: a
+//! deleted file stands for the memory, and its pages are on the heap.
 //!
-//! All mappings of one file are one allocation. So Miri sees what no tool sees between two processes: whether one of them reads
-//! what the other may be writing.
+//! All mappings of one file are one allocation. So Miri sees what no tool sees between two processes: whether one of
+//! them reads what the other may be writing.
 
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -71,7 +71,8 @@ pub(super) mod fs {
         let words: *mut [u64] = vec![0; length as usize / 8].leak();
         files().push(Memory {
             inode: inode(fd)?,
-            // SAFETY: leaked, so nobody else has it; an `AtomicU64` has size and alignment of a `u64` here, where atomics are native.
+            // SAFETY: leaked, so nobody else has it; an `AtomicU64` has size and alignment of a `u64` here, where
+            // atomics are native.
             words: unsafe { &*(words as *const [AtomicU64]) },
             seals: SealFlags::empty(),
         });

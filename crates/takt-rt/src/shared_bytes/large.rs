@@ -1,8 +1,9 @@
 //! Copies of many bytes at a time, by vector instructions in assembly.
 //!
-//! The compiler does not see these accesses. What the assembly does to memory is what a sequence of relaxed atomic loads and stores of
-//! words could do, in any order: on x86-64 and aarch64 vector instructions load and store aligned halves of 8 bytes whole. A
-//! copy of bytes that others are writing is therefore a mixture of old and new, and no data race.
+//! The compiler does not see these accesses. What the assembly does to memory is what a sequence of relaxed atomic
+//! loads and stores of words could do, in any order: on x86-64 and aarch64 vector instructions load and store aligned
+//! halves of 8 bytes whole. A copy of bytes that others are writing is therefore a mixture of old and new, and no
+//! data race.
 
 /// A block. Copies of at least this many bytes are [`copy_large`]'s; where there is no assembly, no copy is.
 pub(super) const LARGE: usize = if cfg!(all(
@@ -17,8 +18,8 @@ pub(super) const LARGE: usize = if cfg!(all(
 /// Copies `length` bytes, whatever the alignment.
 ///
 /// # Safety
-/// `from` can be read and `to` written for `length` bytes, at least [`LARGE`], and they do not overlap. Whoever uses this memory at the
-/// same time does so by atomics of 8 bytes, in assembly, or in another process.
+/// `from` can be read and `to` written for `length` bytes, at least [`LARGE`], and they do not overlap. Whoever uses
+/// this memory at the same time does so by atomics of 8 bytes, in assembly, or in another process.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline]
 pub(super) unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
@@ -30,8 +31,8 @@ pub(super) unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
     } else {
         copy_blocks_sse
     };
-    // SAFETY: the caller's promise. There is at least one whole block, and the last one, which may begin inside the block before,
-    // ends where the bytes end. The function for AVX is chosen only if the processor has it.
+    // SAFETY: the caller's promise. There is at least one whole block, and the last one, which may begin inside the
+    // block before, ends where the bytes end. The function for AVX is chosen only if the processor has it.
     unsafe {
         copy_blocks(from, to, length / LARGE);
         if !length.is_multiple_of(LARGE) {
@@ -51,12 +52,13 @@ pub(super) unsafe fn copy_large(_: *const u8, _: *mut u8, _: usize) {}
 /// Copies blocks of [`LARGE`] bytes.
 ///
 /// # Safety
-/// `from` can be read and `to` written for `blocks` (at least one) times [`LARGE`] bytes; they do not overlap; the processor has AVX.
+/// `from` can be read and `to` written for `blocks` (at least one) times [`LARGE`] bytes; they do not overlap; the
+/// processor has AVX.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 unsafe fn copy_blocks_avx(from: *const u8, to: *mut u8, blocks: usize) {
-    // SAFETY: the loop reads and writes `blocks` times 128 bytes, which the caller vouches for. It changes no register that is not
-    // named here, and leaves the stack alone.
+    // SAFETY: the loop reads and writes `blocks` times 128 bytes, which the caller vouches for. It changes no
+    // register that is not named here, and leaves the stack alone.
     unsafe {
         std::arch::asm!(
             "2:",

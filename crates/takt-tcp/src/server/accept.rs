@@ -1,4 +1,4 @@
-//! New connections, and which ones give way to them.
+//! Acceptance of new connections, and the choice of those that give way to them.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,19 +17,19 @@ use crate::server_connection::ServerConnection;
 
 use super::{FIRST_CONNECTION, LISTENER, TcpServer};
 
-/// Connections accepted at a time, so that a flood of them does not keep the others waiting.
+/// Number of connections accepted at a time, so that a flood of them does not delay the others.
 const ACCEPTS: usize = 16;
-/// Connections that have ended and wait for their clients to read why; more are closed at once.
+/// Number of ended connections that wait for their clients to read the reason; further ones are closed at once.
 const REFUSALS: usize = 64;
-/// How long accepting rests when the system has no descriptors or memory left.
+/// Pause of accepting when the system has no descriptors or memory left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What a client is told whose connection gives way.
+/// Notification of a client whose connection gives way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Farewell {
-    /// Why; for that the connection stays open for a moment.
+    /// An Error message with the reason; the connection stays open until the client has read it.
     ErrorMessage,
-    /// Nothing: the descriptor is needed at once.
+    /// None: the descriptor is needed at once.
     None,
 }
 
@@ -54,7 +54,8 @@ impl<H: RequestHandler> TcpServer<H> {
                     self.alarm.at(now + ACCEPT_PAUSE);
                     break;
                 }
-                // The connection broke before it was accepted, or a signal came: there may be more.
+                // The connection was closed before it was accepted, or a signal interrupted the call: there may be
+                // more connections.
                 Err(_) => {}
             }
         }
@@ -78,8 +79,8 @@ impl<H: RequestHandler> TcpServer<H> {
     }
 
     fn accepted(&mut self, socket: OwnedFd, address: SocketAddr, now: Instant) {
-        // A response must not wait for the acknowledgement of the one before. Peers that vanish without a word are found
-        // by the keep-alive: their tokens may be valid for an hour.
+        // A response must not wait for the acknowledgement of the one before. Peers that vanish without closing the
+        // connection are found by the keep-alive: their tokens may be valid for an hour.
         let options = sockopt::set_tcp_nodelay(&socket, true)
             .and_then(|()| sockopt::set_socket_keepalive(&socket, true))
             .and_then(|()| sockopt::set_tcp_keepidle(&socket, Duration::from_secs(60)));
@@ -102,11 +103,11 @@ impl<H: RequestHandler> TcpServer<H> {
         self.settle(id, Fate::Stay, now);
     }
 
-    /// Closes up to `count` connections without an activated Session, so that others can take their places; returns how many.
+    /// Closes up to `count` connections without an activated Session, to make room for others; returns their number.
     ///
-    /// OPC 10000-4, 5.6.2.1: the oldest SecureChannel without a Session is closed. Among clients that have come equally far from
-    /// one address, that is; and where there are the most of these, so that a flood displaces itself and not the
-    /// client that is about to open a channel or to activate a Session.
+    /// OPC 10000-4, 5.6.2.1: the oldest SecureChannel without a Session is closed. The choice is made among the
+    /// clients of one address with the same progress, where there are most of these. So a flood displaces itself, and
+    /// not a client that is about to open a channel or to activate a Session.
     fn give_way(&mut self, count: usize, farewell: Farewell, now: Instant) -> usize {
         let group = |connection: &ServedConnection<H::Connection>| {
             let stage = connection.stage(&self.handler);

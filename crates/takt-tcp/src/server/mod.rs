@@ -27,13 +27,14 @@ const COMPLETIONS: u64 = 1;
 const ALARM: u64 = 2;
 const FIRST_CONNECTION: u64 = 3;
 
-/// How a [`TcpServer`] serves.
+/// Configuration of a [`TcpServer`].
 #[derive(Debug, Clone)]
 pub struct TcpServerConfig {
     /// Limits, policies and deadlines of each connection, and the budgets of memory for all of them.
     pub connection: ServerConnectionConfig,
-    /// Connections at a time. For one more, one without an activated Session is closed (OPC 10000-4, 5.6.2.1); if all have one,
-    /// the new one is refused. The client is told BadTcpNotEnoughResources.
+    /// Largest number of connections. For one more, a connection without an activated Session is closed
+    /// (OPC 10000-4, 5.6.2.1); if all have one, the new connection is refused. The client is told
+    /// BadTcpNotEnoughResources.
     pub max_connections: usize,
 }
 
@@ -47,11 +48,11 @@ impl Default for TcpServerConfig {
     }
 }
 
-/// Serves an opc.tcp endpoint.
+/// Server of an opc.tcp endpoint.
 ///
-/// Either it is the only one on its thread: call [`turn`](Self::turn) in a loop, with a timeout to sleep or with zero to spin.
-/// Or it shares a [`Readiness`] with others: hand it the [events](Self::ready) with its tag. Deadlines are among these events,
-/// so a wait without a timeout will do, and is faster than one with.
+/// If it is alone on its thread, call [`turn`](Self::turn) in a loop, with a timeout to sleep or with zero to spin.
+/// If it shares a [`Readiness`] with others, pass the [events](Self::ready) with its tag to it. Deadlines are among
+/// these events, so a wait without a timeout is sufficient, and is faster than one with a timeout.
 ///
 /// ```
 /// # use std::net::SocketAddr;
@@ -99,14 +100,14 @@ pub struct TcpServer<H: RequestHandler> {
     connections: Slots<ServedConnection<H::Connection>>,
     completions: Completions,
     next_channel_id: u32,
-    /// Connections that were accepted so far.
+    /// Number of connections accepted so far.
     accepted: u64,
-    /// Goes off at the earliest deadline of any connection, or before.
+    /// Alarm at the earliest deadline of any connection, or before.
     alarm: Alarm,
     accept_again: Option<Instant>,
-    /// When memory is looked for again among the connections, after none was found.
+    /// Time of the next search for memory among the connections, after a search found none.
     search_again: Option<Instant>,
-    /// When connections that gave way were last written to the log, and how many there were since.
+    /// Time of the last log entry about connections that gave way, and the number of these since then.
     reported: Option<Instant>,
     unreported: usize,
 }
@@ -115,7 +116,7 @@ impl<H: RequestHandler> TcpServer<H> {
     /// Listens on `url`, on a `Readiness` of its own. Port 0 takes a free port: see [`url`](Self::url).
     ///
     /// # Errors
-    /// [`BindError`], which says what to do.
+    /// [`BindError`], which names the fix.
     pub fn bind(url: &EndpointUrl, config: TcpServerConfig, handler: H) -> Result<Self, BindError> {
         let readiness = Readiness::new().map_err(|error| BindError::new(url, error))?;
         Self::bind_on(url, config, handler, Arc::new(readiness), 0)
@@ -124,7 +125,7 @@ impl<H: RequestHandler> TcpServer<H> {
     /// Listens on `url`. All keys in `readiness` carry `tag`.
     ///
     /// # Errors
-    /// [`BindError`], which says what to do.
+    /// [`BindError`], which names the fix.
     pub fn bind_on(
         url: &EndpointUrl,
         config: TcpServerConfig,
@@ -152,7 +153,7 @@ impl<H: RequestHandler> TcpServer<H> {
             max_connections: config.max_connections,
             connections: Slots::new(),
             completions,
-            // OPC 10000-6 6.7.2.2: likely to be unique after each restart.
+            // OPC 10000-6, 6.7.2.2: a random start value is likely to be unique after each restart.
             next_channel_id: u32::from_ne_bytes(random),
             accepted: 0,
             alarm,
@@ -164,34 +165,34 @@ impl<H: RequestHandler> TcpServer<H> {
         })
     }
 
-    /// The URL that it was given, with the real port.
+    /// Returns the configured URL with the actual port.
     #[must_use]
     pub fn url(&self) -> &EndpointUrl {
         &self.url
     }
 
-    /// The address that it listens on.
+    /// Returns the address of the listening socket.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Who answers the requests.
+    /// Returns the handler of the requests.
     #[must_use]
     pub fn handler(&self) -> &H {
         &self.handler
     }
 
-    /// Open connections, those that are ending included.
+    /// Returns the number of open connections, including those that are ending.
     #[must_use]
     pub fn connection_count(&self) -> usize {
         self.connections.len()
     }
 
-    /// Waits until something is ready, at most `timeout`, and serves it. A zero timeout looks and
-    /// returns: call it again and again to spin.
+    /// Waits until something is ready, at most `timeout`, and serves it. With a timeout of zero it does not wait:
+    /// call it in a loop to spin.
     ///
-    /// Ready descriptors with another tag are ignored: whoever shares the `Readiness` waits for themselves.
+    /// Ready descriptors with another tag are ignored: other users of the `Readiness` wait for their own events.
     ///
     /// # Errors
     /// Only those of a broken `Readiness`.
@@ -206,7 +207,7 @@ impl<H: RequestHandler> TcpServer<H> {
         waited
     }
 
-    /// An event whose key has this server's tag.
+    /// Handles an event whose key has this server's tag.
     pub fn ready(&mut self, event: Event, now: Instant) {
         match key_id(event.key) {
             LISTENER => self.accept(now),
@@ -223,13 +224,15 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    /// When the next deadline comes, or before. It comes as an [event](Self::ready) too, so nobody has to ask.
+    /// Returns the time of the next deadline, or an earlier one. The deadline is reported as an [event](Self::ready)
+    /// too, so that calling this is optional.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         self.alarm.set_for()
     }
 
-    /// Does what is due: ends the connections whose clients are late, and listens again after a pause.
+    /// Handles the deadlines that have passed: ends the connections whose clients are late, and listens again after a
+    /// pause.
     ///
     /// The timer behind [`next_timeout`](Self::next_timeout) is one of the descriptors in the `Readiness`, and its
     /// [event](Self::ready) ends here; calling this at other times does no harm.
@@ -259,8 +262,8 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    /// Ends all connections with `status` (BadShutdown, for instance) and serves on. What the clients do not
-    /// take at once is dropped when the server is.
+    /// Ends all connections with `status` (BadShutdown, for instance) and serves on. Bytes that the clients have not
+    /// received are discarded when the server is dropped.
     pub fn close_connections(&mut self, status: StatusCode, reason: &str) {
         let now = Instant::now();
         for index in 0..self.connections.places() {
@@ -274,7 +277,7 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    /// After a connection was touched: removes it, or waits for what it wants.
+    /// Removes a connection that has ended, or updates the events that it waits for.
     fn settle(&mut self, id: u64, fate: Fate, now: Instant) {
         let mut fate = fate;
         while let Fate::Starve(bytes) = fate {
@@ -309,7 +312,7 @@ impl<H: RequestHandler> TcpServer<H> {
         if fate == Fate::Remove
             && let Some(mut connection) = self.connections.remove(id)
         {
-            // Closing the socket takes it out of the Readiness: nobody else holds it.
+            // Closing the socket removes it from the Readiness, because there is no other copy of the descriptor.
             if let Some(handled) = connection.take_handled() {
                 self.handler.disconnect(handled);
             }
@@ -346,7 +349,7 @@ impl<H: RequestHandler> Drop for TcpServer<H> {
                 self.settle(id, Fate::Remove, now);
             }
         }
-        // Others may go on using the Readiness; the completions' descriptor may outlive this in a handler.
+        // The Readiness may be used by others after this, and a handler may keep the completions' descriptor open.
         let _ = self.readiness.remove(self.listener.as_fd());
         let _ = self.readiness.remove(self.completions.fd());
         let _ = self.readiness.remove(self.alarm.as_fd());

@@ -1,4 +1,4 @@
-//! What happens when memory runs out: connections that have made no progress for the longest time give theirs to the others.
+//! Relief when memory runs out: connections without progress for the longest time give their memory to the others.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::served_connection::Stage;
 
 use super::TcpServer;
 
-/// Bytes of each budget that are kept free for the response to the next request.
+/// Size in bytes of the part of each budget that is kept free for the response to the next request.
 const RESERVE: usize = 1 << 20;
 
-/// How long no connection is looked for after there was none with memory to give.
+/// Pause after a search that found no connection with memory to free.
 const SEARCH_PAUSE: Duration = Duration::from_millis(100);
 
 impl<H: RequestHandler> TcpServer<H> {
-    /// Keeps some memory free for the response to the request that connection `id` may bring.
+    /// Keeps memory free for the response to the next request of connection `id`.
     pub(super) fn keep_reserve(&mut self, id: u64, now: Instant) {
         let config = &self.connection_config;
         // The budget without a Session is a part of the other one.
@@ -32,15 +32,17 @@ impl<H: RequestHandler> TcpServer<H> {
         self.search_again = (!without_session || !all).then(|| now + SEARCH_PAUSE);
     }
 
-    /// Makes room for `bytes` that connection `id` needs. Connections with a Session give way only to their like.
+    /// Makes room for `bytes` that connection `id` needs. Connections with a Session give way only to connections
+    /// with a Session.
     pub(super) fn make_room(&mut self, id: u64, bytes: usize, now: Instant) -> bool {
         let stage = self.connections.get_mut(id);
         let stage = stage.and_then(|connection| connection.stage(&self.handler));
         self.free(id, bytes, stage == Some(Stage::Session), now)
     }
 
-    /// Takes memory from other connections than `id` until `bytes` are available. Those without a Session are first, then
-    /// those that have been without progress for the longest time; buffers without contents cost nobody anything.
+    /// Frees memory of connections other than `id` until `bytes` are available. Connections without a Session come
+    /// first, then those without progress for the longest time. Freeing buffers without contents has no effect on a
+    /// client.
     fn free(&mut self, id: u64, bytes: usize, with_session: bool, now: Instant) -> bool {
         loop {
             let config = &self.connection_config;

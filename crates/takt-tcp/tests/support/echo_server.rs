@@ -1,4 +1,4 @@
-//! A server on loopback whose only service is to send requests back, at once or later.
+//! A server on loopback whose only service is an echo, at once or deferred.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
@@ -14,20 +14,21 @@ use takt_tcp::{
 };
 use takt_ua::binary::Encoder;
 
-/// Bodies that begin with this are answered by another thread.
+/// Prefix of bodies that are answered by another thread.
 pub const LATER: &[u8] = b"later";
 
-/// A body that is answered by another thread once it is [released](EchoServer::release).
+/// Body that is answered by another thread once it is [released](EchoServer::release).
 pub const HELD: &[u8] = b"later, when released";
 
-/// A body after which a connection of a server [without Sessions](EchoServer::without_sessions) counts as one with a Session.
+/// Body after which a connection of a server [without Sessions](EchoServer::without_sessions) counts as a connection
+/// with a Session.
 pub const ACTIVATE: &[u8] = b"activate";
 
 #[derive(Default)]
 pub struct Echo {
     pub channels: Arc<AtomicUsize>,
     gate: Arc<Gate>,
-    /// Connections have a Session only after [`ACTIVATE`], not from the start.
+    /// True if connections have a Session only after [`ACTIVATE`], not from the start.
     needs_activation: bool,
 }
 
@@ -128,12 +129,12 @@ pub struct EchoServer {
 }
 
 impl EchoServer {
-    /// All connections have a Session from the start.
+    /// Starts a server whose connections have a Session from the start.
     pub fn start(config: TcpServerConfig) -> Self {
         Self::with(config, Echo::default())
     }
 
-    /// Connections have a Session only after [`ACTIVATE`].
+    /// Starts a server whose connections have a Session only after [`ACTIVATE`].
     pub fn without_sessions(config: TcpServerConfig) -> Self {
         let needs_activation = true;
         let echo = Echo {
@@ -171,12 +172,12 @@ impl EchoServer {
         }
     }
 
-    /// Has the answers go that are held back, and those to come.
+    /// Releases the held responses, and those that follow.
     pub fn release(&self) {
         self.gate.open();
     }
 
-    /// A connection that says nothing on its own.
+    /// Returns a plain TCP connection.
     pub fn raw(&self) -> TcpStream {
         let stream = TcpStream::connect((self.url.host(), self.url.port())).unwrap();
         let patience = Some(Duration::from_secs(60));
@@ -185,7 +186,7 @@ impl EchoServer {
         stream
     }
 
-    /// Waits until all connections are gone.
+    /// Waits until all connections are closed.
     pub fn wait_until_empty(&self) {
         for _ in 0..12_000 {
             if self.connections.load(Ordering::SeqCst) == 0 {

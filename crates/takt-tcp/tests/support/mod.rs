@@ -1,5 +1,5 @@
-//! What the tests of connections share: both state machines wired together in memory, a SecurityPolicy that
-//! looks like a real one without protecting anything, and hand-made messages.
+//! Shared parts of the connection tests: both state machines connected in memory, a SecurityPolicy with the features
+//! of a real one but no protection, and hand-made messages.
 #![allow(dead_code, unreachable_pub)] // Each test file uses its own part.
 #![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
@@ -20,14 +20,14 @@ use takt_ua::binary::{Decoder, Encoder};
 pub const URL: &str = "opc.tcp://127.0.0.1:4840";
 pub const CHANNEL: u32 = 77;
 
-/// A client and a server whose bytes are carried by hand.
+/// A client and a server whose bytes are moved explicitly.
 pub struct Pair {
     pub client: ClientConnection,
     pub server: ServerConnection,
     pub now: Instant,
 }
 
-/// What the client got for its requests.
+/// Results of the client's requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Response(u32, Vec<u8>),
@@ -55,7 +55,7 @@ impl Pair {
         self.now += duration;
     }
 
-    /// Carries bytes until nobody has any; the server answers requests with `serve`.
+    /// Moves bytes until neither side has any; the server answers requests with `serve`.
     pub fn exchange(
         &mut self,
         mut serve: impl FnMut(&[u8], &mut Encoder<'_>),
@@ -124,12 +124,12 @@ impl Pair {
     }
 }
 
-/// A service that answers with its request, or with nothing where that does not fit.
+/// Answers with the request, or with nothing if that does not fit.
 pub fn echo(body: &[u8], encoder: &mut Encoder<'_>) {
     let _ = encoder.bytes(body);
 }
 
-/// A message with nothing but its header and `body`.
+/// Returns a message of header and `body`.
 pub fn message(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let size = u32::try_from(8 + body.len()).unwrap();
     [kind.as_slice(), &size.to_le_bytes(), body].concat()
@@ -145,7 +145,7 @@ pub fn hello(receive: u32, send: u32, max_message: u32, max_chunks: u32) -> Vec<
     message(b"HELF", &body)
 }
 
-/// An OpenSecureChannel request, byte by byte.
+/// Returns an OpenSecureChannel request, byte by byte.
 pub fn open_request(
     channel: u32,
     policy: &str,
@@ -181,7 +181,7 @@ pub fn open_request(
 
 pub const NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
-/// A chunk under SecurityPolicy None.
+/// Returns a chunk under SecurityPolicy None.
 pub fn chunk(
     kind: &[u8; 4],
     channel: u32,
@@ -198,7 +198,7 @@ pub fn chunk(
     message(kind, &all)
 }
 
-/// Gives bytes to a server as they come, in pieces that fit.
+/// Feeds bytes to a server in pieces that fit.
 pub fn feed(server: &mut ServerConnection, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let space = server.receive_space();
@@ -210,7 +210,7 @@ pub fn feed(server: &mut ServerConnection, mut bytes: &[u8]) {
     }
 }
 
-/// The StatusCode and reason of an Error message, which must be all that `bytes` are.
+/// Returns the StatusCode and reason of an Error message, which must be all of `bytes`.
 pub fn error_message(bytes: &[u8]) -> (StatusCode, String) {
     assert_eq!(&bytes[..4], b"ERRF", "{bytes:?}");
     let mut d = Decoder::new(&bytes[8..]);

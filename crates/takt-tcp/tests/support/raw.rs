@@ -1,18 +1,18 @@
-//! What a client does by hand on a socket.
+//! Client steps by hand on a socket.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use super::{NONE, hello, open_request};
 
-/// Everything that the server still says.
+/// Reads everything that the server still sends.
 pub fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     bytes
 }
 
-/// One message.
+/// Reads one message.
 pub fn message(stream: &mut TcpStream) -> Vec<u8> {
     let mut bytes = vec![0; 8];
     stream.read_exact(&mut bytes).unwrap();

@@ -1,15 +1,15 @@
-//! A SecurityPolicy with signatures, padding, a cipher that makes blocks longer, nonces and certificates: what a real
-//! one demands of the channel, and no protection at all.
+//! A SecurityPolicy with signatures, padding, a cipher that makes blocks longer, nonces and certificates: all that a
+//! real one requires of the channel, but no protection.
 
 use takt_tcp::{ChunkSecurity, Role, SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity};
 use takt_ua::enumerations::MessageSecurityMode;
 
-/// The certificate of everybody.
+/// Certificate of all peers.
 pub const CERTIFICATE: &[u8] = b"a certificate";
 
 #[derive(Debug)]
 pub struct ToyPolicy {
-    /// Bytes that go into the cipher at a time, and that come out.
+    /// Sizes of a plain text block and of its cipher text, in bytes.
     pub blocks: (usize, usize),
     pub legacy: bool,
 }

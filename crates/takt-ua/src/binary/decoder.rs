@@ -1,13 +1,13 @@
-//! Reading the OPC UA Binary DataEncoding.
+//! Decoder of the OPC UA Binary DataEncoding.
 
 use super::error::{DecodeError, DecodeErrorKind};
 
-/// What a decoder accepts. Everything above is refused with `BadEncodingLimitsExceeded`.
+/// Limits of a decoder. Larger values are refused with `BadEncodingLimitsExceeded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Longest String, ByteString or XmlElement, in bytes.
     pub max_string_length: usize,
-    /// Most elements in one array.
+    /// Largest number of elements in one array.
     pub max_array_length: usize,
     /// Deepest nesting of Variants, DataValues and DiagnosticInfos (OPC 10000-6, 5.2.2.12 and 5.2.2.16).
     pub max_depth: usize,
@@ -21,7 +21,7 @@ impl Limits {
         max_depth: 100,
     };
 
-    /// For bytes that were decoded before under other limits, and are known to be good.
+    /// Limits for bytes that were decoded before under other limits, and are known to be valid.
     pub(crate) const VALIDATED: Limits = Limits {
         max_string_length: usize::MAX,
         max_array_length: usize::MAX,
@@ -62,37 +62,37 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.length - self.rest.len()
     }
 
-    /// Bytes not read yet.
+    /// Returns the number of bytes not read yet.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// What has not been read yet.
+    /// Returns the bytes not read yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The limits that apply.
+    /// Returns the limits that apply.
     #[inline]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// An error at the current position.
+    /// Returns an error at the current position.
     #[cold]
     pub fn error(&self, kind: DecodeErrorKind) -> DecodeError {
         DecodeError::new(self.position(), kind)
     }
 
-    /// Decodes any value; reads better than `T::decode(decoder)` where the type is known.
+    /// Decodes a value of any type; shorter than `T::decode(decoder)` if the type is known.
     #[inline]
     pub fn value<T: Decode<'a>>(&mut self) -> Result<T, DecodeError> {
         T::decode(self)
@@ -133,7 +133,7 @@ impl<'a> Decoder<'a> {
         self.array().map(i8::from_le_bytes)
     }
 
-    /// Reads a Boolean; everything but 0 is true (OPC 10000-6, 5.2.2.1).
+    /// Reads a Boolean; every value except 0 is true (OPC 10000-6, 5.2.2.1).
     #[inline]
     pub fn bool(&mut self) -> Result<bool, DecodeError> {
         self.u8().map(|byte| byte != 0)
@@ -187,7 +187,7 @@ impl<'a> Decoder<'a> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// Reads an Int32 length; -1 says null and is `None`.
+    /// Reads an Int32 length; -1 stands for null and is `None`.
     #[inline]
     fn length(&mut self) -> Result<Option<usize>, DecodeError> {
         let length = self.i32()?;
@@ -230,8 +230,8 @@ impl<'a> Decoder<'a> {
 
     /// Reads the length of an array (OPC 10000-6, 5.2.5); `None` is the null array.
     ///
-    /// A length is accepted only if it is within the limits and if so many elements of at least
-    /// `min_element_size` bytes can still follow, so that it is safe to allocate for it.
+    /// A length is accepted only if it is within the limits and if that many elements of at least `min_element_size`
+    /// bytes fit the remaining bytes, so that allocating for it is safe.
     #[inline]
     pub fn array_length(&mut self, min_element_size: usize) -> Result<Option<usize>, DecodeError> {
         let Some(length) = self.length()? else {
@@ -246,7 +246,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Decodes something that may contain itself, one level deeper.
+    /// Decodes a value of a type that may contain itself, one level deeper.
     #[inline]
     pub fn nested<T>(
         &mut self,
@@ -262,11 +262,11 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Something that can be read from its OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
+/// A type that can be decoded from the OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
 ///
 /// Owned types implement it for every lifetime; borrowed ones keep slices of the input.
 pub trait Decode<'a>: Sized {
-    /// The fewest bytes that a value takes: what the length of an array is checked against.
+    /// Smallest encoded size of a value in bytes; array lengths are checked against it.
     const MIN_SIZE: usize = 1;
 
     /// Reads one value. After an error the decoder's position is unspecified.
@@ -276,8 +276,8 @@ pub trait Decode<'a>: Sized {
     /// [`Decoder::array_length`]. Numeric types do this in one copy.
     #[inline]
     fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // An element may be many times larger in memory than its encoding: let the Vec grow with what is
-        // really there instead of trusting a count whose elements may turn out to be cut off or invalid.
+        // An element may be many times larger in memory than its encoding: the Vec grows with the decoded elements,
+        // because the count is not trusted: its elements may be cut off or invalid.
         let affordable = decoder.remaining() / size_of::<Self>().max(1);
         let mut elements = Vec::with_capacity(count.min(affordable.max(16)));
         for _ in 0..count {

@@ -1,20 +1,21 @@
-//! Writing the OPC UA Binary DataEncoding.
+//! Encoder of the OPC UA Binary DataEncoding.
 
 use std::mem::MaybeUninit;
 
 use super::error::EncodeError;
 use super::window::{Window, append_with};
 
-/// Where encoded bytes go: a fixed buffer, a `Vec` that grows up to a limit, or the one and then the other.
+/// Destination of encoded bytes: a fixed buffer, a `Vec` that grows up to a limit, or a buffer with such a `Vec`
+/// behind it.
 ///
-/// A fixed encoder is the hot path: each write is one comparison and one copy. A failed write leaves
-/// nothing half done, so [`truncate`](Self::truncate) can always rewind to an earlier position.
+/// A fixed encoder is the hot path: each write is one comparison and one copy. A failed write stores nothing, so
+/// [`truncate`](Self::truncate) can always rewind to an earlier position.
 #[derive(Debug)]
 pub struct Encoder<'b> {
-    /// The whole buffer of a fixed encoder; empty for a growing one, whose writes thus take the slow path.
+    /// The whole buffer of a fixed encoder; empty for a growing one, whose writes therefore take the slow path.
     window: Window<'b>,
     growing: Option<Growing<'b>>,
-    /// Where a spilling encoder goes on when its window is full.
+    /// Continuation of a spilling encoder whose window is full.
     spill: Option<Growing<'b>>,
 }
 
@@ -27,7 +28,7 @@ struct Growing<'b> {
 }
 
 impl<'b> Encoder<'b> {
-    /// Encodes into a buffer, from its start.
+    /// Creates an encoder into a buffer, from its start.
     #[inline]
     pub fn fixed(buffer: &'b mut [u8]) -> Self {
         Self {
@@ -37,7 +38,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Encodes into a buffer that need not be initialised, for example loaned shared memory.
+    /// Creates an encoder into a buffer that need not be initialised, for example loaned shared memory.
     #[inline]
     pub fn fixed_uninit(buffer: &'b mut [MaybeUninit<u8>]) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Appends to a `Vec`, at most `max_len` bytes.
+    /// Creates an encoder that appends at most `max_len` bytes to a `Vec`.
     pub fn growing(vec: &'b mut Vec<u8>, max_len: usize) -> Self {
         let base = vec.len();
         Self {
@@ -57,8 +58,8 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Goes on with a message that another encoder has begun in `vec`: what is there counts as written. `max_len` is for the
-    /// whole message.
+    /// Continues a message that another encoder has begun in `vec`: its bytes count as written. `max_len` is the
+    /// limit of the whole message.
     pub fn continuing(vec: &'b mut Vec<u8>, max_len: usize) -> Self {
         Self {
             window: Window::new(&mut []),
@@ -71,10 +72,10 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Encodes into a buffer as [`fixed_uninit`](Self::fixed_uninit) does, as long as everything fits. What does not
-    /// moves, with all that was written before, to the end of `spill`, which grows until `max_len` bytes are encoded.
+    /// Creates an encoder into a buffer as [`fixed_uninit`](Self::fixed_uninit) does. When the buffer is full, all
+    /// written bytes move to the end of `spill`, which grows until `max_len` bytes are encoded.
     ///
-    /// For a transport that must guess the size of a response: a request cannot be handled twice.
+    /// It is for transports that have to estimate the size of a response: a request cannot be handled twice.
     #[inline]
     pub fn spilling(
         buffer: &'b mut [MaybeUninit<u8>],
@@ -94,13 +95,13 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Whether a [`spilling`](Self::spilling) encoder has left its buffer.
+    /// Returns whether a [`spilling`](Self::spilling) encoder has left its buffer.
     #[inline]
     pub fn spilled(&self) -> bool {
         self.growing.is_some()
     }
 
-    /// Bytes written by this encoder.
+    /// Returns the number of bytes written by this encoder.
     #[inline]
     pub fn position(&self) -> usize {
         match &self.growing {
@@ -109,7 +110,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Bytes that can still be written.
+    /// Returns the number of bytes that can still be written.
     #[inline]
     pub fn available(&self) -> usize {
         match &self.growing {
@@ -121,7 +122,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// What this encoder has written so far.
+    /// Returns the bytes written by this encoder.
     #[inline]
     pub fn written(&self) -> &[u8] {
         match &self.growing {
@@ -130,7 +131,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Forgets everything after `position`. A position that is not reached yet changes nothing.
+    /// Discards everything after `position`. A position that is not reached yet has no effect.
     #[inline]
     pub fn truncate(&mut self, position: usize) {
         match &mut self.growing {
@@ -139,8 +140,8 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Overwrites bytes that were written before, such as a length that is known only now.
-    /// Says `false`, and changes nothing, if they were not.
+    /// Overwrites bytes that were written before, such as a length that is only known later. Returns `false`, and
+    /// changes nothing, if they were not written.
     #[inline]
     pub fn patch(&mut self, position: usize, bytes: &[u8]) -> bool {
         let written = match &mut self.growing {
@@ -187,8 +188,8 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Writes `length` bytes that `write` stores at the pointer it is given: for memory that cannot be borrowed as a slice,
-    /// because others use it at the same time.
+    /// Writes `length` bytes that `write` stores at the pointer it is given: for memory that cannot be borrowed as a
+    /// slice, because others use it at the same time.
     ///
     /// # Safety
     /// `write` initialises all of the `length` bytes and no others.
@@ -216,7 +217,7 @@ impl<'b> Encoder<'b> {
         Ok(())
     }
 
-    /// The `Vec` that takes the next `length` bytes, for which the window is too small.
+    /// Returns the `Vec` that takes the next `length` bytes, for which the window is too small.
     fn grow(&mut self, length: usize) -> Result<&mut Vec<u8>, EncodeError> {
         if let Some(spill) = self.spill.take() {
             spill.vec.extend_from_slice(self.window.written());
@@ -340,10 +341,10 @@ impl Growing<'_> {
     }
 }
 
-/// Something that has an OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
+/// A type that has an OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
 pub trait Encode {
-    /// Appends the encoded value. After an error, what was written of it is meaningless; rewind with
-    /// [`Encoder::truncate`] to use the encoder further.
+    /// Appends the encoded value. After an error the partial encoding is meaningless; rewind with
+    /// [`Encoder::truncate`] before using the encoder again.
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
     /// Appends the elements of an array, without its length. Numeric types do this in one copy.
@@ -357,8 +358,8 @@ pub trait Encode {
             .try_for_each(|element| element.encode(encoder))
     }
 
-    /// The encoded value in a `Vec` of its own; empty if a string or array in it is longer than an
-    /// Int32 can say, which is the one thing that can fail.
+    /// Returns the encoded value in a `Vec` of its own; empty if a string or array in it is longer than the largest
+    /// Int32, which is the only possible error.
     fn encode_to_vec(&self) -> Vec<u8> {
         let mut vec = Vec::new();
         if self
@@ -371,7 +372,8 @@ pub trait Encode {
     }
 }
 
-/// What is encoded as a Variant (OPC 10000-6, 5.2.2.16): [`Variant`](crate::Variant) and [`VariantRef`](crate::VariantRef).
+/// Types that are encoded as a Variant (OPC 10000-6, 5.2.2.16): [`Variant`](crate::Variant) and
+/// [`VariantRef`](crate::VariantRef).
 pub trait AsVariant: Encode {}
 
 impl AsVariant for crate::Variant {}

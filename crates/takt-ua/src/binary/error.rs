@@ -1,43 +1,44 @@
-//! What can go wrong while encoding or decoding.
+//! Errors of encoding and decoding.
 
 use crate::StatusCode;
 
-/// Why a value could not be decoded.
+/// Cause of a failed decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecodeErrorKind {
     /// The bytes end before the value does.
     UnexpectedEnd,
     /// A string is not valid UTF-8 (OPC 10000-6, 5.2.2.4).
     InvalidUtf8,
-    /// A length or count is above the limit that is named.
+    /// A length or count exceeds the named limit.
     LimitExceeded(&'static str),
     /// An encoding byte or mask has a value that the standard does not define.
     InvalidEncodingByte(u8),
     /// Values are nested deeper than [`Limits::max_depth`](crate::binary::Limits::max_depth).
     DepthExceeded,
-    /// A length is negative, but not -1 (which says null).
+    /// A length is negative, but not -1 (which stands for null).
     NegativeLength,
-    /// A value breaks the rule that is named.
+    /// A value breaks the named rule.
     InvalidValue(&'static str),
 }
 
-/// Why and where decoding failed.
+/// Decoding error with its cause and position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeError {
-    /// Offset in bytes, from the start of the decoder's input, at which the problem was seen.
+    /// Offset of the error in bytes from the start of the decoder's input.
     pub offset: usize,
-    /// What the problem is.
+    /// Cause of the error.
     pub kind: DecodeErrorKind,
 }
 
 impl DecodeError {
-    /// Names a problem at an offset.
+    /// Creates an error at an offset.
     #[cold]
     pub fn new(offset: usize, kind: DecodeErrorKind) -> Self {
         Self { offset, kind }
     }
 
-    /// What a peer is told: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the StatusCode for the peer: `BadEncodingLimitsExceeded` if a limit was exceeded, else
+    /// `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match self.kind {
             DecodeErrorKind::LimitExceeded(_) | DecodeErrorKind::DepthExceeded => {
@@ -67,26 +68,26 @@ impl std::fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Why a value could not be encoded.
+/// Error of a value that could not be encoded.
 ///
-/// Both numbers are bytes, capped at `u32::MAX`; the type stays small enough to be returned in registers.
+/// Both numbers are in bytes, limited to `u32::MAX`, so that the type is small enough to be returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// The buffer, or the limit of a growing one, is too small for the next piece.
     #[error("the buffer is full: {needed} more bytes are needed, {available} are available")]
     BufferFull {
-        /// Bytes that the next piece needs.
+        /// Number of bytes that the next piece needs.
         needed: u32,
-        /// Bytes that were left.
+        /// Number of bytes available.
         available: u32,
     },
-    /// A string or array is longer than an Int32 can say (OPC 10000-6, 5.2.2.4 and 5.2.5).
-    #[error("a string or array is longer than an Int32 can say")]
+    /// A string or array is longer than the largest Int32
+    #[error("a string or array is longer than 2147483647, the largest Int32")]
     LengthOverflow,
 }
 
 impl EncodeError {
-    /// What a peer is told: `BadEncodingLimitsExceeded`. A transport that answers a request says
+    /// Returns the StatusCode for the peer: `BadEncodingLimitsExceeded`. A transport that answers a request sends
     /// `BadResponseTooLarge` instead.
     pub fn status_code(&self) -> StatusCode {
         StatusCode::BadEncodingLimitsExceeded

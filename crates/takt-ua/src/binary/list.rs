@@ -12,13 +12,13 @@ pub struct Encoded<'a, T> {
 }
 
 impl<'a, T: Decode<'a>> Encoded<'a, T> {
-    /// Decodes the value. `None` cannot happen to bytes that a decoder accepted.
+    /// Decodes the value. It is never `None`, because a decoder has accepted the bytes.
     #[inline]
     pub fn get(&self) -> Option<T> {
         T::decode(&mut Decoder::with_limits(self.bytes, Limits::VALIDATED)).ok()
     }
 
-    /// The encoded value.
+    /// Returns the encoded value.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
@@ -78,10 +78,10 @@ pub struct ListRef<'a, T> {
 }
 
 impl<'a, T: Decode<'a>> ListRef<'a, T> {
-    /// Takes `count` elements, where their number stands somewhere else than before them.
+    /// Decodes `count` elements whose number is not encoded directly before them.
     ///
     /// # Errors
-    /// They cannot be decoded.
+    /// An error if an element cannot be decoded.
     #[inline]
     pub fn take(decoder: &mut Decoder<'a>, count: usize) -> Result<Self, DecodeError> {
         let start = decoder.rest();
@@ -94,25 +94,25 @@ impl<'a, T: Decode<'a>> ListRef<'a, T> {
         })
     }
 
-    /// One of the elements; those before it are decoded, too.
+    /// Returns the element at `index`; the elements before it are decoded too.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         self.iter().nth(index)
     }
 
-    /// Number of elements; 0 for the null array.
+    /// Returns the number of elements; 0 for the null array.
     #[inline]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The elements, decoded one by one.
+    /// Returns the elements, decoded one by one.
     #[inline]
     pub fn iter(&self) -> ListIter<'a, T> {
         ListIter {
@@ -122,7 +122,7 @@ impl<'a, T: Decode<'a>> ListRef<'a, T> {
         }
     }
 
-    /// The encoded elements, without their count.
+    /// Returns the encoded elements, without their count.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes

@@ -1,9 +1,9 @@
 //! The OPC UA Binary DataEncoding (OPC 10000-6, 5.2).
 //!
-//! [`Decoder`] reads from a borrowed slice and hands out borrowed strings and byte strings;
-//! [`Encoder`] writes into a caller's buffer or appends to a `Vec`. Neither allocates by itself.
-//! Everything that is read is treated as hostile: lengths are checked before anything is allocated,
-//! strings are validated as UTF-8, and nesting is bounded by [`Limits::max_depth`].
+//! [`Decoder`] reads from a borrowed slice and hands out borrowed strings and byte strings; [`Encoder`] writes into a
+//! caller's buffer or appends to a `Vec`. Neither allocates by itself. All input is treated as hostile: lengths are
+//! checked before anything is allocated, strings are validated as UTF-8, and nesting is bounded by
+//! [`Limits::max_depth`].
 
 mod decoder;
 mod encoder;

@@ -107,7 +107,7 @@ impl<'a> Decode<'a> for Option<&'a [u8]> {
 }
 
 impl Encode for Option<&[u8]> {
-    /// As a ByteString.
+    /// Encodes the octets as a ByteString.
     #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         encoder.byte_string(*self)
@@ -132,7 +132,7 @@ impl<T: Encode> Encode for Vec<T> {
 impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
     const MIN_SIZE: usize = 4;
 
-    /// The null array gives an empty `Vec`: the standard gives both the same meaning (OPC 10000-6, 5.1.11).
+    /// Decodes the null array as an empty `Vec`: the standard gives both the same meaning (OPC 10000-6, 5.1.11).
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         match decoder.array_length(T::MIN_SIZE)? {
@@ -158,7 +158,7 @@ impl<T: Encode> Encode for Box<T> {
 impl<'a, T: Decode<'a>> Decode<'a> for Box<T> {
     const MIN_SIZE: usize = T::MIN_SIZE;
 
-    /// A box stands where a structure contains itself, so it counts as one level of nesting.
+    /// Decodes one level deeper: a box stands for a structure that contains itself.
     #[inline]
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         decoder.nested(|decoder| T::decode(decoder).map(Box::new))

@@ -1,7 +1,7 @@
-//! The one place where bytes are stored without a bounds check: for an [`Encoder`](super::Encoder).
+//! Buffer of an [`Encoder`](super::Encoder): the only place where bytes are stored without a bounds check.
 //!
-//! `position` never exceeds the window's length, and everything before `position` has been written;
-//! both are kept by this module alone, whose fields nobody else sees.
+//! `position` never exceeds the window's length, and everything before `position` has been written; this module
+//! maintains both, and its fields are private.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -43,7 +43,7 @@ impl<'b> Window<'b> {
         self.buffer.len().wrapping_sub(self.position)
     }
 
-    /// Appends all of `bytes`, or nothing and says `false` when they do not fit.
+    /// Appends all of `bytes`; appends nothing and returns `false` if they do not fit.
     #[inline]
     pub(super) fn put(&mut self, bytes: &[u8]) -> bool {
         if bytes.len() > self.available() {
@@ -59,7 +59,8 @@ impl<'b> Window<'b> {
         true
     }
 
-    /// Appends `length` bytes that `write` stores at the pointer it is given, or nothing and says `false` when they do not fit.
+    /// Appends `length` bytes that `write` stores at the pointer it is given, or appends nothing and returns `false`
+    /// if they do not fit.
     ///
     /// # Safety
     /// `write` initialises all of the `length` bytes and no others.
@@ -95,7 +96,7 @@ impl<'b> Window<'b> {
     }
 }
 
-/// Appends `length` bytes that `write` stores at the pointer it is given to `vec`, which grows.
+/// Grows `vec` by `length` bytes that `write` stores at the pointer it is given.
 ///
 /// # Safety
 /// `write` initialises all of the `length` bytes and no others.

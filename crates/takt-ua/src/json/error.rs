@@ -1,13 +1,13 @@
-//! What is wrong with a value, and where in it.
+//! Errors in a JSON value, with their place.
 
 use serde_json::Value;
 
 use crate::StatusCode;
 
-/// A JSON value, or a text, does not fit the type that is asked for.
+/// Error of a JSON value or text that does not fit the requested type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
-    /// Where in the value, for example `[3].DisplayName`; empty for the value itself.
+    /// Place in the value, for example `[3].DisplayName`; empty for the value itself.
     path: String,
     message: String,
 }
@@ -20,7 +20,7 @@ impl JsonError {
         }
     }
 
-    /// Says what was expected, and shows the beginning of what was found.
+    /// Creates an error that names the expected value and shows the beginning of the actual one.
     pub(super) fn expected(what: &str, found: &Value) -> Self {
         let text = found.to_string();
         let mut shown: String = text.chars().take(60).collect();
@@ -50,12 +50,12 @@ impl JsonError {
         self
     }
 
-    /// Where in the value the problem is, for example `[3].DisplayName`; empty for the value itself.
+    /// Returns the place of the error, for example `[3].DisplayName`; empty for the value itself.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What a peer is told.
+    /// Returns the StatusCode for the peer.
     pub fn status_code(&self) -> StatusCode {
         StatusCode::BadTypeMismatch
     }

@@ -1,17 +1,17 @@
 //! A compact JSON form for people and their tools.
 //!
-//! This is not the standard's JSON DataEncoding (OPC 10000-6, 5.4), which serves machines: here a value is
-//! written as shortly as its type, known from elsewhere, allows. Numbers are numbers, Int64 and UInt64 too;
-//! NodeIds, QualifiedNames, Guids and DateTimes are their text forms; a StatusCode is its name; a ByteString
-//! is base64; a LocalizedText without a locale is its text; a matrix is nested arrays. A structure of the
-//! standard is an object of its fields, with its name as `$type`; an unknown one has `$type` (NodeId of the
-//! encoding) and `$body` (base64).
+//! This is not the standard's JSON DataEncoding (OPC 10000-6, 5.4), which serves machines. Here a value is written as
+//! briefly as possible, because its type is known from elsewhere. Numbers are numbers, Int64 and UInt64 too; NodeIds,
+//! QualifiedNames, Guids and DateTimes are their text forms; a StatusCode is its name; a ByteString is base64; a
+//! LocalizedText without a locale is its text; a matrix is nested arrays. A structure of the standard is an object of
+//! its fields, with its name as `$type`; an unknown one has `$type` (NodeId of the encoding) and `$body` (base64).
 //!
-//! Where the type is not known from elsewhere, within DataValues and arrays of Variants, it is said:
-//! `{"type": "UInt16", "value": 7}`. What is not said there is Boolean, Int64, Double or String by its look.
+//! Within DataValues and arrays of Variants, where the type is not known from elsewhere, it is written: `{"type":
+//! "UInt16", "value": 7}`. A value there without a type is read as Boolean, Int64, Double or String, whichever fits
+//! its form.
 //!
-//! [`from_value`] reads back what [`to_value`] writes, given the type, up to one thing: a QualifiedName
-//! without a name and one with an empty name look alike.
+//! [`from_value`] reads back the output of [`to_value`], given the type, with one exception: a QualifiedName without
+//! a name and one with an empty name have the same form.
 
 mod error;
 mod read;
@@ -27,7 +27,7 @@ pub use text::{parse_variant, parse_variant_of_rank};
 pub use write::{ToJson, data_value_to_value, to_value};
 pub(crate) use write::{double, single};
 
-/// How deep values may be nested; deeper ExtensionObjects are shown undecoded, deeper JSON is refused.
+/// Largest depth of nested values; deeper ExtensionObjects are shown undecoded, deeper JSON is refused.
 const MAX_DEPTH: usize = 100;
 
 /// The value may be a scalar or an array of any number of dimensions (OPC 10000-3, 5.6.2).

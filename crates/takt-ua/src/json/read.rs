@@ -1,4 +1,4 @@
-//! JSON to values: their shape, and those that say their own type.
+//! Conversion of JSON to values: shapes, and values that contain their own type.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::{Array, BuiltInType, Elements, Variant};
 
 /// Reads a value of a type.
 ///
-/// `value_rank` says which shapes are accepted, as the ValueRank of a Variable does (OPC 10000-3, 5.6.2):
-/// -3 scalar or one dimension, -2 any, -1 scalar, 0 one or more dimensions, else that many dimensions.
-/// Arrays are JSON arrays, matrices nested ones. Numbers are checked against the range of their type.
+/// `value_rank` selects the accepted shapes, as the ValueRank of a Variable does (OPC 10000-3, 5.6.2): -3 scalar or
+/// one dimension, -2 any, -1 scalar, 0 one or more dimensions, a positive number exactly that many. Arrays are JSON
+/// arrays, matrices nested ones. Numbers are checked against the range of their type.
 ///
-/// For [`BuiltInType::Variant`] the value says its own type; see the [module](super).
+/// For [`BuiltInType::Variant`] the value contains its own type; see the [module](super).
 pub fn from_value(
     value: &Value,
     built_in_type: BuiltInType,
@@ -21,7 +21,7 @@ pub fn from_value(
     of_rank(value, built_in_type, value_rank, 0)
 }
 
-/// Reads a value that says its own type, as in a DataValue or in an array of Variants.
+/// Reads a value that contains its own type, as in a DataValue or in an array of Variants.
 pub fn variant_from_value(value: &Value) -> Result<Variant, JsonError> {
     variant(value, 0)
 }
@@ -122,7 +122,7 @@ fn collect(
     }
 }
 
-/// A value that says its own type.
+/// Reads a value that contains its own type.
 pub(super) fn variant(value: &Value, depth: usize) -> Result<Variant, JsonError> {
     if depth >= MAX_DEPTH {
         return Err(JsonError::new("values are nested too deeply"));
@@ -144,7 +144,7 @@ pub(super) fn variant(value: &Value, depth: usize) -> Result<Variant, JsonError>
     }
 }
 
-/// The type of elements that do not say theirs.
+/// Returns the common type of elements without a type of their own.
 fn common_type(elements: &[Value]) -> BuiltInType {
     let all = |matches: fn(&Value) -> bool| elements.iter().all(matches);
     if all(Value::is_boolean) {
@@ -160,7 +160,7 @@ fn common_type(elements: &[Value]) -> BuiltInType {
     }
 }
 
-/// `{"type": ..., "value": ...}`
+/// Reads `{"type": ..., "value": ...}`.
 fn typed(object: &Map<String, Value>, whole: &Value, depth: usize) -> Result<Variant, JsonError> {
     let (Some(Value::String(name)), Some(value), 2) =
         (object.get("type"), object.get("value"), object.len())

@@ -1,4 +1,4 @@
-//! JSON to single values of a type that is known.
+//! Conversion of JSON to single values of a known type.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::{
     UaString, Variant, XmlElement, base64,
 };
 
-/// A value of a type that is known. A single Variant is read by [`variant`].
+/// Reads a value of a known type. A single Variant is read by [`variant`].
 pub(super) fn scalar(
     value: &Value,
     built_in_type: BuiltInType,
@@ -69,7 +69,7 @@ pub(super) fn scalar(
     }
 }
 
-/// A whole number as a JSON number or, because many tools cannot hold 64 bits, as a text.
+/// Reads a whole number as a JSON number or, because many tools do not support 64 bits, as a text.
 fn whole(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
@@ -218,7 +218,7 @@ fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), JsonErr
     }
 }
 
-/// An optional field of an object that has a type of its own.
+/// Reads an optional field of an object that has a type of its own.
 fn field<T: TryFrom<Variant>>(
     object: &Map<String, Value>,
     name: &str,

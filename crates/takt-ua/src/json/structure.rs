@@ -1,4 +1,4 @@
-//! Structures to and from JSON, by the generated descriptions instead of code per type.
+//! Conversion of structures to and from JSON by the generated descriptions, without code per type.
 
 use serde_json::{Map, Value};
 
@@ -19,8 +19,8 @@ const BODY: &str = "$body";
 /// Key of a body in the XML DataEncoding.
 const XML: &str = "$xml";
 
-/// The compact JSON form of a structure: an object of its fields, named as in the standard. Null if the
-/// descriptions do not know the structure, which does not happen to generated ones.
+/// Returns the compact JSON form of a structure: an object of its fields, named as in the standard. Null if the
+/// descriptions do not know the structure, which is impossible for generated structures.
 pub fn structure_to_value<T: Structure>(structure: &T) -> Value {
     let bytes = structure.encode_to_vec();
     StructureDescription::of_type(T::TYPE_ID)
@@ -46,7 +46,7 @@ pub(super) fn extension_object_to_value(object: &ExtensionObject, depth: usize) 
     value.into()
 }
 
-/// The fields, if the type is known and the body is exactly one of it.
+/// Returns the fields if the type is known and the body is exactly one value of it.
 fn known(object: &ExtensionObject, depth: usize) -> Option<Value> {
     let ExtensionObjectBody::Binary(bytes) = &object.body else {
         return None;
@@ -168,7 +168,7 @@ pub(super) fn extension_object_from_value(
     })?;
     let body = match (text(BODY)?, text(XML)?) {
         (Some(_), Some(_)) => {
-            return Err(JsonError::new("only one of $body and $xml can be there"));
+            return Err(JsonError::new("only one of $body and $xml is allowed"));
         }
         (Some(body), None) => base64::decode(body)
             .map(ExtensionObjectBody::Binary)

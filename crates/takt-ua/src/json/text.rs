@@ -1,4 +1,4 @@
-//! Values as people type them on a command line.
+//! Values in the form of command-line arguments.
 
 use serde_json::Value;
 
@@ -20,12 +20,12 @@ pub fn parse_variant(text: &str, built_in_type: BuiltInType) -> Result<Variant, 
     parse_variant_of_rank(text, built_in_type, VALUE_RANK_ANY)
 }
 
-/// Reads a value from a text, as a person types it, in a shape that a ValueRank allows (see
+/// Reads a value from a command-line text, in a shape that a ValueRank allows (see
 /// [`from_value`](super::from_value)).
 ///
-/// Arrays and structures are JSON. Everything else is its text form without quotes: `true`, `0x1F`, `3.5`,
-/// `ns=2;s=Speed`, `BadTimeout`, `2024-05-06T07:08:09Z` or `now`. A String is taken as it is; where an array of
-/// Strings is possible too, a text that is a JSON array is read as one.
+/// Arrays and structures are JSON. All other types have their text form without quotes: `true`, `0x1F`, `3.5`,
+/// `ns=2;s=Speed`, `BadTimeout`, `2024-05-06T07:08:09Z` or `now`. A String is taken as it is; if an array of Strings
+/// is allowed too, a text that is a JSON array is read as an array.
 pub fn parse_variant_of_rank(
     text: &str,
     built_in_type: BuiltInType,
@@ -35,7 +35,7 @@ pub fn parse_variant_of_rank(
     if value_rank != VALUE_RANK_SCALAR && trimmed.starts_with('[') {
         match serde_json::from_str::<Value>(trimmed) {
             Ok(value) => return from_value(&value, built_in_type, value_rank),
-            // A text may begin with a bracket; an array of numbers was surely meant as one.
+            // A String may begin with a bracket; for other types a bracket always begins an array.
             Err(error) if value_rank >= 0 || !is_text(built_in_type) => {
                 return Err(JsonError::new(format!(
                     "'{trimmed}' is not a JSON array: {error}"
@@ -56,7 +56,7 @@ fn is_text(built_in_type: BuiltInType) -> bool {
     )
 }
 
-/// The text as the JSON that [`from_value`] expects.
+/// Returns the text as the JSON that [`from_value`] expects.
 fn scalar(text: &str, trimmed: &str, built_in_type: BuiltInType) -> Result<Value, JsonError> {
     use BuiltInType as B;
     let json = || serde_json::from_str::<Value>(trimmed);

@@ -1,4 +1,4 @@
-//! Values to JSON.
+//! Conversion of values to JSON.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,17 +10,17 @@ use crate::{
 
 /// A value that has a compact JSON form.
 pub trait ToJson {
-    /// The compact JSON form.
+    /// Returns the compact JSON form.
     fn to_json(&self) -> Value;
 }
 
-/// The compact JSON form of a value.
+/// Returns the compact JSON form of a value.
 pub fn to_value<T: ToJson + ?Sized>(value: &T) -> Value {
     value.to_json()
 }
 
-/// The compact JSON form of a DataValue: `value`, `type`, `status`, `sourceTimestamp`, `serverTimestamp` and
-/// the picoseconds, each if it is there.
+/// Returns the compact JSON form of a DataValue: `value`, `type`, `status`, `sourceTimestamp`, `serverTimestamp` and
+/// the picoseconds, each if it is present.
 pub fn data_value_to_value(value: &DataValue) -> Value {
     data_value(value, 0)
 }
@@ -92,7 +92,7 @@ impl ToJson for DiagnosticInfo {
     }
 }
 
-/// What JSON has no number for is a text (OPC 10000-6, 5.4.2.4).
+/// Encodes a Double. NaN and the infinities, for which JSON has no numbers, are texts
 pub(crate) fn double(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),
@@ -102,7 +102,7 @@ pub(crate) fn double(value: f64) -> Value {
     }
 }
 
-/// A Float through its own shortest text, so that 0.1 stays 0.1.
+/// Encodes a Float through its own shortest text, so that 0.1 stays 0.1.
 pub(crate) fn single(value: f32) -> Value {
     let exact = f64::from(value);
     #[allow(
@@ -117,7 +117,7 @@ pub(crate) fn single(value: f32) -> Value {
     double(short.unwrap_or(exact))
 }
 
-/// A value whose type the reader knows.
+/// Encodes a value whose type the reader knows.
 pub(super) fn variant(value: &Variant, depth: usize) -> Value {
     match value {
         Variant::Empty => Value::Null,
@@ -149,7 +149,7 @@ pub(super) fn variant(value: &Variant, depth: usize) -> Value {
     }
 }
 
-/// A value whose type the reader does not know.
+/// Encodes a value whose type the reader does not know.
 pub(super) fn typed(value: &Variant, depth: usize) -> Value {
     let plain = match value {
         Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,

@@ -1,4 +1,4 @@
-//! Values that do not say their type, and whose type nobody knows.
+//! Decoding of values without a type by their form.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::{JsonDecodeError, JsonDecoder};
 use crate::{BuiltInType, Variant};
 
 impl JsonDecoder<'_> {
-    /// The value as the type that it looks like.
+    /// Decodes the value as the type that fits its form.
     pub(super) fn by_look(&self, value: &Value, depth: usize) -> Result<Variant, JsonDecodeError> {
         match value {
             Value::Null => Ok(Variant::Empty),
@@ -60,7 +60,7 @@ fn number_type(number: &Value) -> BuiltInType {
     }
 }
 
-/// The type of elements that do not say theirs.
+/// Returns the common type of elements without a type of their own.
 fn common_type(elements: &[Value]) -> BuiltInType {
     let all = |matches: fn(&Value) -> bool| elements.iter().all(matches);
     if elements.is_empty() {

@@ -1,4 +1,4 @@
-//! What a reader or writer has to know besides the values: namespaces, and the DataTypes that are not the standard's.
+//! Context of readers and writers: namespaces, and DataTypes that the standard does not define.
 
 use crate::enumerations::StructureType;
 use crate::generated_support::{
@@ -10,11 +10,11 @@ use crate::structures::{
 };
 use crate::{BuiltInType, NodeId, UaString};
 
-/// Namespaces and DataTypes, as metadata describes them. The standard's own DataTypes are known without.
+/// Namespaces and DataTypes, as metadata describes them. The standard's own DataTypes are always known.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JsonContext<'a> {
-    /// NamespaceUris; the first one has index 1. With them, NodeIds and QualifiedNames are written with NamespaceUris,
-    /// and those that come so get indexes.
+    /// NamespaceUris; the first one has index 1. With these, NodeIds and QualifiedNames are written with
+    /// NamespaceUris, and received NamespaceUris become indexes.
     pub namespaces: &'a [UaString],
     /// Structures.
     pub structures: &'a [StructureDescription],
@@ -24,11 +24,12 @@ pub struct JsonContext<'a> {
     pub simple_types: &'a [SimpleTypeDescription],
 }
 
-/// How much of each kind is taken from metadata: what is described is looked for from the first on.
+/// Largest number of descriptions of each kind that are used of metadata. Each lookup searches them from the first
+/// one on.
 const MAX_DESCRIBED: usize = 1024;
 
 impl<'a> From<&'a DataSetMetaDataType> for JsonContext<'a> {
-    /// What metadata describes, at most 1024 of each kind.
+    /// Creates the context of what metadata describes, at most 1024 descriptions of each kind.
     fn from(meta_data: &'a DataSetMetaDataType) -> Self {
         Self {
             namespaces: beginning(&meta_data.namespaces),
@@ -43,7 +44,7 @@ fn beginning<T>(all: &[T]) -> &[T] {
     all.get(..MAX_DESCRIBED).unwrap_or(all)
 }
 
-/// A structure, wherever its description is from.
+/// Description of a structure, from any source.
 pub(super) struct Layout<'a> {
     /// NodeId of the DataType.
     pub(super) type_id: NodeId,
@@ -67,7 +68,7 @@ pub(super) struct LayoutField<'a> {
     pub(super) is_optional: bool,
 }
 
-/// How a value of a DataType is encoded.
+/// Encoding of values of a DataType.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DataType {
     BuiltIn(BuiltInType),
@@ -78,7 +79,7 @@ pub(super) enum DataType {
 }
 
 impl<'a> JsonContext<'a> {
-    /// The index of a namespace.
+    /// Returns the index of a namespace.
     pub(super) fn namespace_index(&self, uri: &str) -> Option<u16> {
         if uri == "http://opcfoundation.org/UA/" {
             return Some(0);
@@ -87,13 +88,13 @@ impl<'a> JsonContext<'a> {
         u16::try_from(position + 1).ok()
     }
 
-    /// The NamespaceUri of an index other than 0.
+    /// Returns the NamespaceUri of an index other than 0.
     pub(super) fn namespace_uri(&self, index: u16) -> Option<&'a str> {
         let position = usize::from(index).checked_sub(1)?;
         self.namespaces.get(position)?.as_option()
     }
 
-    /// The structure whose DataType has this NodeId.
+    /// Returns the structure whose DataType has this NodeId.
     pub(super) fn structure(&self, type_id: &NodeId) -> Option<Layout<'a>> {
         let described = self
             .structures
@@ -105,7 +106,7 @@ impl<'a> JsonContext<'a> {
         }
     }
 
-    /// The structure whose DataType, or `Default Binary` encoding, has this NodeId: what ExtensionObjects say.
+    /// Returns the structure whose DataType, or `Default Binary` encoding, has this NodeId, as in an ExtensionObject.
     pub(super) fn structure_of_object(&self, id: &NodeId) -> Option<Layout<'a>> {
         if let Some(layout) = self.structure_of_encoding(id) {
             return Some(layout);
@@ -113,7 +114,7 @@ impl<'a> JsonContext<'a> {
         self.structure(id)
     }
 
-    /// The structure whose `Default Binary` encoding has this NodeId.
+    /// Returns the structure whose `Default Binary` encoding has this NodeId.
     pub(super) fn structure_of_encoding(&self, encoding_id: &NodeId) -> Option<Layout<'a>> {
         if encoding_id.is_null() {
             return None;
@@ -149,7 +150,7 @@ impl<'a> JsonContext<'a> {
         });
         Some(Layout {
             type_id: described.data_type_id.clone(),
-            // Metadata may leave the encoding out where the structure only stands in others.
+            // Metadata may leave the encoding out if the structure is only used within others.
             encoding_id: if definition.default_encoding_id.is_null() {
                 described.data_type_id.clone()
             } else {
@@ -160,7 +161,7 @@ impl<'a> JsonContext<'a> {
         })
     }
 
-    /// What a DataType is; `None` if nobody has described it.
+    /// Returns the kind of a DataType; `None` if there is no description of it.
     pub(super) fn data_type(&self, id: &NodeId) -> Option<DataType> {
         if self
             .structures
@@ -197,7 +198,7 @@ impl<'a> JsonContext<'a> {
         StandardStructure::of_type(standard).map(|_| DataType::Structure(id.clone()))
     }
 
-    /// The name of a value of an enumeration.
+    /// Returns the name of a value of an enumeration.
     pub(super) fn enumeration_name(&self, type_id: &NodeId, value: i32) -> Option<&'a str> {
         let described = self
             .enumerations
@@ -215,7 +216,7 @@ impl<'a> JsonContext<'a> {
     }
 }
 
-/// Whether the field is an array; `None` for matrices, whose place in a structure is not supported.
+/// Returns whether the field is an array; `None` for matrices, which are not supported in structures.
 fn is_array(field: &StructureField) -> Option<bool> {
     match field.value_rank {
         -1 => Some(false),

@@ -6,14 +6,14 @@ use super::decode_scalar::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
 use crate::{ExpandedNodeId, Identifier, NodeId, QualifiedName, UaString, base64};
 
-/// A namespace as 1.04 says it.
+/// A namespace in the form of version 1.04.
 enum Namespace {
     Index(u16),
     Uri(String),
 }
 
 impl JsonDecoder<'_> {
-    /// A NodeId (5.4.2.10, H.2).
+    /// Decodes a NodeId (OPC 10000-6, 5.4.2.10, H.2).
     pub(super) fn node_id(&self, value: &Value) -> Result<NodeId, JsonDecodeError> {
         match value {
             Value::String(text) => Ok(self.without_uri(parsed(text, value)?, text)),
@@ -35,8 +35,8 @@ impl JsonDecoder<'_> {
         }
     }
 
-    /// The NodeId with the index of its namespace. Where that is not known, the text becomes the identifier, as the
-    /// standard wants it.
+    /// Decodes the NodeId with the index of its namespace. If the namespace is not known, the text becomes the
+    /// identifier, as the standard requires.
     fn without_uri(&self, id: ExpandedNodeId, text: &str) -> NodeId {
         let namespace = match id.namespace_uri.as_option() {
             _ if id.server_index != 0 => None,
@@ -55,7 +55,7 @@ impl JsonDecoder<'_> {
         }
     }
 
-    /// An ExpandedNodeId (5.4.2.11, H.3). A NamespaceUri stays one.
+    /// Decodes an ExpandedNodeId (OPC 10000-6, 5.4.2.11, H.3). A NamespaceUri is kept.
     pub(super) fn expanded_node_id(
         &self,
         value: &Value,
@@ -90,7 +90,8 @@ impl JsonDecoder<'_> {
         }
     }
 
-    /// A QualifiedName (5.4.2.14, H.5). One with an unknown NamespaceUri is in namespace 0, with the whole text as name.
+    /// Decodes a QualifiedName (OPC 10000-6, 5.4.2.14, H.5). With an unknown NamespaceUri it is in namespace 0, with
+    /// the whole text as its name.
     pub(super) fn qualified_name(&self, value: &Value) -> Result<QualifiedName, JsonDecodeError> {
         let of_uri = |uri: &str, name: &str, whole: &str| match self.context.namespace_index(uri) {
             Some(namespace) => QualifiedName::new(namespace, name),
@@ -152,7 +153,7 @@ fn parsed(text: &str, value: &Value) -> Result<ExpandedNodeId, JsonDecodeError> 
     if text.is_empty() {
         return Ok(ExpandedNodeId::NULL);
     }
-    // Servers that are named by their URI are not known: the text becomes the identifier.
+    // Server URIs cannot be resolved: the text becomes the identifier.
     if text.starts_with("svu=") {
         let identifier = Identifier::String(text.into());
         return Ok(NodeId {
@@ -165,7 +166,7 @@ fn parsed(text: &str, value: &Value) -> Result<ExpandedNodeId, JsonDecodeError> 
         .map_err(|_| JsonDecodeError::expected("a NodeId such as i=2258 or ns=2;s=Speed", value))
 }
 
-/// The identifier of 1.04: `IdType`, which may be left out for numbers, and `Id`.
+/// Decodes the identifier of 1.04: `IdType`, which may be left out for numbers, and `Id`.
 fn identifier(object: &Map<String, Value>) -> Result<Identifier, JsonDecodeError> {
     let id = match object.get("Id") {
         None if object.is_empty() => return Ok(Identifier::Numeric(0)),

@@ -1,4 +1,4 @@
-//! JSON to single values of a type that is known (OPC 10000-6, 5.4.2 and Annex H).
+//! Conversion of JSON to single values of a known type
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl JsonDecoder<'_> {
-    /// A single value. Null is the default of the type where it has a null, and Good.
+    /// Decodes a single value. Null stands for the null value of types that have one, and for Good.
     pub(super) fn scalar(
         &self,
         value: &Value,
@@ -92,7 +92,7 @@ impl JsonDecoder<'_> {
             .map(|inner| self.diagnostic_info(inner, depth + 1).map(Box::new))
             .transpose()
             .map_err(|error| error.in_field("InnerDiagnosticInfo"))?;
-        // A null text is a text: only where the field is missing there is none.
+        // A null text is a text; only a missing field stands for no text.
         let information = object
             .contains_key("AdditionalInfo")
             .then(|| self.field(object, &["AdditionalInfo"], B::String))
@@ -109,7 +109,7 @@ impl JsonDecoder<'_> {
     }
 }
 
-/// A whole number: as a JSON number, or as a text, in which Int64 and UInt64 come.
+/// Decodes a whole number: as a JSON number, or as a text, which is the form of Int64 and UInt64.
 pub(super) fn integer<T: TryFrom<i128>>(value: &Value) -> Option<T> {
     let number = match value {
         Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
@@ -142,7 +142,7 @@ fn whole<T: TryFrom<i128> + Into<Variant>>(
 
 fn number(value: &Value) -> Result<f64, JsonDecodeError> {
     let number = match value {
-        // What JavaScript makes of NaN and the infinities.
+        // JavaScript's form of NaN and the infinities.
         Value::Null => Some(f64::NAN),
         Value::Number(number) => number.as_f64(),
         Value::String(text) => match text.as_str() {
@@ -172,7 +172,7 @@ fn single(value: &Value) -> Result<Variant, JsonDecodeError> {
     Ok(single.into())
 }
 
-/// The years that a DateTime cannot say are its first and last moment (5.4.2.6).
+/// Decodes a DateTime. Years outside of its range become its first or last moment
 fn date_time(text: &str) -> Option<DateTime> {
     let year = text.get(..4).filter(|_| text.get(4..5) == Some("-"))?;
     let year: u16 = year.parse().ok()?;
@@ -190,7 +190,7 @@ fn date_time(text: &str) -> Option<DateTime> {
     })
 }
 
-/// A number, an object with Code and Symbol, or the name alone, which some senders write.
+/// Decodes a number, an object with Code and Symbol, or the name alone, which some senders write.
 fn status_code(value: &Value) -> Result<StatusCode, JsonDecodeError> {
     let code = match value {
         Value::Object(object) => match (object.get("Code"), object.get("Symbol")) {
@@ -210,7 +210,7 @@ fn named(name: &str) -> Option<u32> {
     StatusCode::from_name(name).map(|code| code.0)
 }
 
-/// An object, or, in the non-reversible form of 1.04, the text alone.
+/// Decodes an object, or the text alone, which is the non-reversible form of version 1.04.
 fn localized_text(value: &Value) -> Result<LocalizedText, JsonDecodeError> {
     let text = |object: &Map<String, Value>, name: &str| match object.get(name) {
         None | Some(Value::Null) => Ok(UaString::null()),

@@ -1,5 +1,5 @@
-//! JSON to structures (OPC 10000-6, 5.4.6 to 5.4.8, 5.4.2.16, H.7 and H.10): their binary form is written by their
-//! description.
+//! Conversion of JSON to structures (OPC 10000-6, 5.4.6 to 5.4.8, 5.4.2.16, H.7 and H.10). Their binary form is
+//! written by their descriptions.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl JsonDecoder<'_> {
-    /// A structure of the standard, from an object of its fields. Fields that are missing have their default value,
-    /// fields that the structure does not have are ignored.
+    /// Decodes a structure of the standard, from an object of its fields. Fields that are missing have their default
+    /// value, fields that the structure does not have are ignored.
     pub fn structure<T: Structure>(&self, value: &Value) -> Result<T, JsonDecodeError> {
         let type_id = NodeId::numeric(0, T::TYPE_ID);
         let unknown =
@@ -24,7 +24,7 @@ impl JsonDecoder<'_> {
         T::decode(&mut Decoder::new(&bytes)).map_err(|_| unknown())
     }
 
-    /// A structure whose DataType is known from elsewhere, in which there need not be a `UaTypeId`.
+    /// Decodes a structure whose DataType is known from elsewhere; the `UaTypeId` is optional.
     pub fn structure_of_type(
         &self,
         value: &Value,
@@ -39,7 +39,7 @@ impl JsonDecoder<'_> {
         }
     }
 
-    /// Whether an object has only fields of this structure.
+    /// Returns whether an object has only fields of this structure.
     pub fn is_structure(&self, object: &Map<String, Value>, data_type: &NodeId) -> bool {
         self.context.structure(data_type).is_some_and(|layout| {
             let known = |name: &str| layout.fields.iter().any(|field| field.name == name);
@@ -47,7 +47,7 @@ impl JsonDecoder<'_> {
         })
     }
 
-    /// A value of an enumeration: its number, or `name_number` (5.4.4).
+    /// Decodes a value of an enumeration: its number, or `name_number` (OPC 10000-6, 5.4.4).
     pub fn enumeration(&self, value: &Value) -> Result<i32, JsonDecodeError> {
         let text = value.as_str();
         let number = text.and_then(|text| text.rsplit_once('_')?.1.parse().ok());
@@ -106,7 +106,7 @@ impl JsonDecoder<'_> {
         }
     }
 
-    /// A body that is in another DataEncoding: 1 for binary, 2 for XML, which 1.04 has as a text.
+    /// Decodes a body that is in another DataEncoding: 1 for binary, 2 for XML, which is a text in version 1.04.
     fn encoded(
         &self,
         type_id: NodeId,
@@ -144,7 +144,7 @@ impl JsonDecoder<'_> {
         Ok(ExtensionObject { type_id, body })
     }
 
-    /// A structure from its fields. If nobody has described it, its JSON text is the body.
+    /// Decodes a structure from its fields. Without a description of it, its JSON text is the body.
     fn of_fields(
         &self,
         type_id: NodeId,
@@ -177,7 +177,7 @@ impl JsonDecoder<'_> {
         })
     }
 
-    /// The binary form of a structure.
+    /// Returns the binary form of a structure.
     fn body(
         &self,
         layout: &Layout<'_>,
@@ -196,7 +196,7 @@ impl JsonDecoder<'_> {
     }
 }
 
-/// `{"TypeId": .., "Encoding": .., "Body": ..}` of version 1.04.
+/// Returns whether the object is `{"TypeId": .., "Encoding": .., "Body": ..}` of version 1.04.
 fn is_reversible(object: &Map<String, Value>) -> bool {
     let known = |name: &String| matches!(name.as_str(), "TypeId" | "Encoding" | "Body");
     object.contains_key("TypeId") && object.keys().all(known)
@@ -261,7 +261,8 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// `SwitchField`, or the only field that is there, says which field it is; 1.04 calls its value `Value`.
+    /// Encodes a Union. `SwitchField`, or the only field of the object, selects the field; version 1.04 names its
+    /// value `Value`.
     fn union(
         &mut self,
         layout: &Layout<'_>,
@@ -357,7 +358,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The mask of a structure with optional fields: what is there, and what `EncodingMask` says is there.
+/// Decodes the mask of a structure with optional fields: the present fields, and those named by `EncodingMask`.
 fn optional_fields(
     layout: &Layout<'_>,
     object: &Map<String, Value>,

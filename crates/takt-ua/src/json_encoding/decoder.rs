@@ -1,4 +1,4 @@
-//! JSON to values: Variants, arrays and DataValues, of version 1.05 and 1.04.
+//! Conversion of JSON to values: Variants, arrays and DataValues, of versions 1.05 and 1.04.
 
 use std::cell::Cell;
 
@@ -9,15 +9,16 @@ use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH, 
 use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 
 /// Reads values in the JSON DataEncoding: [`Compact`](super::JsonEncoding::Compact) and
-/// [`Verbose`](super::JsonEncoding::Verbose) of version 1.05 (OPC 10000-6, 5.4), reversible and, where the types are known
-/// from elsewhere, non-reversible of version 1.04 (Annex H). Fields that the standard does not know are ignored.
+/// [`Verbose`](super::JsonEncoding::Verbose) of version 1.05 (OPC 10000-6, 5.4), reversible and, where the types are
+/// known from elsewhere, non-reversible of version 1.04 (Annex H). Fields that the standard does not know are
+/// ignored.
 ///
-/// A decoder is for one text: the structures that it reads may have 16 MiB together, binary. Descriptions from outside can
-/// make much of little, because fields that are left out have their defaults.
+/// A decoder is for one text. The binary forms of its structures may have 16 MiB in total: with foreign descriptions
+/// a short text can become long structures, because omitted fields get their defaults.
 #[derive(Debug, Clone)]
 pub struct JsonDecoder<'a> {
     pub(super) context: JsonContext<'a>,
-    /// Bytes that the bodies of structures may still take.
+    /// Remaining size in bytes for the bodies of structures.
     pub(super) room: Cell<usize>,
 }
 
@@ -43,14 +44,14 @@ impl<'a> JsonDecoder<'a> {
         }
     }
 
-    /// A Variant. One that does not say its type, as in the non-reversible form, is read by its look: Boolean, Int64,
+    /// Decodes a Variant. Without a type, as in the non-reversible form, it is read by its form: Boolean, Int64,
     /// UInt64, Double, String, LocalizedText, StatusCode, an array of one of them or of Variants, or else a structure
-    /// that nobody has described.
+    /// without a description.
     pub fn variant(&self, value: &Value) -> Result<Variant, JsonDecodeError> {
         self.typed(value, 0)
     }
 
-    /// A value whose type is known, as it stands in a structure. Arrays are accepted, and matrices.
+    /// Decodes a value whose type is known, as it stands in a structure. Arrays and matrices are accepted.
     pub fn value(
         &self,
         value: &Value,
@@ -59,12 +60,13 @@ impl<'a> JsonDecoder<'a> {
         self.untyped(value, built_in_type, 0)
     }
 
-    /// A DataValue.
+    /// Decodes a DataValue.
     pub fn data_value(&self, value: &Value) -> Result<DataValue, JsonDecodeError> {
         self.timed(value, 0)
     }
 
-    /// Whether an object looks like a DataValue: it has fields that only a DataValue has, and none that it has not.
+    /// Returns whether an object looks like a DataValue: it has a field that only DataValues have, and no others than
+    /// those of a DataValue.
     pub fn is_data_value(object: &Map<String, Value>) -> bool {
         let of_variant =
             |name: &str| matches!(name, "UaType" | "Dimensions") && object.contains_key("UaType");
@@ -75,7 +77,7 @@ impl<'a> JsonDecoder<'a> {
                     .all(|name| DATA_VALUE_FIELDS.contains(&name.as_str()) || of_variant(name))
     }
 
-    /// Whether an object says the type of the value that is in it: `UaType`, or `Type` and `Body`.
+    /// Returns whether an object contains the type of its value: `UaType`, or `Type` and `Body`.
     pub fn says_type(object: &Map<String, Value>) -> bool {
         object.contains_key("UaType") || is_reversible(object)
     }
@@ -95,7 +97,7 @@ impl<'a> JsonDecoder<'a> {
         }
     }
 
-    /// An object that says the type of its value.
+    /// Decodes an object that contains the type of its value.
     fn of_type(
         &self,
         object: &Map<String, Value>,
@@ -153,7 +155,7 @@ impl<'a> JsonDecoder<'a> {
         }
     }
 
-    /// A JSON array; nested ones, which 1.04 has in the non-reversible form, are a matrix.
+    /// Decodes a JSON array; nested arrays, the non-reversible form of version 1.04, are a matrix.
     fn array(
         &self,
         value: &Value,
@@ -230,7 +232,7 @@ impl<'a> JsonDecoder<'a> {
             Value::Object(object) => object,
             other => return Err(JsonDecodeError::expected("an object: a DataValue", other)),
         };
-        // Version 1.05 merges the Variant into the DataValue, 1.04 has it as Value.
+        // Version 1.05 merges the Variant into the DataValue, version 1.04 has it in the field Value.
         let inner = if object.contains_key("UaType") {
             Some(self.typed(value, depth + 1)?)
         } else {
@@ -243,13 +245,13 @@ impl<'a> JsonDecoder<'a> {
         self.with_status_and_times(inner, object)
     }
 
-    /// A DataValue with this value, and Status and timestamps of an object.
+    /// Decodes a DataValue with this value, and Status and timestamps of an object.
     pub fn with_status_and_times(
         &self,
         value: Option<Variant>,
         object: &Map<String, Value>,
     ) -> Result<DataValue, JsonDecodeError> {
-        // 1.04 has an upper case S in Picoseconds.
+        // Version 1.04 writes PicoSeconds with an upper-case S.
         Ok(DataValue {
             value,
             status: self.field(object, &["Status", "StatusCode"], BuiltInType::StatusCode)?,
@@ -268,7 +270,7 @@ impl<'a> JsonDecoder<'a> {
         })
     }
 
-    /// A field that may be missing, under one of its names.
+    /// Decodes a field that may be missing, under one of its names.
     pub(super) fn field<T: TryFrom<Variant>>(
         &self,
         object: &Map<String, Value>,
@@ -288,13 +290,13 @@ impl<'a> JsonDecoder<'a> {
     }
 }
 
-/// `{"Type": .., "Body": ..}` of version 1.04.
+/// Returns whether the object is `{"Type": .., "Body": ..}` of version 1.04.
 fn is_reversible(object: &Map<String, Value>) -> bool {
     let known = |name: &String| matches!(name.as_str(), "Type" | "Body" | "Dimensions");
     object.get("Type").is_some_and(Value::is_number) && object.keys().all(known)
 }
 
-/// `{"Array": .., "Dimensions": ..}`: a matrix in a structure (5.4.5).
+/// Returns whether the object is `{"Array": .., "Dimensions": ..}`: a matrix in a structure (OPC 10000-6, 5.4.5).
 pub(super) fn is_matrix(object: &Map<String, Value>) -> bool {
     let elements = object.get("Array").or_else(|| object.get("Value"));
     object.len() == 2
@@ -302,13 +304,13 @@ pub(super) fn is_matrix(object: &Map<String, Value>) -> bool {
         && object.get("Dimensions").is_some_and(Value::is_array)
 }
 
-/// Elements and their dimensions, whose product has to be their number.
+/// Creates a matrix; the product of the dimensions has to be the number of elements.
 pub(super) fn matrix(elements: Elements, dimensions: &Value) -> Result<Array, JsonDecodeError> {
     let wrong = || JsonDecodeError::expected("an array of whole numbers", dimensions);
     let lengths = dimensions.as_array().ok_or_else(wrong)?;
     let lengths: Option<Vec<u32>> = lengths.iter().map(integer).collect();
     let lengths = lengths.ok_or_else(|| wrong().in_field("Dimensions"))?;
-    // Some senders write the dimension of what has only one.
+    // Some senders write the dimension of one-dimensional arrays.
     let is_only =
         matches!(lengths.as_slice(), [length] if usize::try_from(*length) == Ok(elements.len()));
     if is_only || lengths.is_empty() || elements.is_empty() && lengths.contains(&0) {

@@ -1,4 +1,4 @@
-//! Single values to JSON (OPC 10000-6, 5.4.2).
+//! Conversion of single values to JSON
 
 use serde_json::{Map, Value};
 
@@ -9,15 +9,15 @@ use crate::{
     Variant, base64,
 };
 
-/// The last second of the year 9999, after which there is no text for a DateTime.
+/// The last second of the year 9999, the last one that has a text form.
 pub(super) const LAST_DATE_TIME: DateTime = DateTime(2_650_467_743_990_000_000);
-/// What stands for DateTime::MIN and everything before it.
+/// Text of DateTime::MIN and everything before it.
 pub(super) const MIN_DATE_TIME: &str = "0001-01-01T00:00:00Z";
-/// What stands for everything from [`LAST_DATE_TIME`].
+/// Text of all times from [`LAST_DATE_TIME`] on.
 pub(super) const MAX_DATE_TIME: &str = "9999-12-31T23:59:59Z";
 
 impl JsonEncoder<'_> {
-    /// A single value that is not null. What is nested too deeply is null.
+    /// Encodes a single value that is not null. Values nested too deeply are null.
     pub(super) fn scalar(&self, value: &Variant, depth: usize) -> Value {
         if depth >= MAX_DEPTH {
             return Value::Null;
@@ -31,7 +31,7 @@ impl JsonEncoder<'_> {
             Variant::UInt16(value) => (*value).into(),
             Variant::Int32(value) => (*value).into(),
             Variant::UInt32(value) => (*value).into(),
-            // Not everybody who reads JSON has whole numbers of 64 bits.
+            // Not every JSON reader supports integers of 64 bits.
             Variant::Int64(value) => value.to_string().into(),
             Variant::UInt64(value) => value.to_string().into(),
             Variant::Float(value) => single(*value),
@@ -112,7 +112,7 @@ impl JsonEncoder<'_> {
                 uri.replace('%', "%25").replace(';', "%3B"),
                 value.name
             ),
-            // What would be taken for a NamespaceUri needs the namespace said.
+            // A name that looks like a NamespaceUri is written with its namespace.
             None if value.namespace == 0 && value.name.as_str().starts_with("nsu=") => {
                 format!("0:{}", value.name)
             }
@@ -152,7 +152,7 @@ impl JsonEncoder<'_> {
     }
 }
 
-/// Neither field is there if it is empty (5.4.2.15).
+/// Encodes a LocalizedText. Empty fields are left out
 fn localized_text(value: &LocalizedText) -> Value {
     let mut object = Map::new();
     for (name, text) in [("Locale", &value.locale), ("Text", &value.text)] {

@@ -1,4 +1,5 @@
-//! Structures to JSON (OPC 10000-6, 5.4.6 to 5.4.8 and 5.4.2.16): their binary form is read by their description.
+//! Conversion of structures to JSON (OPC 10000-6, 5.4.6 to 5.4.8 and 5.4.2.16). Their binary form is read by their
+//! descriptions.
 
 use serde_json::{Map, Value};
 
@@ -10,13 +11,13 @@ use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
 
-/// The most structures in one structure: descriptions from outside can nest structures without content in each other as
-/// often as they like.
+/// Largest number of structures within one structure: foreign descriptions can nest structures without content in
+/// each other without limit.
 pub(super) const MAX_STRUCTURES: usize = 1 << 18;
 
 impl JsonEncoder<'_> {
-    /// A structure of the standard: an object of its fields. Null if the descriptions do not know the structure, which
-    /// does not happen to generated ones.
+    /// Encodes a structure of the standard: an object of its fields. Null if the descriptions do not know the
+    /// structure, which is impossible for generated structures.
     pub fn structure<T: Structure>(&self, structure: &T) -> Value {
         let bytes = structure.encode_to_vec();
         self.context
@@ -25,7 +26,7 @@ impl JsonEncoder<'_> {
             .map_or(Value::Null, Value::Object)
     }
 
-    /// An ExtensionObject whose DataType the reader knows: without `UaTypeId`.
+    /// Encodes an ExtensionObject whose DataType the reader knows: without `UaTypeId`.
     pub fn structure_of_object(&self, object: &ExtensionObject) -> Value {
         match self.fields(object, 0) {
             Some((_, fields)) => fields.into(),
@@ -57,7 +58,7 @@ impl JsonEncoder<'_> {
         value.into()
     }
 
-    /// The DataType and the fields, if the body can be shown as an object.
+    /// Returns the DataType and the fields, if the body can be shown as an object.
     fn fields(
         &self,
         object: &ExtensionObject,
@@ -70,7 +71,7 @@ impl JsonEncoder<'_> {
             let fields = self.body(&layout, bytes, depth + 1)?;
             return Some((layout.type_id, fields));
         }
-        // A structure that came as JSON, and that nobody has described.
+        // A structure that was received as JSON and has no description.
         let text = bytes.starts_with(b"{").then_some(bytes)?;
         let value = super::parse(text, super::MAX_BODY_LENGTH).ok()?;
         let fits = nesting(&value) + depth < MAX_DEPTH;
@@ -82,7 +83,7 @@ impl JsonEncoder<'_> {
         }
     }
 
-    /// The fields of a body that is exactly one structure.
+    /// Encodes the fields of a body that is exactly one structure.
     fn body(&self, layout: &Layout<'_>, bytes: &[u8], depth: usize) -> Option<Map<String, Value>> {
         let mut decoder = Decoder::new(bytes);
         let mut reader = Reader {
@@ -94,7 +95,7 @@ impl JsonEncoder<'_> {
     }
 }
 
-/// How deep a value is nested.
+/// Returns the depth of a value.
 fn nesting(value: &Value) -> usize {
     let deepest = match value {
         Value::Object(fields) => fields.values().map(nesting).max(),
@@ -165,7 +166,7 @@ impl Reader<'_> {
         Ok(object)
     }
 
-    /// One of the fields; which one, says a number that counts from 1, or the name of the field.
+    /// Decodes a Union: one of the fields, selected by a number counted from 1 or by its name.
     fn union(
         &mut self,
         layout: &Layout<'_>,
@@ -191,7 +192,7 @@ impl Reader<'_> {
         Ok(object)
     }
 
-    /// The value of a field, and whether it is the default.
+    /// Encodes the value of a field; also returns whether it is the default.
     fn field(
         &mut self,
         field: &LayoutField<'_>,
@@ -239,7 +240,7 @@ impl Reader<'_> {
 }
 
 impl JsonEncoder<'_> {
-    /// Whether a DataType is an enumeration.
+    /// Returns whether a DataType is an enumeration.
     pub fn is_enumeration(&self, data_type: &NodeId) -> bool {
         matches!(
             self.context.data_type(data_type),
@@ -247,13 +248,13 @@ impl JsonEncoder<'_> {
         )
     }
 
-    /// Whether an ExtensionObject holds a structure of exactly this DataType.
+    /// Returns whether an ExtensionObject holds a structure of exactly this DataType.
     pub fn is_of_type(&self, object: &ExtensionObject, data_type: &NodeId) -> bool {
         let known = self.context.structure_of_encoding(&object.type_id);
         known.is_some_and(|layout| layout.type_id == *data_type)
     }
 
-    /// A value of an enumeration: its number, or `name_number` (5.4.4).
+    /// Encodes a value of an enumeration: its number, or `name_number` (OPC 10000-6, 5.4.4).
     pub fn enumeration(&self, type_id: &NodeId, value: i32) -> Value {
         if self.is_compact() {
             return value.into();

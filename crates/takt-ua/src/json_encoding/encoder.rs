@@ -1,11 +1,11 @@
-//! Values to JSON: Variants, arrays and DataValues.
+//! Conversion of values to JSON: Variants, arrays and DataValues.
 
 use serde_json::{Map, Value};
 
 use super::{JsonContext, JsonEncoding, MAX_DEPTH};
 use crate::{Array, BuiltInType, DataValue, DateTime, Elements, StatusCode, Variant};
 
-/// Writes values in the JSON DataEncoding of version 1.05 (OPC 10000-6, 5.4). Nothing can fail.
+/// Writes values in the JSON DataEncoding of version 1.05 (OPC 10000-6, 5.4). Encoding cannot fail.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonEncoder<'a> {
     pub(super) encoding: JsonEncoding,
@@ -13,32 +13,34 @@ pub struct JsonEncoder<'a> {
 }
 
 impl<'a> JsonEncoder<'a> {
-    /// Makes an encoder.
+    /// Creates an encoder.
     pub fn new(encoding: JsonEncoding, context: JsonContext<'a>) -> Self {
         Self { encoding, context }
     }
 
-    /// How values are written.
+    /// Returns the encoding in use.
     pub fn encoding(&self) -> JsonEncoding {
         self.encoding
     }
 
-    /// A Variant: an object with `UaType`, `Value` and `Dimensions`; null if it is null (5.4.2.17).
+    /// Encodes a Variant: an object with `UaType`, `Value` and `Dimensions`; null if it is null
+    /// (OPC 10000-6, 5.4.2.17).
     pub fn variant(&self, value: &Variant) -> Value {
         self.typed(value, 0)
     }
 
-    /// A value whose type the reader knows, as it stands in a structure: without `UaType`.
+    /// Encodes a value whose type the reader knows, as it stands in a structure: without `UaType`.
     pub fn value(&self, value: &Variant) -> Value {
         self.untyped(value, 0)
     }
 
-    /// A DataValue: the fields of the Variant, and Status and timestamps as far as they say something (5.4.2.18).
+    /// Encodes a DataValue: the fields of the Variant, and Status and timestamps unless they have their defaults
+    /// (OPC 10000-6, 5.4.2.18).
     pub fn data_value(&self, value: &DataValue) -> Value {
         self.timed(value, 0)
     }
 
-    /// A StatusCode: an object, empty for Good (5.4.2.12).
+    /// Encodes a StatusCode: an object, empty for Good (OPC 10000-6, 5.4.2.12).
     pub fn status_code(&self, value: StatusCode) -> Value {
         self.code(value)
     }
@@ -60,7 +62,7 @@ impl<'a> JsonEncoder<'a> {
         }
     }
 
-    /// The fields of a Variant, none of them if it is null.
+    /// Inserts the fields of a Variant; none if it is null.
     fn insert_variant(&self, object: &mut Map<String, Value>, value: &Variant, depth: usize) {
         let Some(built_in_type) = value.built_in_type() else {
             return;
@@ -83,7 +85,7 @@ impl<'a> JsonEncoder<'a> {
     pub(super) fn untyped(&self, value: &Variant, depth: usize) -> Value {
         match value {
             Variant::Array(array) => match dimensions(array) {
-                // A matrix as a field of a structure (5.4.5).
+                // A matrix as a field of a structure (OPC 10000-6, 5.4.5).
                 Some(dimensions) => Map::from_iter([
                     ("Array".into(), self.elements(&array.elements, depth + 1)),
                     ("Dimensions".into(), dimensions.into()),
@@ -137,7 +139,7 @@ impl<'a> JsonEncoder<'a> {
     }
 }
 
-/// The dimensions of a matrix, if they are true.
+/// Returns the dimensions of a matrix if their product is the number of elements.
 fn dimensions(array: &Array) -> Option<Vec<u32>> {
     let product = array
         .dimensions
@@ -149,7 +151,7 @@ fn dimensions(array: &Array) -> Option<Vec<u32>> {
     (says_something && product == Some(array.len())).then(|| array.dimensions.clone())
 }
 
-/// Whether a single value is the null of its type; numbers and StatusCodes have none (OPC 10000-6, 5.1.2).
+/// Returns whether a single value is the null of its type; numbers and StatusCodes have none (OPC 10000-6, 5.1.2).
 pub(super) fn is_null(value: &Variant) -> bool {
     match value {
         Variant::Empty => true,
@@ -179,7 +181,7 @@ fn says_nothing(value: &DataValue) -> bool {
         && value.server_picoseconds.unwrap_or(0) == 0
 }
 
-/// Whether a single value is the default of its type.
+/// Returns whether a single value is the default of its type.
 pub(super) fn is_default(value: &Variant) -> bool {
     match value {
         Variant::Boolean(value) => !value,
@@ -191,7 +193,7 @@ pub(super) fn is_default(value: &Variant) -> bool {
         Variant::UInt32(value) => *value == 0,
         Variant::Int64(value) => *value == 0,
         Variant::UInt64(value) => *value == 0,
-        // Minus zero is not the default: it would be lost.
+        // Minus zero is not the default, because its sign would be lost.
         Variant::Float(value) => value.to_bits() == 0,
         Variant::Double(value) => value.to_bits() == 0,
         Variant::StatusCode(value) => value.0 == 0,

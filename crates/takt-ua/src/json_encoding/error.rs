@@ -1,4 +1,4 @@
-//! What is wrong with a JSON text, and where in it.
+//! Errors in a JSON text, with their place.
 
 use serde_json::Value;
 
@@ -12,12 +12,12 @@ pub enum JsonDecodeErrorKind {
     /// The text is not JSON (RFC 8259).
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// The text is longer than is allowed.
+    /// The text is longer than allowed.
     #[error("the text has {length} bytes; at most {maximum} are read")]
     TooLong {
         /// Length of the text in bytes.
         length: usize,
-        /// The longest that is read, in bytes.
+        /// Largest length that is read, in bytes.
         maximum: usize,
     },
     /// Values are nested too deeply.
@@ -29,48 +29,48 @@ pub enum JsonDecodeErrorKind {
     /// A structure consists of too many structures.
     #[error("a structure consists of too many structures")]
     TooManyStructures,
-    /// An object has a field twice (OPC 10000-6, 5.4.2.16).
+    /// An object contains a field twice
     #[error("the field '{0}' is there twice")]
     DuplicateField(String),
     /// A field that must be there is missing.
     #[error("the field '{0}' is missing")]
     MissingField(&'static str),
-    /// Something else stands where a value of a type was expected.
+    /// A value has another type than expected.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What was expected.
+        /// Expected value.
         expected: String,
-        /// The beginning of what was found.
+        /// Beginning of the actual value.
         found: String,
     },
-    /// The Dimensions do not agree with the number of elements.
+    /// The Dimensions do not match the number of elements.
     #[error("the dimensions {dimensions:?} do not make {elements} elements")]
     Dimensions {
-        /// What the dimensions say.
+        /// Lengths of the dimensions.
         dimensions: Vec<u32>,
-        /// How many elements there are.
+        /// Number of elements.
         elements: usize,
     },
-    /// A structure whose type is not known stands where its binary form is needed.
+    /// A structure of an unknown type was found where its binary form is needed.
     #[error("the structure {0} is not known")]
     UnknownStructure(NodeId),
-    /// The standard allows it, but it is not supported.
+    /// The standard allows this, but it is not supported.
     #[error("{0} is not supported")]
     Unsupported(&'static str),
 }
 
-/// A JSON text, or a value in it, is not what was expected.
+/// Error in a JSON text or in a value of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonDecodeError {
     path: String,
     kind: JsonDecodeErrorKind,
 }
 
-/// The most characters of a name or a value that an error repeats.
+/// Largest number of characters of a name or a value that an error repeats.
 const SHOWN: usize = 60;
 
 impl JsonDecodeError {
-    /// Names a problem with a value.
+    /// Creates an error of a value.
     #[cold]
     pub fn new(kind: JsonDecodeErrorKind) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl JsonDecodeError {
         }
     }
 
-    /// Says what was expected, and shows the beginning of what was found.
+    /// Creates an error that names the expected value and shows the beginning of the actual one.
     #[cold]
     pub fn expected(expected: impl Into<String>, found: &Value) -> Self {
         let found = match found {
@@ -97,13 +97,13 @@ impl JsonDecodeError {
         })
     }
 
-    /// The same problem, in a field of an object.
+    /// Returns the same error, in a field of an object.
     #[must_use]
     pub fn in_field(self, name: &str) -> Self {
         self.within(&shortened(name))
     }
 
-    /// The same problem, in an element of an array.
+    /// Returns the same error, in an element of an array.
     #[must_use]
     pub fn in_element(self, index: usize) -> Self {
         self.within(&format!("[{index}]"))
@@ -119,7 +119,7 @@ impl JsonDecodeError {
         self
     }
 
-    /// Where the problem is, for example `Messages[0].Payload.Speed`; empty for the whole.
+    /// Returns the place of the error, for example `Messages[0].Payload.Speed`; empty for the whole text.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -129,7 +129,8 @@ impl JsonDecodeError {
         &self.kind
     }
 
-    /// What a peer is told: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the StatusCode for the peer: `BadEncodingLimitsExceeded` if a limit was exceeded, else
+    /// `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         use JsonDecodeErrorKind as K;
         match self.kind {
@@ -158,7 +159,7 @@ impl std::fmt::Display for JsonDecodeError {
 
 impl std::error::Error for JsonDecodeError {}
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

@@ -1,9 +1,10 @@
-//! The JSON DataEncoding of the standard (OPC 10000-6, 5.4), for machines. People are served by [`json`](crate::json).
+//! The JSON DataEncoding of the standard (OPC 10000-6, 5.4), for machines. The form for people is
+//! [`json`](crate::json).
 //!
-//! [`JsonEncoder`] writes the form of version 1.05, [`JsonEncoding::Compact`] or [`JsonEncoding::Verbose`]. [`JsonDecoder`]
-//! reads both, and the deprecated forms of version 1.04 (Annex H): it sees by the fields of an object, and by whether
-//! there is an object at all, which one it has. [`parse`] turns a text into JSON values, with the limits that a text
-//! from outside needs.
+//! [`JsonEncoder`] writes the form of version 1.05, [`JsonEncoding::Compact`] or [`JsonEncoding::Verbose`].
+//! [`JsonDecoder`] reads both, and the deprecated forms of version 1.04 (Annex H): it recognizes the form by the
+//! fields of an object, and by whether there is an object. [`parse`] turns a text into JSON values, with limits for
+//! texts from outside.
 //!
 //! ```
 //! use takt_ua::Variant;
@@ -18,11 +19,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What the encoding cannot say is lost: null and empty texts of a LocalizedText look alike, as do a DataValue without
-//! a value and one with a null value; a DateTime outside of the years 1601 to 9999 becomes the first or last one.
+//! The encoding loses some information: null and empty texts of a LocalizedText have the same form, as do a DataValue
+//! without a value and one with a null value; a DateTime outside of the years 1601 to 9999 becomes the first or last
+//! one.
 //!
-//! A structure whose type nobody has described cannot become binary. It is an ExtensionObject whose body is the JSON
-//! text of the object; written, that text becomes the object again.
+//! A structure of an unknown type cannot be converted to binary. It becomes an ExtensionObject whose body is the JSON
+//! text of the object; encoding writes that text as the object again.
 
 mod by_look;
 mod context;
@@ -42,24 +44,24 @@ pub use encoder::JsonEncoder;
 pub use error::{JsonDecodeError, JsonDecodeErrorKind};
 pub use parse::parse;
 
-/// How values are written (OPC 10000-6, 5.4.1).
+/// Form in which values are written (OPC 10000-6, 5.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonEncoding {
-    /// For OPC UA applications: structures leave out fields that have the default value of their type.
+    /// Form for OPC UA applications: structures leave out fields that have the default value of their type.
     Compact,
-    /// For others: all fields are there, enumerations and StatusCodes have their names.
+    /// Form for other applications: all fields are present, and enumerations and StatusCodes have their names.
     Verbose,
-    /// Verbose, without `UaType` and `UaTypeId`: only those who have the metadata can tell the types (OPC 10000-14,
-    /// 7.2.5.4.3).
+    /// Verbose, without `UaType` and `UaTypeId`: only receivers with the metadata know the types
+    /// (OPC 10000-14, 7.2.5.4.3).
     RawData,
 }
 
-/// The longest text, in bytes, that is read if nobody says otherwise. A value in memory can take some twenty times
-/// the room of its text.
+/// Default of the largest length of a text, in bytes. A value in memory can take about twenty times the size of its
+/// text.
 pub const DEFAULT_MAX_LENGTH: usize = 4 << 20;
 
-/// How deep values may be nested. Deeper JSON is refused; deeper ExtensionObjects are written undecoded.
+/// Largest depth of nested values. Deeper JSON is refused; deeper ExtensionObjects are written undecoded.
 const MAX_DEPTH: usize = 100;
 
-/// How many bytes the structures of a JSON text may get together.
+/// Largest total size in bytes of the structures of a JSON text.
 const MAX_BODY_LENGTH: usize = 16 << 20;

@@ -1,4 +1,4 @@
-//! A text becomes JSON values: bounded in length and depth, and no field twice in an object.
+//! Parser of JSON texts: bounded in length and depth, and with no field twice in an object.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::{JsonDecodeError, JsonDecodeErrorKind, MAX_DEPTH};
 
 /// Reads a JSON text of at most `max_length` bytes.
 ///
-/// `serde_json` alone would let the last of two fields with the same name win, where the standard wants an error
+/// `serde_json` alone would keep the last of two fields with the same name, but the standard requires an error
 /// (OPC 10000-6, 5.4.2.16).
 pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
     if text.len() > max_length {
@@ -20,7 +20,7 @@ pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
             maximum: max_length,
         }));
     }
-    // Some senders begin with a byte order mark, which RFC 8259 allows to be ignored.
+    // Some senders begin with a byte order mark, which RFC 8259 allows a parser to ignore.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let problem = RefCell::new(None);
     let seed = Strict {
@@ -39,7 +39,7 @@ pub fn parse(text: &[u8], max_length: usize) -> Result<Value, JsonDecodeError> {
     })
 }
 
-/// Builds a value; remembers a problem that `serde_json` has no word for.
+/// Builds a value, and stores an error that `serde_json` cannot represent.
 #[derive(Clone, Copy)]
 struct Strict<'p> {
     depth: usize,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_serde_json_reads() {
+    fn parsing_agrees_with_serde_json() {
         for text in [
             r#"{"a":[1,-2,3.5,"x",null,true],"b":{"c":18446744073709551615}}"#,
             "[]",

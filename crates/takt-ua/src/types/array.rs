@@ -18,7 +18,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of one dimension.
+    /// Creates an array of one dimension.
     pub fn new(elements: impl Into<Elements>) -> Self {
         Self {
             elements: elements.into(),
@@ -26,7 +26,7 @@ impl Array {
         }
     }
 
-    /// A matrix. `BadInvalidArgument` if the product of the dimensions is not the number of elements.
+    /// Returns a matrix. `BadInvalidArgument` if the product of the dimensions is not the number of elements.
     pub fn matrix(elements: impl Into<Elements>, dimensions: &[u32]) -> Result<Self, StatusCode> {
         let elements = elements.into();
         if product(dimensions.iter().map(|length| i64::from(*length))) != Some(elements.len()) {
@@ -38,22 +38,22 @@ impl Array {
         })
     }
 
-    /// The type of the elements.
+    /// Returns the type of the elements.
     pub fn element_type(&self) -> BuiltInType {
         self.elements.element_type()
     }
 
-    /// Number of elements, over all dimensions.
+    /// Returns the number of elements, over all dimensions.
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// The length of each dimension; also of the only one.
+    /// Returns the length of each dimension; also of the only one.
     pub fn lengths(&self) -> Vec<u32> {
         if self.dimensions.is_empty() {
             vec![u32::try_from(self.len()).unwrap_or(u32::MAX)]
@@ -62,7 +62,8 @@ impl Array {
         }
     }
 
-    /// The dimensions, if they are to be encoded: two or more, none of them 0, and true.
+    /// Returns the dimensions, if they are to be encoded: two or more, none of them 0, and with the number of
+    /// elements as their product.
     fn encoded_dimensions(&self) -> Option<&[u32]> {
         let lengths = || self.dimensions.iter().map(|length| i64::from(*length));
         let encoded = self.dimensions.len() >= 2
@@ -72,16 +73,16 @@ impl Array {
     }
 }
 
-/// The number of elements that dimensions make; `None` if one is negative or the product too large.
+/// Returns the product of dimensions; `None` if one is negative or the product too large.
 pub(super) fn product(dimensions: impl Iterator<Item = i64>) -> Option<usize> {
     dimensions
         .map(usize::try_from)
         .try_fold(1_usize, |product, length| product.checked_mul(length.ok()?))
 }
 
-/// Reads the ArrayDimensions that follow `count` elements; gives their encoded values.
+/// Reads the ArrayDimensions that follow `count` elements; returns their encoded values.
 ///
-/// Dimensions that are not greater than 0, or whose product is not `count`, are refused, as the standard asks.
+/// Dimensions that are not greater than 0, or whose product is not `count`, are refused, as the standard requires.
 #[inline]
 pub(super) fn decode_dimensions<'a>(
     decoder: &mut Decoder<'a>,
@@ -97,7 +98,7 @@ pub(super) fn decode_dimensions<'a>(
             .iter()
             .map(|chunk| i64::from(i32::from_le_bytes(*chunk)))
     };
-    // No dimensions at all say as much as a missing field does.
+    // An empty list of dimensions has the meaning of a missing field.
     if rank > 0 && (product(lengths()) != Some(count) || lengths().any(|length| length == 0)) {
         let kind = DecodeErrorKind::InvalidValue(
             "the array dimensions do not match the number of elements",
@@ -108,7 +109,7 @@ pub(super) fn decode_dimensions<'a>(
 }
 
 impl Array {
-    /// Decodes what follows a Variant's encoding mask that has [`ARRAY`] set.
+    /// Decodes the bytes behind a Variant's encoding mask that has [`ARRAY`] set.
     pub(super) fn decode(
         mask: u8,
         element_type: BuiltInType,
@@ -142,7 +143,7 @@ impl Array {
 }
 
 impl Encode for Array {
-    /// As a Variant, with its encoding mask.
+    /// Encodes the array as a Variant, with its encoding mask.
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let dimensions = self.encoded_dimensions();
         let flags = if dimensions.is_some() {

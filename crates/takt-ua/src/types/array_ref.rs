@@ -1,4 +1,4 @@
-//! Borrowed arrays: the encoded elements as they are.
+//! Borrowed arrays, whose elements stay encoded.
 
 use std::marker::PhantomData;
 
@@ -11,8 +11,8 @@ use crate::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
 };
 
-/// An array or matrix whose elements stay encoded. Taking one from a message does not touch the elements
-/// of types with a fixed size; those of other types are walked once, to check them.
+/// An array or matrix whose elements stay encoded. Decoding one from a message does not touch elements of types with
+/// a fixed size; elements of other types are checked once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayRef<'a> {
     element_type: BuiltInType,
@@ -22,7 +22,7 @@ pub struct ArrayRef<'a> {
     dimensions: &'a [u8],
 }
 
-/// Numbers with an encoding of fixed size, which [`ArrayRef`] can hand out and borrow.
+/// Numbers with an encoding of fixed size, which [`ArrayRef`] can return and borrow.
 macro_rules! scalars {
     ($($name:ident $type:ident $plural:ident $from:ident),* $(,)?) => {
         impl<'a> ArrayRef<'a> {
@@ -68,7 +68,7 @@ macro_rules! scalars {
             impl ExactSizeIterator for Scalars<'_, $type> {}
 
             impl Scalars<'_, $type> {
-                /// Copies as many elements as both sides have; gives their number.
+                /// Copies as many elements as both sides have; returns their number.
                 #[inline]
                 pub fn copy_to(&self, target: &mut [$type]) -> usize {
                     let count = target.len().min(self.bytes.len() / size_of::<$type>());
@@ -104,31 +104,31 @@ pub struct Scalars<'a, T> {
 }
 
 impl<'a> ArrayRef<'a> {
-    /// The type of the elements.
+    /// Returns the type of the elements.
     #[inline]
     pub fn element_type(&self) -> BuiltInType {
         self.element_type
     }
 
-    /// Number of elements, over all dimensions.
+    /// Returns the number of elements, over all dimensions.
     #[inline]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The encoded elements.
+    /// Returns the encoded elements.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The length of each dimension; none if there is only one.
+    /// Returns the length of each dimension; none if there is only one.
     #[inline]
     pub fn dimensions(&self) -> impl ExactSizeIterator<Item = u32> + 'a {
         self.dimensions
@@ -138,7 +138,7 @@ impl<'a> ArrayRef<'a> {
             .map(|chunk| u32::from_le_bytes(*chunk))
     }
 
-    /// The elements, if the array is of Boolean.
+    /// Returns the elements, if the array is of Boolean.
     #[inline]
     pub fn bools(&self) -> Option<impl ExactSizeIterator<Item = bool> + 'a> {
         let bytes = self.bytes.iter();
@@ -156,8 +156,8 @@ impl<'a> ArrayRef<'a> {
         }
     }
 
-    /// Takes elements of a type with a fixed size in their encoded form. `None` if the type has none, or
-    /// the bytes are not a whole number of elements.
+    /// Takes elements of a type with a fixed size in their encoded form. `None` if the type has no fixed size, or the
+    /// bytes are not a whole number of elements.
     #[inline]
     pub fn from_encoded(element_type: BuiltInType, bytes: &'a [u8]) -> Option<Self> {
         let size = element_type.encoded_size()?;
@@ -170,7 +170,7 @@ impl<'a> ArrayRef<'a> {
         })
     }
 
-    /// The elements one by one, each decoded as it is reached. An array of Variants gives its elements.
+    /// Returns an iterator that decodes the elements one by one. For an array of Variants it returns the elements.
     pub fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> {
         let mut decoder = Decoder::with_limits(self.bytes, Limits::VALIDATED);
         let element_type = self.element_type;
@@ -181,7 +181,7 @@ impl<'a> ArrayRef<'a> {
         })
     }
 
-    /// The same, owned.
+    /// Returns the same, owned.
     pub fn to_owned(&self) -> Array {
         let mut decoder = Decoder::with_limits(self.bytes, Limits::VALIDATED);
         // The elements were checked when the array was decoded, so this cannot fail.
@@ -193,7 +193,7 @@ impl<'a> ArrayRef<'a> {
         }
     }
 
-    /// Decodes what follows a Variant's encoding mask that has [`ARRAY`] set.
+    /// Decodes the bytes behind a Variant's encoding mask that has [`ARRAY`] set.
     #[inline]
     pub(super) fn decode(
         mask: u8,
@@ -227,7 +227,7 @@ impl<'a> ArrayRef<'a> {
     }
 }
 
-/// Checks, and walks past, elements of a type whose size varies.
+/// Checks and skips elements of a type whose size varies.
 fn skip_elements(
     element_type: BuiltInType,
     count: usize,
@@ -245,7 +245,7 @@ fn skip_elements(
         B::DataValue => decoder.nested(|decoder| DataValueRef::skip_elements(decoder, count)),
         B::Variant => decoder.nested(|decoder| VariantRef::skip_elements(decoder, count)),
         B::DiagnosticInfo => DiagnosticInfo::skip_elements(decoder, count),
-        // Types with a fixed size are not walked.
+        // Types with a fixed size are not checked here.
         _ => Err(decoder.error(DecodeErrorKind::InvalidValue(
             "an array of a type with a fixed size",
         ))),
@@ -253,7 +253,7 @@ fn skip_elements(
 }
 
 impl Encode for ArrayRef<'_> {
-    /// As a Variant, with its encoding mask; the elements in one copy.
+    /// Encodes the array as a Variant, with its encoding mask; the elements in one copy.
     #[inline]
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         let flags = if self.dimensions.is_empty() {

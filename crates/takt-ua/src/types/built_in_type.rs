@@ -117,7 +117,7 @@ const SIMPLE_TYPES: [(u32, BuiltInType); 20] = [
 ];
 
 impl BuiltInType {
-    /// The type with this identifier, 1 to 25.
+    /// Returns the type with this identifier, 1 to 25.
     #[inline]
     pub const fn from_u8(id: u8) -> Option<Self> {
         if id == 0 || id > 25 {
@@ -127,13 +127,14 @@ impl BuiltInType {
         }
     }
 
-    /// The type with this name.
+    /// Returns the type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|candidate| candidate.name() == name)
     }
 
-    /// How a DataType of namespace 0 is encoded that is neither a structure nor an enumeration: the built-in types
-    /// themselves, their abstract supertypes, and other names for them (OPC 10000-5, 12.2).
+    /// Returns the built-in type that encodes a DataType of namespace 0 which is neither a structure nor an
+    /// enumeration: the built-in types themselves, their abstract supertypes, and other names for them
+    /// (OPC 10000-5, 12.2).
     pub fn of_simple_type(data_type: u32) -> Option<Self> {
         if let Some(built_in_type) = u8::try_from(data_type).ok().and_then(Self::from_u8) {
             return Some(built_in_type);
@@ -142,30 +143,30 @@ impl BuiltInType {
         Some(*built_in_type)
     }
 
-    /// All of them, by identifier.
+    /// Returns all of them, by identifier.
     pub fn all() -> impl Iterator<Item = Self> {
         ALL.into_iter()
     }
 
-    /// The standard's name.
+    /// Returns the standard's name.
     #[inline]
     pub const fn name(self) -> &'static str {
         NAMES[self as usize - 1]
     }
 
-    /// Whether the type is a number: SByte to Double.
+    /// Returns whether the type is a number: SByte to Double.
     #[inline]
     pub const fn is_numeric(self) -> bool {
         matches!(self as u8, 2..=11)
     }
 
-    /// Whether the type is an integer: SByte to UInt64.
+    /// Returns whether the type is an integer: SByte to UInt64.
     #[inline]
     pub const fn is_integer(self) -> bool {
         matches!(self as u8, 2..=9)
     }
 
-    /// Bytes that each value takes, for the types whose encoding always has the same size.
+    /// Returns the number of bytes that each value takes, for the types whose encoding always has the same size.
     #[inline]
     pub const fn encoded_size(self) -> Option<usize> {
         match self {

@@ -20,48 +20,48 @@ macro_rules! data_value {
         pub struct $name $(<$life>)? {
             /// The value.
             pub value: Option<$value>,
-            /// Its quality; none says Good.
+            /// Quality of the value; `None` stands for Good.
             pub status: Option<StatusCode>,
-            /// When the source set the value.
+            /// Time at which the source set the value.
             pub source_timestamp: Option<DateTime>,
-            /// What to add to the source timestamp, in units of 10 ps, at most 9999.
+            /// Addition to the source timestamp, in units of 10 ps, at most 9999.
             pub source_picoseconds: Option<u16>,
-            /// When the server received the value, or knew it to be accurate.
+            /// Time at which the server received the value, or knew it to be accurate.
             pub server_timestamp: Option<DateTime>,
-            /// What to add to the server timestamp, in units of 10 ps, at most 9999.
+            /// Addition to the server timestamp, in units of 10 ps, at most 9999.
             pub server_picoseconds: Option<u16>,
         }
 
         impl $(<$life>)? $name $(<$life>)? {
-            /// A value of quality Good, without timestamps.
+            /// Returns a value of quality Good, without timestamps.
             pub fn good(value: impl Into<$value>) -> Self {
                 Self { value: Some(value.into()), ..Self::default() }
             }
 
-            /// No value, only a StatusCode that says why.
+            /// Creates a DataValue without a value; the StatusCode has the reason.
             pub fn status(status: StatusCode) -> Self {
                 Self { status: Some(status), ..Self::default() }
             }
 
-            /// The same with a StatusCode.
+            /// Returns the same with a StatusCode.
             #[must_use]
             pub fn with_status(self, status: StatusCode) -> Self {
                 Self { status: Some(status), ..self }
             }
 
-            /// The same with a source timestamp.
+            /// Returns the same with a source timestamp.
             #[must_use]
             pub fn with_source_timestamp(self, time: DateTime) -> Self {
                 Self { source_timestamp: Some(time), ..self }
             }
 
-            /// The same with a server timestamp.
+            /// Returns the same with a server timestamp.
             #[must_use]
             pub fn with_server_timestamp(self, time: DateTime) -> Self {
                 Self { server_timestamp: Some(time), ..self }
             }
 
-            /// The quality; Good if nothing is said.
+            /// Returns the quality; Good if there is no StatusCode.
             #[inline]
             pub fn status_code(&self) -> StatusCode {
                 self.status.unwrap_or_default()
@@ -112,7 +112,7 @@ data_value! {
     DataValueRef<'a>, VariantRef<'a>
 }
 
-/// Reads the encoding mask, whose upper bits must not be set: nobody knows what would follow them.
+/// Reads the encoding mask, whose upper bits must not be set, because the standard does not define them.
 #[inline]
 fn decode_mask(decoder: &mut Decoder<'_>) -> Result<u8, DecodeError> {
     let mask = decoder.u8()?;
@@ -179,7 +179,7 @@ impl<'a> Decode<'a> for DataValueRef<'a> {
 }
 
 impl DataValueRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"

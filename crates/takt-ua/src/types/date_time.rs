@@ -20,25 +20,25 @@ impl DateTime {
     /// The latest instant, which stands for "forever".
     pub const MAX: DateTime = DateTime(i64::MAX);
 
-    /// The system clock's present time.
+    /// Returns the system clock's present time.
     #[inline]
     pub fn now() -> Self {
         Self::from(SystemTime::now())
     }
 
-    /// From nanoseconds since 1970-01-01T00:00:00 UTC; rounds down to 100 ns.
+    /// Converts nanoseconds since 1970-01-01T00:00:00 UTC; rounds down to 100 ns.
     #[inline]
     pub const fn from_unix_nanos(nanos: i64) -> Self {
         Self(nanos.div_euclid(100) + UNIX_EPOCH_TICKS)
     }
 
-    /// Nanoseconds since 1970-01-01T00:00:00 UTC. Saturates before 1677 and after 2262.
+    /// Returns the nanoseconds since 1970-01-01T00:00:00 UTC. Saturates before 1677 and after 2262.
     #[inline]
     pub const fn to_unix_nanos(self) -> i64 {
         self.0.saturating_sub(UNIX_EPOCH_TICKS).saturating_mul(100)
     }
 
-    /// Whether this is [`MIN`](Self::MIN), "no time".
+    /// Returns whether this is [`MIN`](Self::MIN), "no time".
     #[inline]
     pub const fn is_null(self) -> bool {
         self.0 == 0
@@ -48,7 +48,7 @@ impl DateTime {
 impl From<SystemTime> for DateTime {
     #[inline]
     fn from(time: SystemTime) -> Self {
-        // Without a division of 128 bits: every response asks what time it is.
+        // A division of 128 bits is avoided, because every response takes the time.
         let ticks = |duration: Duration| {
             i64::try_from(duration.as_secs())
                 .unwrap_or(i64::MAX)
@@ -78,7 +78,7 @@ impl From<DateTime> for SystemTime {
     }
 }
 
-/// Year, month and day of a day count since 1970-01-01 in the proleptic Gregorian calendar.
+/// Returns year, month and day of a day count since 1970-01-01 in the proleptic Gregorian calendar.
 ///
 /// The year is taken to begin in March, so that the leap day is its last one.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
@@ -98,7 +98,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The inverse of [`civil_from_days`].
+/// Returns the inverse of [`civil_from_days`].
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -110,7 +110,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 }
 
 impl std::fmt::Display for DateTime {
-    /// ISO 8601 in UTC, with as many digits of the second as there are.
+    /// Writes ISO 8601 in UTC, without trailing zeros of the second.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = self.0.div_euclid(TICKS_PER_SECOND);
         let fraction = self.0.rem_euclid(TICKS_PER_SECOND);
@@ -130,7 +130,7 @@ impl std::fmt::Display for DateTime {
     }
 }
 
-/// A text is not a date and time in the form `2024-05-06T07:08:09.1234567Z`.
+/// Error of a text that is not a date and time in the form `2024-05-06T07:08:09.1234567Z`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a date and time; expected for example 2024-05-06T07:08:09.5Z")]
 pub struct ParseDateTimeError(String);
@@ -138,8 +138,8 @@ pub struct ParseDateTimeError(String);
 impl std::str::FromStr for DateTime {
     type Err = ParseDateTimeError;
 
-    /// ISO 8601: date, `T` or a space, time with optional seconds and fraction, and `Z`, an offset such
-    /// as `+02:00`, or nothing for UTC. A date alone is its midnight.
+    /// Reads ISO 8601: date, `T` or a space, time with optional seconds and fraction, and `Z`, an offset such as
+    /// `+02:00`, or nothing for UTC. A date without a time stands for its midnight.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse(text.trim()).ok_or_else(|| ParseDateTimeError(text.to_owned()))
     }

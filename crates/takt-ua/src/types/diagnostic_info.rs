@@ -14,9 +14,9 @@ const INNER_DIAGNOSTIC_INFO: u8 = 0x40;
 /// Vendor-specific details of an error. The numbers are indexes into the StringTable of the response.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiagnosticInfo {
-    /// The vendor's name of the error.
+    /// Vendor's name of the error.
     pub symbolic_id: Option<i32>,
-    /// The namespace that the name is from.
+    /// Namespace of the name.
     pub namespace_uri: Option<i32>,
     /// The locale of the text.
     pub locale: Option<i32>,
@@ -31,7 +31,7 @@ pub struct DiagnosticInfo {
 }
 
 impl DiagnosticInfo {
-    /// Whether nothing is said.
+    /// Returns whether all fields are absent.
     pub fn is_empty(&self) -> bool {
         self.mask() == 0
     }

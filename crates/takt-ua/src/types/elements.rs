@@ -17,28 +17,28 @@ macro_rules! elements {
         }
 
         impl Elements {
-            /// No elements, of a type.
+            /// Creates an empty list of elements of a type.
             pub fn empty(element_type: BuiltInType) -> Self {
                 match element_type {
                     $(BuiltInType::$name => Self::$name(Vec::new())),*
                 }
             }
 
-            /// The type of the elements.
+            /// Returns the type of the elements.
             pub fn element_type(&self) -> BuiltInType {
                 match self {
                     $(Self::$name(_) => BuiltInType::$name),*
                 }
             }
 
-            /// Number of elements.
+            /// Returns the number of elements.
             pub fn len(&self) -> usize {
                 match self {
                     $(Self::$name(elements) => elements.len()),*
                 }
             }
 
-            /// One element as a Variant of its own.
+            /// Returns one element as a Variant.
             pub fn get(&self, index: usize) -> Option<Variant> {
                 match self {
                     $(Self::$name(elements) => elements.get(index).cloned().map(Variant::from)),*
@@ -53,7 +53,7 @@ macro_rules! elements {
                 Ok(())
             }
 
-            /// Copies of the elements at these indexes; those that do not exist are left out.
+            /// Returns copies of the elements at these indexes; indexes that do not exist are skipped.
             pub(crate) fn select(&self, indexes: impl Iterator<Item = usize>) -> Self {
                 match self {
                     $(Self::$name(elements) => {
@@ -62,7 +62,7 @@ macro_rules! elements {
                 }
             }
 
-            /// Overwrites the elements at these indexes with those of `source`, in order; says `false`, and
+            /// Overwrites the elements at these indexes with those of `source`, in order; returns `false`, and
             /// changes nothing, if the types differ.
             pub(crate) fn assign(&mut self, indexes: impl Iterator<Item = usize>, source: &Self) -> bool {
                 match (self, source) {
@@ -86,7 +86,7 @@ macro_rules! elements {
                 }
             }
 
-            /// The fewest bytes that an element of a type takes.
+            /// Returns the smallest encoded size of an element of a type, in bytes.
             #[inline]
             pub(super) fn min_size(element_type: BuiltInType) -> usize {
                 match element_type {
@@ -172,12 +172,12 @@ elements! {
 }
 
 impl Elements {
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The elements as Variants of their own.
+    /// Returns the elements as Variants.
     pub fn iter(&self) -> impl Iterator<Item = Variant> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

@@ -6,12 +6,12 @@ use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 const NAMESPACE_URI: u8 = 0x80;
 const SERVER_INDEX: u8 = 0x40;
 
-/// A NodeId that may name its namespace by URI, and may be of another server.
+/// A NodeId that may name its namespace by URI, and may belong to another server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ExpandedNodeId {
     /// The NodeId; its namespace index is 0 and without meaning if there is a URI.
     pub node_id: NodeId,
-    /// The namespace's URI; null if the index says it.
+    /// The namespace's URI; null if the index is used.
     pub namespace_uri: UaString,
     /// Index into the ServerArray; 0 is the server itself.
     pub server_index: u32,
@@ -22,7 +22,7 @@ pub struct ExpandedNodeId {
 pub struct ExpandedNodeIdRef<'a> {
     /// The NodeId.
     pub node_id: NodeIdRef<'a>,
-    /// The namespace's URI, if it is said so.
+    /// The namespace's URI, if it is used.
     pub namespace_uri: Option<&'a str>,
     /// Index into the ServerArray; 0 is the server itself.
     pub server_index: u32,
@@ -36,7 +36,7 @@ impl ExpandedNodeId {
         server_index: 0,
     };
 
-    /// The same, borrowed.
+    /// Returns the same, borrowed.
     #[inline]
     pub fn as_ref(&self) -> ExpandedNodeIdRef<'_> {
         ExpandedNodeIdRef {
@@ -46,19 +46,19 @@ impl ExpandedNodeId {
         }
     }
 
-    /// Whether the NodeId is null.
+    /// Returns whether the NodeId is null.
     pub fn is_null(&self) -> bool {
         self.node_id.is_null()
     }
 
-    /// Whether this names a Node of the server itself, by namespace index.
+    /// Returns whether this names a Node of the server itself, by namespace index.
     pub fn is_local(&self) -> bool {
         self.server_index == 0 && self.namespace_uri.is_empty()
     }
 }
 
 impl ExpandedNodeIdRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -82,7 +82,7 @@ impl From<NodeId> for ExpandedNodeId {
 }
 
 impl From<u32> for ExpandedNodeId {
-    /// A NodeId of namespace 0.
+    /// Returns a NodeId of namespace 0.
     fn from(identifier: u32) -> Self {
         Self::from(NodeId::from(identifier))
     }

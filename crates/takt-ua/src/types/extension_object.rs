@@ -5,8 +5,8 @@ use crate::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
 };
 
-/// A structure together with the NodeId of its encoding. Its body is not decoded until somebody who
-/// knows the type asks for it.
+/// A structure together with the NodeId of its encoding. Its body is only decoded on request by code that knows the
+/// type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExtensionObject {
     /// NodeId of the DataType's encoding.
@@ -63,12 +63,12 @@ impl ExtensionObject {
         }
     }
 
-    /// Whether there is neither type nor body.
+    /// Returns whether there is neither type nor body.
     pub fn is_null(&self) -> bool {
         self.type_id.is_null() && self.body == ExtensionObjectBody::None
     }
 
-    /// The same, borrowed.
+    /// Returns the same, borrowed.
     #[inline]
     pub fn as_ref(&self) -> ExtensionObjectRef<'_> {
         let body = match &self.body {
@@ -82,7 +82,7 @@ impl ExtensionObject {
         }
     }
 
-    /// Whether the body is a binary-encoded `T`.
+    /// Returns whether the body is a binary-encoded `T`.
     pub fn is<T: Structure>(&self) -> bool {
         self.as_ref().is::<T>()
     }
@@ -94,7 +94,7 @@ impl ExtensionObject {
 }
 
 impl ExtensionObjectRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -111,7 +111,7 @@ impl ExtensionObjectRef<'_> {
         }
     }
 
-    /// Whether the body is a binary-encoded `T`.
+    /// Returns whether the body is a binary-encoded `T`.
     pub fn is<T: Structure>(&self) -> bool {
         matches!(self.body, ExtensionObjectBodyRef::Binary(_))
             && self.type_id.standard_id() == Some(T::BINARY_ENCODING_ID)

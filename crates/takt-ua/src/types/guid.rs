@@ -37,7 +37,7 @@ impl std::fmt::Display for Guid {
     }
 }
 
-/// A text is not a Guid in the form `72962b91-fa75-4ae6-8d28-b404dc7daf63`.
+/// Error of a text that is not a Guid in the form `72962b91-fa75-4ae6-8d28-b404dc7daf63`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a Guid; expected for example 72962b91-fa75-4ae6-8d28-b404dc7daf63")]
 pub struct ParseGuidError(String);

@@ -8,7 +8,7 @@ use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encod
 const LOCALE: u8 = 0x01;
 const TEXT: u8 = 0x02;
 
-/// A text for people, and the locale that it is in.
+/// A human-readable text with its locale.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct LocalizedText {
     /// The locale, for example `en-US`; null if it is not known.
@@ -33,7 +33,7 @@ impl LocalizedText {
         text: UaString::null(),
     };
 
-    /// A text in a locale.
+    /// Creates a text in a locale.
     pub fn new(locale: impl Into<UaString>, text: impl Into<UaString>) -> Self {
         Self {
             locale: locale.into(),
@@ -41,7 +41,7 @@ impl LocalizedText {
         }
     }
 
-    /// The same, borrowed.
+    /// Returns the same, borrowed.
     #[inline]
     pub fn as_ref(&self) -> LocalizedTextRef<'_> {
         LocalizedTextRef {
@@ -52,7 +52,7 @@ impl LocalizedText {
 }
 
 impl LocalizedTextRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -66,7 +66,7 @@ impl LocalizedTextRef<'_> {
 }
 
 impl From<&str> for LocalizedText {
-    /// A text without a locale.
+    /// Returns a text without a locale.
     fn from(text: &str) -> Self {
         Self {
             locale: UaString::null(),
@@ -76,7 +76,7 @@ impl From<&str> for LocalizedText {
 }
 
 impl From<String> for LocalizedText {
-    /// A text without a locale.
+    /// Returns a text without a locale.
     fn from(text: String) -> Self {
         Self {
             locale: UaString::null(),
@@ -86,7 +86,7 @@ impl From<String> for LocalizedText {
 }
 
 impl fmt::Display for LocalizedText {
-    /// The text alone.
+    /// Writes the text without the locale.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text.fmt(f)
     }

@@ -40,7 +40,7 @@ pub enum IdentifierRef<'a> {
     Opaque(&'a [u8]),
 }
 
-/// A borrowed [`NodeId`]: what a decoder hands out, and what maps with `NodeId` keys are asked with.
+/// A borrowed [`NodeId`]: decoders return it, and maps with `NodeId` keys are searched with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeIdRef<'a> {
     /// Index into the server's NamespaceArray.
@@ -53,7 +53,7 @@ impl NodeId {
     /// The null NodeId, `i=0`.
     pub const NULL: NodeId = NodeId::numeric(0, 0);
 
-    /// A NodeId with a numeric identifier.
+    /// Returns a NodeId with a numeric identifier.
     #[inline]
     pub const fn numeric(namespace: u16, identifier: u32) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl NodeId {
         }
     }
 
-    /// A NodeId with a text as identifier.
+    /// Returns a NodeId with a text as identifier.
     pub fn string(namespace: u16, identifier: &str) -> Self {
         Self {
             namespace,
@@ -70,7 +70,7 @@ impl NodeId {
         }
     }
 
-    /// A NodeId with a Guid as identifier.
+    /// Returns a NodeId with a Guid as identifier.
     #[inline]
     pub const fn guid(namespace: u16, identifier: Guid) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl NodeId {
         }
     }
 
-    /// A NodeId with bytes as identifier.
+    /// Returns a NodeId with bytes as identifier.
     pub fn opaque(namespace: u16, identifier: &[u8]) -> Self {
         Self {
             namespace,
@@ -87,7 +87,7 @@ impl NodeId {
         }
     }
 
-    /// The same NodeId, borrowed.
+    /// Returns the same NodeId, borrowed.
     #[inline]
     pub fn as_ref(&self) -> NodeIdRef<'_> {
         let identifier = match &self.identifier {
@@ -102,13 +102,13 @@ impl NodeId {
         }
     }
 
-    /// Whether this is a null NodeId: namespace 0 and an empty identifier of any kind (OPC 10000-3, 8.2.4).
+    /// Returns whether this is a null NodeId: namespace 0 and an empty identifier of any kind (OPC 10000-3, 8.2.4).
     #[inline]
     pub fn is_null(&self) -> bool {
         self.as_ref().is_null()
     }
 
-    /// The identifier, if it is numeric and of namespace 0.
+    /// Returns the identifier, if it is numeric and of namespace 0.
     #[inline]
     pub fn standard_id(&self) -> Option<u32> {
         self.as_ref().standard_id()
@@ -119,7 +119,7 @@ impl<'a> NodeIdRef<'a> {
     /// The null NodeId, `i=0`.
     pub const NULL: NodeIdRef<'static> = NodeIdRef::numeric(0, 0);
 
-    /// A NodeId with a numeric identifier.
+    /// Returns a NodeId with a numeric identifier.
     #[inline]
     pub const fn numeric(namespace: u16, identifier: u32) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl<'a> NodeIdRef<'a> {
         }
     }
 
-    /// A NodeId with a text as identifier.
+    /// Returns a NodeId with a text as identifier.
     #[inline]
     pub const fn string(namespace: u16, identifier: &'a str) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<'a> NodeIdRef<'a> {
         }
     }
 
-    /// The same NodeId, owned. Allocates for text and opaque identifiers.
+    /// Returns the same NodeId, owned. Allocates for text and opaque identifiers.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -155,7 +155,7 @@ impl<'a> NodeIdRef<'a> {
         }
     }
 
-    /// Whether this is a null NodeId; see [`NodeId::is_null`].
+    /// Returns whether this is a null NodeId; see [`NodeId::is_null`].
     #[inline]
     pub fn is_null(&self) -> bool {
         self.namespace == 0
@@ -167,7 +167,7 @@ impl<'a> NodeIdRef<'a> {
             }
     }
 
-    /// The identifier, if it is numeric and of namespace 0.
+    /// Returns the identifier, if it is numeric and of namespace 0.
     #[inline]
     pub const fn standard_id(&self) -> Option<u32> {
         match (self.namespace, self.identifier) {
@@ -202,7 +202,7 @@ impl From<(u16, &str)> for NodeId {
 }
 
 impl From<u32> for NodeId {
-    /// A NodeId of namespace 0, such as those in [`ids`](crate::ids).
+    /// Returns a NodeId of namespace 0, such as those in [`ids`](crate::ids).
     fn from(identifier: u32) -> Self {
         Self::numeric(0, identifier)
     }
@@ -249,7 +249,7 @@ impl equivalent::Equivalent<NodeId> for NodeIdRef<'_> {
 }
 
 impl Hash for NodeIdRef<'_> {
-    /// The same for both forms, so that a map with `NodeId` keys can be asked with a `NodeIdRef`.
+    /// Hashes both forms equally, so that a map with `NodeId` keys can be searched with a `NodeIdRef`.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         let namespace = u64::from(self.namespace) << 32;
@@ -279,7 +279,7 @@ impl Hash for NodeId {
 }
 
 impl Ord for NodeIdRef<'_> {
-    /// By namespace, then kind of identifier, then identifier.
+    /// Orders by namespace, then kind of identifier, then identifier.
     fn cmp(&self, other: &Self) -> Ordering {
         use IdentifierRef::{Guid, Numeric, Opaque, String};
         let kind = |id: &IdentifierRef<'_>| match id {

@@ -1,5 +1,5 @@
-//! The binary encodings of NodeIds (OPC 10000-6, 5.2.2.9): two bytes, four bytes, numeric, String, Guid,
-//! ByteString. The shortest that fits is written, any is read.
+//! The binary encodings of NodeIds (OPC 10000-6, 5.2.2.9): two bytes, four bytes, numeric, String, Guid, ByteString.
+//! The shortest possible one is written; all are read.
 
 use super::{Guid, IdentifierRef, NodeId, NodeIdRef};
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
@@ -45,7 +45,7 @@ impl NodeIdRef<'_> {
 }
 
 impl<'a> NodeIdRef<'a> {
-    /// Decodes what follows an encoding byte whose flag bits are masked out.
+    /// Decodes the bytes behind an encoding byte whose flag bits are masked out.
     #[inline]
     pub(super) fn decode_kind(kind: u8, decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
         let (namespace, identifier) = match kind {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::base64;
 
-/// A text is not a NodeId or ExpandedNodeId.
+/// Error of a text that is not a NodeId or ExpandedNodeId.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{text}' is not a NodeId: {reason}; expected for example i=2258, ns=2;s=Speed or nsu=http://example.org/;i=7"

@@ -8,20 +8,20 @@ use super::{Array, Elements, StatusCode, UaString, Variant};
 
 /// A part of an array, of a matrix, of a String or of a ByteString: one range of indexes per dimension.
 ///
-/// An array of Strings or ByteStrings takes one range more than it has dimensions to select a part of each.
+/// For arrays of Strings or ByteStrings, one more range than there are dimensions selects a part of each element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NumericRange {
     /// First and last index of each dimension.
     ranges: Vec<(usize, usize)>,
 }
 
-/// A text is not a NumericRange; a peer is told `BadIndexRangeInvalid`.
+/// Error of a text that is not a NumericRange; the peer is told `BadIndexRangeInvalid`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not an index range; expected for example 6, 1:3 or 1:2,0:1")]
 pub struct ParseNumericRangeError(String);
 
 impl ParseNumericRangeError {
-    /// What a peer is told.
+    /// Returns the StatusCode for the peer.
     pub fn status_code(&self) -> StatusCode {
         StatusCode::BadIndexRangeInvalid
     }
@@ -29,7 +29,7 @@ impl ParseNumericRangeError {
 
 fn index(digits: &str) -> Option<usize> {
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // An index is a UInt32 at most: that is how long a dimension can be.
+    // An index is at most a UInt32, like the length of a dimension.
     plain
         .then(|| digits.parse::<u32>().ok())
         .flatten()
@@ -70,7 +70,7 @@ impl fmt::Display for NumericRange {
 }
 
 impl NumericRange {
-    /// The range that a request carries: `None` for the null or empty string, which say the whole value;
+    /// Returns the range of a request: `None` for the null or empty string, which stand for the whole value;
     /// `BadIndexRangeInvalid` for a malformed one.
     pub fn of_request(text: Option<&str>) -> Result<Option<Self>, StatusCode> {
         match text {
@@ -82,10 +82,10 @@ impl NumericRange {
         }
     }
 
-    /// The selected part of a value.
+    /// Returns the selected part of a value.
     ///
-    /// Ranges that end behind the value give what there is. `BadIndexRangeNoData` if one begins behind the
-    /// value, if their number does not fit it, or if it has no parts.
+    /// Ranges that end behind the value are shortened. The result is `BadIndexRangeNoData` if a range begins behind
+    /// the value, if the number of ranges does not fit the value, or if the value has no parts.
     pub fn read(&self, value: &Variant) -> Result<Variant, StatusCode> {
         match value {
             Variant::String(text) => {
@@ -107,11 +107,11 @@ impl NumericRange {
         }
     }
 
-    /// Replaces the selected part of `target` by `value`, which has the shape that [`read`](Self::read) gives.
+    /// Replaces the selected part of `target` by `value`, which has the shape of the result of [`read`](Self::read).
     ///
-    /// After an error, `target` is as before: `BadIndexRangeNoData` if the range reaches behind it or does not
-    /// fit it, `BadIndexRangeDataMismatch` if `value` has another size than the range, `BadTypeMismatch` if it
-    /// has another type.
+    /// After an error, `target` is unchanged: `BadIndexRangeNoData` if the range exceeds `target` or does not fit it,
+    /// `BadIndexRangeDataMismatch` if `value` has another size than the range, `BadTypeMismatch` if it has another
+    /// type.
     pub fn write(&self, target: &mut Variant, value: &Variant) -> Result<(), StatusCode> {
         match (target, value) {
             (Variant::String(target), Variant::String(value)) => {
@@ -133,7 +133,7 @@ impl NumericRange {
         }
     }
 
-    /// The range, if there is exactly one.
+    /// Returns the range, if there is exactly one.
     fn only(&self) -> Option<(usize, usize)> {
         match self.ranges.as_slice() {
             [range] => Some(*range),
@@ -141,7 +141,7 @@ impl NumericRange {
         }
     }
 
-    /// The ranges of the dimensions, and the range within each element if there is one more.
+    /// Returns the ranges of the dimensions, and the range within each element if there is one more.
     fn split(&self, array: &Array) -> Result<(Selection, Option<(usize, usize)>), StatusCode> {
         let lengths = array.lengths();
         let textual = matches!(
@@ -209,7 +209,7 @@ impl NumericRange {
             target.elements.assign(selection.indexes(), &value.elements);
             return Ok(());
         };
-        // Change copies first, so that an error in a later element leaves the earlier ones alone.
+        // Copies are changed first, so that an error in a later element leaves the earlier elements unchanged.
         let mut changed = target.elements.select(selection.indexes());
         match (&mut changed, &value.elements) {
             (Elements::String(texts), Elements::String(parts)) => {
@@ -235,12 +235,12 @@ impl NumericRange {
 struct Selection {
     /// Per dimension: first index, number of indexes, distance between neighbours.
     dimensions: Vec<(usize, usize, usize)>,
-    /// Whether a range reaches behind the array.
+    /// True if a range exceeds the array.
     is_cut: bool,
 }
 
 impl Selection {
-    /// `None` if there is not one range per dimension, or if one begins behind its dimension.
+    /// Creates a selection; `None` if there is not one range per dimension, or if one begins behind its dimension.
     fn new(ranges: &[(usize, usize)], lengths: &[u32]) -> Option<Self> {
         if ranges.len() != lengths.len() {
             return None;
@@ -288,7 +288,7 @@ impl Selection {
     }
 }
 
-/// Replaces each element by a part of it, null where there is none; whether there is one at all.
+/// Replaces each element by a part of it, or by null if it has no such part. Returns whether any element has one.
 fn keep<T: Default>(elements: &mut [T], part: impl Fn(&T) -> Option<T>) -> bool {
     let mut any = false;
     for element in elements {
@@ -304,7 +304,7 @@ fn subslice(bytes: &[u8], (first, last): (usize, usize)) -> Option<&[u8]> {
     Some(rest.get(..=last - first).unwrap_or(rest))
 }
 
-/// Characters, not bytes, are counted.
+/// Returns a part of a text. Characters are counted, not bytes.
 fn substring(text: &str, (first, last): (usize, usize)) -> Option<&str> {
     let (start, _) = text.char_indices().nth(first)?;
     let rest = text.get(start..)?;
@@ -341,7 +341,7 @@ fn replace_text(
     if value.as_str().chars().count() != last - first + 1 {
         return Err(StatusCode::BadIndexRangeDataMismatch);
     }
-    // The length of the text in front of the part.
+    // The length in bytes of the text before the part.
     let start: usize = text.chars().take(first).map(char::len_utf8).sum();
     let front = text.get(..start).unwrap_or_default();
     let back = text.get(start + part.len()..).unwrap_or_default();

@@ -30,7 +30,7 @@ impl QualifiedName {
         name: UaString::null(),
     };
 
-    /// A name in a namespace.
+    /// Creates a name in a namespace.
     pub fn new(namespace: u16, name: impl Into<UaString>) -> Self {
         Self {
             namespace,
@@ -38,12 +38,12 @@ impl QualifiedName {
         }
     }
 
-    /// Whether there is no name.
+    /// Returns whether there is no name.
     pub fn is_null(&self) -> bool {
         self.namespace == 0 && self.name.is_empty()
     }
 
-    /// The same, borrowed.
+    /// Returns the same, borrowed.
     #[inline]
     pub fn as_ref(&self) -> QualifiedNameRef<'_> {
         QualifiedNameRef {
@@ -54,7 +54,7 @@ impl QualifiedName {
 }
 
 impl QualifiedNameRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -66,7 +66,7 @@ impl QualifiedNameRef<'_> {
         }
     }
 
-    /// Whether there is no name.
+    /// Returns whether there is no name.
     #[inline]
     pub fn is_null(&self) -> bool {
         self.namespace == 0 && self.name.is_none_or(str::is_empty)
@@ -74,7 +74,7 @@ impl QualifiedNameRef<'_> {
 }
 
 impl From<&str> for QualifiedName {
-    /// A name in namespace 0.
+    /// Returns a name in namespace 0.
     fn from(name: &str) -> Self {
         Self::new(0, name)
     }
@@ -89,7 +89,8 @@ impl From<(u16, &str)> for QualifiedName {
 impl fmt::Display for QualifiedNameRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.unwrap_or_default();
-        // A name that itself looks qualified needs its namespace said, or it would be read back wrongly.
+        // A name that looks like a qualified one is written with its namespace; otherwise it would be read back
+        // wrongly.
         if self.namespace != 0 || split(name).is_some() {
             write!(f, "{}:", self.namespace)?;
         }
@@ -103,14 +104,14 @@ impl fmt::Display for QualifiedName {
     }
 }
 
-/// The digits and the name of a text such as `2:Speed`.
+/// Returns the digits and the name of a text such as `2:Speed`.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (digits, name) = text.split_once(':')?;
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
         .then_some((digits, name))
 }
 
-/// A text such as `99999:Name`, whose namespace index is above 65535.
+/// Error of a text such as `99999:Name`, whose namespace index is above 65535.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a QualifiedName: the namespace index must be from 0 to 65535; expected for example 2:Speed"
@@ -120,7 +121,7 @@ pub struct ParseQualifiedNameError(String);
 impl std::str::FromStr for QualifiedName {
     type Err = ParseQualifiedNameError;
 
-    /// `2:Name`, or `Name` for namespace 0.
+    /// Reads `2:Name`, or `Name` for namespace 0.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match split(text) {
             None => Ok(Self::new(0, text)),

@@ -12,31 +12,31 @@ use crate::generated::status_codes::STATUS_CODES;
 pub struct StatusCode(pub u32);
 
 impl StatusCode {
-    /// Severity and code, without the flag bits (structure changed, semantics changed, info type ...).
+    /// Returns severity and code, without the flag bits (structure changed, semantics changed, info type ...).
     #[inline]
     pub const fn code(self) -> StatusCode {
         StatusCode(self.0 & 0xFFFF_0000)
     }
 
-    /// Severity Good: the operation succeeded, the value may be used.
+    /// Returns whether the severity is Good: the operation succeeded, the value may be used.
     #[inline]
     pub const fn is_good(self) -> bool {
         self.0 >> 30 == 0
     }
 
-    /// Severity Uncertain: the value may be used with care.
+    /// Returns whether the severity is Uncertain: the value may be used with care.
     #[inline]
     pub const fn is_uncertain(self) -> bool {
         self.0 >> 30 == 1
     }
 
-    /// Severity Bad: the operation failed, there is no usable value.
+    /// Returns whether the severity is Bad: the operation failed, there is no usable value.
     #[inline]
     pub const fn is_bad(self) -> bool {
         self.0 >> 31 == 1
     }
 
-    /// The standard's name of the code, whatever its flag bits say.
+    /// Returns the standard's name of the code, regardless of its flag bits.
     pub fn name(self) -> Option<&'static str> {
         let code = self.code().0;
         let index = STATUS_CODES
@@ -45,7 +45,7 @@ impl StatusCode {
         STATUS_CODES.get(index).map(|entry| entry.1)
     }
 
-    /// The code with this name, for example `BadTimeout`.
+    /// Returns the code with this name, for example `BadTimeout`.
     pub fn from_name(name: &str) -> Option<StatusCode> {
         STATUS_CODES
             .iter()

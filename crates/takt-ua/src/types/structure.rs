@@ -1,4 +1,4 @@
-//! What all generated structures have in common.
+//! The common trait of generated structures.
 
 use crate::binary::{Decode, Encode};
 

@@ -2,43 +2,43 @@
 
 use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 
-/// A String: text, or null. Null and the empty text are different values, but [`as_str`](Self::as_str)
-/// gives "" for both.
+/// A String: text, or null. Null and the empty text are different values, but [`as_str`](Self::as_str) returns "" for
+/// both.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct UaString(Option<Box<str>>);
 
 impl UaString {
-    /// The null string.
+    /// Returns the null string.
     #[inline]
     pub const fn null() -> Self {
         Self(None)
     }
 
-    /// Whether this is the null string.
+    /// Returns whether this is the null string.
     #[inline]
     pub const fn is_null(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether there is no text: null or empty.
+    /// Returns whether there is no text: null or empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.as_str().is_empty()
     }
 
-    /// The text, "" for null.
+    /// Returns the text, "" for null.
     #[inline]
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The text, or `None` for null.
+    /// Returns the text, or `None` for null.
     #[inline]
     pub fn as_option(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    /// The text as a `String`, empty for null.
+    /// Returns the text as a `String`, empty for null.
     pub fn into_string(self) -> String {
         self.0.map(String::from).unwrap_or_default()
     }
@@ -126,43 +126,43 @@ impl<'a> Decode<'a> for UaString {
     }
 }
 
-/// A ByteString: octets, or null. Null and empty are different values, but
-/// [`as_bytes`](Self::as_bytes) gives an empty slice for both.
+/// A ByteString: octets, or null. Null and empty are different values, but [`as_bytes`](Self::as_bytes) returns an
+/// empty slice for both.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ByteString(Option<Box<[u8]>>);
 
 impl ByteString {
-    /// The null ByteString.
+    /// Returns the null ByteString.
     #[inline]
     pub const fn null() -> Self {
         Self(None)
     }
 
-    /// Whether this is the null ByteString.
+    /// Returns whether this is the null ByteString.
     #[inline]
     pub const fn is_null(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether there are no octets: null or empty.
+    /// Returns whether there are no octets: null or empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.as_bytes().is_empty()
     }
 
-    /// The octets; none for null.
+    /// Returns the octets; none for null.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The octets, or `None` for null.
+    /// Returns the octets, or `None` for null.
     #[inline]
     pub fn as_option(&self) -> Option<&[u8]> {
         self.0.as_deref()
     }
 
-    /// The octets as a `Vec`, empty for null.
+    /// Returns the octets as a `Vec`, empty for null.
     pub fn into_vec(self) -> Vec<u8> {
         self.0.map(Vec::from).unwrap_or_default()
     }

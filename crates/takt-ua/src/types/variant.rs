@@ -46,7 +46,7 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// The default value of a type: zero, empty, or null (OPC 10000-6, 5.1.2).
+    /// Returns the default value of a type: zero, empty, or null (OPC 10000-6, 5.1.2).
     pub fn default_of(built_in_type: BuiltInType) -> Self {
         use BuiltInType as B;
         match built_in_type {
@@ -78,7 +78,7 @@ impl Variant {
         }
     }
 
-    /// The type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
+    /// Returns the type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
     pub fn built_in_type(&self) -> Option<BuiltInType> {
         use BuiltInType as B;
         Some(match self {
@@ -111,19 +111,19 @@ impl Variant {
         })
     }
 
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     #[inline]
     pub fn is_empty(&self) -> bool {
         matches!(self, Variant::Empty)
     }
 
-    /// Whether this is an array or a matrix.
+    /// Returns whether this is an array or a matrix.
     #[inline]
     pub fn is_array(&self) -> bool {
         matches!(self, Variant::Array(_))
     }
 
-    /// The length of each dimension of an array; `None` for a scalar.
+    /// Returns the length of each dimension of an array; `None` for a scalar.
     pub fn array_dimensions(&self) -> Option<Vec<u32>> {
         match self {
             Variant::Array(array) => Some(array.lengths()),
@@ -160,7 +160,7 @@ impl Variant {
             B::QualifiedName => Variant::QualifiedName(Box::new(decoder.value()?)),
             B::LocalizedText => Variant::LocalizedText(Box::new(decoder.value()?)),
             B::ExtensionObject => Variant::ExtensionObject(Box::new(decoder.value()?)),
-            // These may contain Variants; a boxed value is decoded one level deeper.
+            // These types may contain Variants; a boxed value is decoded one level deeper.
             B::DataValue => Variant::DataValue(decoder.value()?),
             B::DiagnosticInfo => Variant::DiagnosticInfo(decoder.value()?),
             B::Variant => {
@@ -211,7 +211,7 @@ pub(super) fn mask_type(
 ) -> Result<Option<BuiltInType>, DecodeError> {
     let id = mask & !(ARRAY | DIMENSIONS);
     let dimensions_without_array = mask & (ARRAY | DIMENSIONS) == DIMENSIONS;
-    // A single Variant within a Variant is not allowed, an array of them is.
+    // A single Variant within a Variant is not allowed; an array of Variants is.
     let directly_nested = id == BuiltInType::Variant as u8 && mask & ARRAY == 0;
     let built_in_type = match id {
         0 if mask == 0 => return Ok(None),

@@ -6,7 +6,7 @@ use super::{
     XmlElement,
 };
 
-/// A Variant holds another type than was asked for.
+/// Error of a Variant that holds another type than requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {}, found {}", Shape(*.expected, *.expected_array), Shape(*.found, *.found_array))]
 pub struct WrongType {
@@ -55,7 +55,7 @@ impl WrongType {
         }
     }
 
-    /// What a peer is told.
+    /// Returns the StatusCode for the peer.
     pub fn status_code(&self) -> StatusCode {
         StatusCode::BadTypeMismatch
     }
@@ -183,7 +183,7 @@ impl From<Elements> for Variant {
 }
 
 impl Variant {
-    /// The value of a number (SByte to Double) as a Double, rounded where an Int64 or UInt64 has more digits.
+    /// Returns the value of a number (SByte to Double) as a Double, rounded where an Int64 or UInt64 has more digits.
     #[allow(clippy::cast_precision_loss, reason = "documented")]
     pub fn as_f64(&self) -> Option<f64> {
         Some(match self {
@@ -201,7 +201,7 @@ impl Variant {
         })
     }
 
-    /// The value of a number that is whole and fits an Int64.
+    /// Returns the value of a number that is whole and fits an Int64.
     pub fn as_i64(&self) -> Option<i64> {
         /// 2^63, the first Double that is too large.
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
@@ -226,7 +226,7 @@ impl Variant {
         }
     }
 
-    /// The value of a Boolean.
+    /// Returns the value of a Boolean.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Variant::Boolean(value) => Some(*value),
@@ -234,7 +234,7 @@ impl Variant {
         }
     }
 
-    /// The text of a String that is not null.
+    /// Returns the text of a String that is not null.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Variant::String(text) => text.as_option(),
@@ -242,7 +242,7 @@ impl Variant {
         }
     }
 
-    /// The array, if it is one.
+    /// Returns the array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Variant::Array(array) => Some(array),

@@ -1,4 +1,4 @@
-//! Borrowed Variants: what a request is read through and a response is written from, without allocating.
+//! Borrowed Variants, with which requests are read and responses are written without allocating.
 
 use super::array::ARRAY;
 use super::variant::mask_type;
@@ -11,7 +11,7 @@ use crate::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoded, Encoder,
 };
 
-/// A borrowed [`Variant`]. What can contain Variants again stays in its encoded form.
+/// A borrowed [`Variant`]. Types that can contain Variants stay encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[allow(missing_docs, reason = "the names are those of the built-in types")]
 pub enum VariantRef<'a> {
@@ -47,7 +47,7 @@ pub enum VariantRef<'a> {
 }
 
 impl<'a> VariantRef<'a> {
-    /// The type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
+    /// Returns the type of the value, or of the array's elements; `None` for [`Empty`](Self::Empty).
     #[inline]
     pub fn built_in_type(&self) -> Option<BuiltInType> {
         use BuiltInType as B;
@@ -81,19 +81,19 @@ impl<'a> VariantRef<'a> {
         })
     }
 
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     #[inline]
     pub fn is_empty(&self) -> bool {
         matches!(self, VariantRef::Empty)
     }
 
-    /// Whether this is an array or a matrix.
+    /// Returns whether this is an array or a matrix.
     #[inline]
     pub fn is_array(&self) -> bool {
         matches!(self, VariantRef::Array(_))
     }
 
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -123,7 +123,7 @@ impl<'a> VariantRef<'a> {
             VariantRef::QualifiedName(value) => value.to_owned().into(),
             VariantRef::LocalizedText(value) => value.to_owned().into(),
             VariantRef::ExtensionObject(value) => value.to_owned().into(),
-            // Both were checked when the Variant was decoded, so they are always there.
+            // Both were checked when the Variant was decoded, so they always decode.
             VariantRef::DataValue(value) => value.get().unwrap_or_default().to_owned().into(),
             VariantRef::DiagnosticInfo(value) => value.get().unwrap_or_default().into(),
             VariantRef::Array(array) => array.to_owned().into(),

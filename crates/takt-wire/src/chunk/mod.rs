@@ -95,7 +95,7 @@ impl<'a> ChunkRef<'a> {
         Ok(chunk)
     }
 
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -111,7 +111,7 @@ impl<'a> ChunkRef<'a> {
         }
     }
 
-    /// Whether this is the last part of the payload.
+    /// Returns whether this is the last part of the payload.
     pub fn is_last(&self) -> bool {
         self.chunk_offset as usize + self.chunk_data.len() == self.total_size as usize
     }

@@ -162,7 +162,7 @@ impl ChunkReassembler {
         }
     }
 
-    /// The index of the payload that a chunk belongs to.
+    /// Returns the index of the payload that a chunk belongs to.
     fn find_or_begin(
         &mut self,
         message: &NetworkMessageRef<'_>,
@@ -187,7 +187,7 @@ impl ChunkReassembler {
             if found == current {
                 return Ok(index);
             }
-            // Numbers wrap; the newer one is less than half of them ahead (7.2.3).
+            // Numbers wrap; the newer one is less than half of them ahead (OPC 10000-14, 7.2.3).
             if found.wrapping_sub(current) > u16::MAX / 2 {
                 return Err(ReassemblyError::Stale { found, current });
             }
@@ -219,7 +219,7 @@ impl ChunkReassembler {
         Ok(self.partials.len() - 1)
     }
 
-    /// Bytes of the payloads that are not complete.
+    /// Returns the number of bytes of the payloads that are not complete.
     pub fn memory(&self) -> usize {
         self.partials
             .iter()

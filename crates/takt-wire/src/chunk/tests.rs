@@ -22,7 +22,7 @@ fn long(publisher: u8, sequence_number: u16) -> NetworkMessage {
     )
 }
 
-/// The NetworkMessages that a long one is sent as.
+/// Returns the NetworkMessages that a long one is sent as.
 fn messages(long: &NetworkMessage, size: usize) -> Vec<Vec<u8>> {
     let chunks = ChunkWriter::new(long, size, 0).unwrap();
     let expected = chunks.len();

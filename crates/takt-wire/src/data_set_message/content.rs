@@ -8,20 +8,21 @@ use super::{DeltaFields, Fields};
 /// The kinds of DataSetMessages. What the standard forbids, such as RawData fields in a delta frame, cannot be said.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum DataSetContent {
-    /// The message holds a place: nothing in it is valid, not even its header (7.2.4.5.4, bit 0 of DataSetFlags1).
+    /// The message holds a place: nothing in it is valid, not even its header (OPC 10000-14, 7.2.4.5.4, bit 0 of
+    /// DataSetFlags1).
     #[default]
     Invalid,
-    /// All fields of the DataSet (7.2.4.5.5). Without fields, a heartbeat.
+    /// All fields of the DataSet (OPC 10000-14, 7.2.4.5.5). Without fields, a heartbeat.
     KeyFrame(Fields),
-    /// The fields that changed (7.2.4.5.6).
+    /// The fields that changed (OPC 10000-14, 7.2.4.5.6).
     DeltaFrame(DeltaFields),
-    /// The fields of an event (7.2.4.5.7).
+    /// The fields of an event (OPC 10000-14, 7.2.4.5.7).
     Event(Vec<Variant>),
-    /// Nothing happened (7.2.4.5.8).
+    /// Nothing happened (OPC 10000-14, 7.2.4.5.8).
     KeepAlive,
-    /// A Requestor wants something to be done (7.2.4.5.9).
+    /// A Requestor wants something to be done (OPC 10000-14, 7.2.4.5.9).
     ActionRequest(Action),
-    /// What a Responder says to that (7.2.4.5.10).
+    /// What a Responder says to that (OPC 10000-14, 7.2.4.5.10).
     ActionResponse(Action),
 }
 

@@ -27,7 +27,7 @@ impl DataSetMessage {
             return Ok(());
         }
         if encoder.position() - start > configured {
-            // 6.3.1.3.3: the place of the message is kept, its content is not valid.
+            // OPC 10000-14, 6.3.1.3.3: the place of the message is kept, its content is not valid.
             encoder.truncate(start);
             encoder.u8(0)?;
         }

@@ -3,7 +3,7 @@
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, ListRef};
 use takt_ua::{DataValue, DataValueRef, Variant, VariantRef};
 
-/// Fields of a key frame, in the order of the metadata (7.2.4.5.5).
+/// Fields of a key frame, in the order of the metadata (OPC 10000-14, 7.2.4.5.5).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fields {
     /// Values that say their type. A StatusCode in place of the value says that it is bad, a DataValue that it is
@@ -15,7 +15,7 @@ pub enum Fields {
     RawData(Vec<u8>),
 }
 
-/// Fields of a delta frame (7.2.4.5.6).
+/// Fields of a delta frame (OPC 10000-14, 7.2.4.5.6).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeltaFields {
     /// Values that say their type.
@@ -34,7 +34,7 @@ pub struct DeltaField<T> {
 }
 
 impl<T> DeltaField<T> {
-    /// The new value of the field with this index.
+    /// Creates the new value of the field with this index.
     pub fn new(field_index: u16, field_value: impl Into<T>) -> Self {
         Self {
             field_index,
@@ -87,7 +87,7 @@ pub enum DeltaFieldsRef<'a> {
 }
 
 impl FieldsRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -106,7 +106,7 @@ impl FieldsRef<'_> {
 }
 
 impl<'a> DeltaFieldsRef<'a> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -130,7 +130,7 @@ impl<'a> DeltaFieldsRef<'a> {
         }
     }
 
-    /// Whether a FieldIndex is there twice.
+    /// Returns whether a FieldIndex is there twice.
     pub(super) fn has_duplicates(&self) -> bool {
         match self {
             Self::Variant(fields) => duplicates(fields.iter().map(|field| field.field_index)),
@@ -139,7 +139,7 @@ impl<'a> DeltaFieldsRef<'a> {
     }
 }
 
-/// Whether an index is there twice. Ascending ones, which is what Publishers send, are seen at once.
+/// Returns whether an index is there twice. Ascending ones, which is what Publishers send, are seen at once.
 pub(super) fn duplicates(indexes: impl Iterator<Item = u16> + Clone) -> bool {
     let ascending = indexes
         .clone()

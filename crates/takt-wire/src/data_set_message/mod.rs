@@ -13,7 +13,7 @@ pub use content::{Action, ActionFields, DataSetContent};
 pub use fields::{DeltaField, DeltaFields, DeltaFieldsRef, Fields, FieldsRef};
 pub use view::{ActionFieldsRef, ActionRef, DataSetContentRef, DataSetMessageRef};
 
-/// The values of one DataSet at one time, with the header fields of 7.2.4.5.4.
+/// The values of one DataSet at one time, with the header fields of OPC 10000-14, 7.2.4.5.4.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataSetMessage {
     /// Which DataSetWriter of the Publisher made it. In UADP it stands in the PayloadHeader of the NetworkMessage,
@@ -32,14 +32,14 @@ pub struct DataSetMessage {
     /// Minor version of the metadata: a VersionTime.
     pub minor_version: Option<u32>,
     /// Size in bytes that the message is padded to; 0 for no padding. One that would be larger is sent as invalid
-    /// (6.3.1.3.3).
+    /// (OPC 10000-14, 6.3.1.3.3).
     pub configured_size: u16,
     /// What the message is, and its fields.
     pub content: DataSetContent,
 }
 
 impl DataSetMessage {
-    /// A message without header fields.
+    /// Creates a message without header fields.
     pub fn new(content: DataSetContent) -> Self {
         Self {
             content,

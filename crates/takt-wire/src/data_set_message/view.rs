@@ -185,7 +185,7 @@ impl<'a> DataSetMessageRef<'a> {
         Ok(message)
     }
 
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -216,7 +216,7 @@ fn reserved(offset: usize, field: &'static str, value: u8) -> WireError {
     )
 }
 
-/// The size that a message was padded to; 0 without padding, and for one that no ConfiguredSize can name.
+/// Returns the size that a message was padded to; 0 without padding, and for one that no ConfiguredSize can name.
 fn padded_size(size: usize, padding: usize) -> u16 {
     match padding {
         0 => 0,
@@ -277,7 +277,7 @@ fn variants<'a>(fields: &ListRef<'a, VariantRef<'a>>) -> Vec<takt_ua::Variant> {
 }
 
 impl DataSetContentRef<'_> {
-    /// Whether this is an Action request or response; `invalid` is for messages that nobody can tell of.
+    /// Returns whether this is an Action request or response; `invalid` is for messages that nobody can tell of.
     pub(crate) fn action(&self, invalid: Option<bool>) -> Option<bool> {
         match self {
             Self::ActionRequest(_) => Some(true),
@@ -287,7 +287,7 @@ impl DataSetContentRef<'_> {
         }
     }
 
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"
@@ -306,7 +306,7 @@ impl DataSetContentRef<'_> {
 }
 
 impl ActionRef<'_> {
-    /// The same, owned.
+    /// Returns the same, owned.
     #[allow(
         clippy::wrong_self_convention,
         reason = "taking self by reference keeps ToOwned out of the way"

@@ -37,23 +37,23 @@ pub struct DiscoveryAnnouncement {
 /// The types of announcements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnnouncementContent {
-    /// The OPC UA Endpoints of the Publisher (7.2.4.6.6).
+    /// The OPC UA Endpoints of the Publisher (OPC 10000-14, 7.2.4.6.6).
     PublisherEndpoints {
         /// The Endpoints.
         endpoints: Vec<EndpointDescription>,
-        /// Whether the Publisher can tell them.
+        /// True if the Publisher can tell them.
         status_code: StatusCode,
     },
-    /// What a DataSetWriter sends (7.2.4.6.4).
+    /// What a DataSetWriter sends (OPC 10000-14, 7.2.4.6.4).
     DataSetMetaData {
         /// The DataSetWriter.
         data_set_writer_id: u16,
         /// Its metadata.
         meta_data: Box<DataSetMetaDataType>,
-        /// Whether the Publisher can tell it.
+        /// True if the Publisher can tell it.
         status_code: StatusCode,
     },
-    /// How DataSetWriters of a WriterGroup are configured (7.2.4.6.9).
+    /// How DataSetWriters of a WriterGroup are configured (OPC 10000-14, 7.2.4.6.9).
     DataSetWriterConfiguration {
         /// The DataSetWriters.
         data_set_writer_ids: Vec<u16>,
@@ -62,13 +62,13 @@ pub enum AnnouncementContent {
         /// For each DataSetWriter, whether the Publisher can tell.
         status_codes: Vec<StatusCode>,
     },
-    /// The PubSubConnections of the Publisher, without ReaderGroups (7.2.4.6.8).
+    /// The PubSubConnections of the Publisher, without ReaderGroups (OPC 10000-14, 7.2.4.6.8).
     PubSubConnections(Vec<PubSubConnectionDataType>),
-    /// What the application is, or how it is (7.2.4.6.3).
+    /// What the application is, or how it is (OPC 10000-14, 7.2.4.6.3).
     ApplicationInformation(ApplicationInformation),
-    /// The PubSubConnections with DataSetWriters for Actions, without ReaderGroups (7.2.4.6.10).
+    /// The PubSubConnections with DataSetWriters for Actions, without ReaderGroups (OPC 10000-14, 7.2.4.6.10).
     ActionResponder(Vec<PubSubConnectionDataType>),
-    /// Which Actions a DataSetWriter offers (7.2.4.6.11).
+    /// Which Actions a DataSetWriter offers (OPC 10000-14, 7.2.4.6.11).
     ActionMetaData {
         /// The DataSetWriter.
         data_set_writer_id: u16,
@@ -86,14 +86,14 @@ pub enum AnnouncementContent {
 /// What an application says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ApplicationInformation {
-    /// What it is (7.2.4.6.5).
+    /// What it is (OPC 10000-14, 7.2.4.6.5).
     ApplicationDescription {
         /// Names, URIs, addresses.
         application_description: Box<ApplicationDescription>,
         /// Identifiers of its capabilities, see OPC 10000-12.
         capabilities: Vec<UaString>,
     },
-    /// The state of the PubSubConnection (7.2.4.6.7).
+    /// The state of the PubSubConnection (OPC 10000-14, 7.2.4.6.7).
     Status {
         /// The state.
         status: PubSubState,

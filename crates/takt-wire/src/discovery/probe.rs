@@ -33,16 +33,16 @@ pub enum DiscoveryProbe {
     WriterGroupConfiguration {
         /// The WriterGroup.
         writer_group_id: u16,
-        /// Whether its DataSetWriters are wanted, too.
+        /// True if its DataSetWriters are wanted, too.
         include_data_set_writers: bool,
     },
     /// The PubSubConnections of the Publisher.
     PubSubConnections {
         /// Those with these transport profiles; all, if there are none.
         transport_profile_uris: Vec<UaString>,
-        /// Whether their WriterGroups are wanted, too.
+        /// True if their WriterGroups are wanted, too.
         include_writer_groups: bool,
-        /// Whether the WriterGroups' DataSetWriters are wanted, too.
+        /// True if the WriterGroups' DataSetWriters are wanted, too.
         include_data_set_writers: bool,
     },
     /// Which applications there are. The PublisherId of the message is null.

@@ -276,7 +276,7 @@ fn variant_place(value: &Variant, offset: usize) -> Result<FieldPlace, &'static 
     })
 }
 
-/// The members of a DataValue, in the order of their encoding (OPC 10000-6, 5.2.2.17).
+/// Returns the members of a DataValue, in the order of their encoding (OPC 10000-6, 5.2.2.17).
 fn data_value_place(value: &DataValue, offset: usize) -> Result<FieldPlace, &'static str> {
     let variant = value.value.as_ref().ok_or("a DataValue without a value")?;
     let mut place = variant_place(variant, offset + 1)?;

@@ -75,7 +75,7 @@ impl FixedMessage {
         })
     }
 
-    /// The message as it is now; not encrypted, not signed.
+    /// Returns the message as it is now; not encrypted, not signed.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -87,7 +87,7 @@ impl FixedMessage {
         &self.layout.security
     }
 
-    /// A reader of messages of this layout.
+    /// Returns a reader of messages of this layout.
     pub fn reader(&self) -> FixedMessageReader {
         FixedMessageReader::of(self.layout.clone(), self.bytes.clone())
     }
@@ -118,9 +118,9 @@ impl FixedMessage {
         }
     }
 
-    /// Stores a field of any type. Says `false` if the value does not fit the layout: it is of another type, or an array
-    /// of another length. Then the message has to go through the general encoder, and the field is undefined until it
-    /// is stored again.
+    /// Stores a field of any type. Says `false` if the value does not fit the layout: it is of another type, or an
+    /// array of another length. Then the message has to go through the general encoder, and the field is undefined
+    /// until it is stored again.
     pub fn store_variant(
         &mut self,
         data_set_message: usize,
@@ -277,7 +277,7 @@ fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool
     }
 }
 
-/// The StatusCode of the upper 16 bits.
+/// Returns the StatusCode of the upper 16 bits.
 fn upper_status(upper: u16) -> StatusCode {
     StatusCode(u32::from(upper) << 16)
 }

@@ -55,8 +55,8 @@ impl FixedMessageReader {
         self.layout.slots(data_set_message, fields)
     }
 
-    /// The message, if it has the layout; else it is for the general decoder. Zeros may follow it, with which short
-    /// Ethernet frames are padded, unless it is signed.
+    /// Returns the message, if it has the layout; else it is for the general decoder. Zeros may follow it, with which
+    /// short Ethernet frames are padded, unless it is signed.
     #[inline]
     pub fn read<'a>(&'a self, bytes: &'a [u8]) -> Option<FixedMessageRef<'a>> {
         let (bytes, padding) = bytes.split_at_checked(self.template.len())?;
@@ -71,8 +71,8 @@ impl FixedMessageReader {
     }
 }
 
-/// Whether all bytes are the same that are marked as constant. Without a branch for each, so that the compiler makes
-/// wide instructions of it.
+/// Returns whether all bytes are the same that are marked as constant. Without a branch for each, so that the
+/// compiler makes wide instructions of it.
 #[inline]
 fn same(bytes: &[u8], template: &[u8], constant: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -101,14 +101,14 @@ impl<'a> FixedMessageRef<'a> {
         self.load(slot.offset).unwrap_or_default()
     }
 
-    /// A field as it stands in the message: an array without its length, as RawData the whole field.
+    /// Returns a field as it stands in the message: an array without its length, as RawData the whole field.
     #[inline]
     pub fn encoded(&self, data_set_message: usize, field: usize) -> Option<&'a [u8]> {
         let place = self.layout.field(data_set_message, field)?;
         self.bytes.get(place.value.clone())
     }
 
-    /// An array, if the field is one that is encoded as Variant or DataValue.
+    /// Returns an array, if the field is one that is encoded as Variant or DataValue.
     #[inline]
     pub fn array(&self, data_set_message: usize, field: usize) -> Option<ArrayRef<'a>> {
         let place = self.layout.field(data_set_message, field)?;
@@ -121,7 +121,7 @@ impl<'a> FixedMessageRef<'a> {
         }
     }
 
-    /// A field of any type, owned. `None` if there is no such field, or if RawData has a length that cannot be.
+    /// Returns a field of any type, owned. `None` if there is no such field, or if RawData has a length that cannot be.
     pub fn variant(&self, data_set_message: usize, field: usize) -> Option<Variant> {
         let place = self.layout.field(data_set_message, field)?;
         let bytes = self.bytes.get(place.value.clone())?;

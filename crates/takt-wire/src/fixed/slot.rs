@@ -16,8 +16,8 @@ pub struct Slot<T> {
     value: PhantomData<T>,
 }
 
-/// Where the values of consecutive fields of one type are, at equal distances. They are stored and read at once, which takes a
-/// fraction of the time of as many [`Slot`]s.
+/// Where the values of consecutive fields of one type are, at equal distances. They are stored and read at once,
+/// which takes a fraction of the time of as many [`Slot`]s.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SlotSeries<T> {
     first: usize,
@@ -69,7 +69,7 @@ impl<T> Clone for SlotSeries<T> {
 impl<T> Copy for SlotSeries<T> {}
 
 impl<T: FixedValue> SlotSeries<T> {
-    /// The bytes of the message from the first value to the end of the last one.
+    /// Returns the bytes of the message from the first value to the end of the last one.
     #[inline]
     fn range(&self) -> Range<usize> {
         let length = match self.count {
@@ -90,7 +90,8 @@ impl FixedMessage {
         self.layout.slots(data_set_message, fields)
     }
 
-    /// Stores the values of consecutive fields; says `false`, and changes nothing, if there are more or fewer values than fields.
+    /// Stores the values of consecutive fields; says `false`, and changes nothing, if there are more or fewer values
+    /// than fields.
     #[inline]
     pub fn store_all<T: FixedValue>(&mut self, slots: SlotSeries<T>, values: &[T]) -> bool {
         let target = self.bytes.get_mut(slots.range());
@@ -138,7 +139,8 @@ impl FixedMessageRef<'_> {
         self.layout.scalar_place(data_set_message, field)
     }
 
-    /// Reads a value as the lower bytes of a number, little-endian; 0 for a place of another layout that lies outside of this one.
+    /// Reads a value as the lower bytes of a number, little-endian; 0 for a place of another layout that lies outside
+    /// of this one.
     #[inline]
     pub fn get_scalar(&self, place: ScalarPlace) -> u64 {
         let Some(source) = self.bytes.get(place.offset..) else {
@@ -152,7 +154,8 @@ impl FixedMessageRef<'_> {
         }
     }
 
-    /// Reads the values of consecutive fields; says `false`, and reads nothing, if there are more or fewer fields than places.
+    /// Reads the values of consecutive fields; says `false`, and reads nothing, if there are more or fewer fields
+    /// than places.
     #[inline]
     pub fn get_all<T: FixedValue>(&self, slots: SlotSeries<T>, values: &mut [T]) -> bool {
         let source = self.bytes.get(slots.range());
@@ -222,7 +225,7 @@ impl FixedLayout {
     }
 }
 
-/// The type of a field that is one value of a fixed size.
+/// Returns the type of a field that is one value of a fixed size.
 fn scalar_type(place: &FieldPlace) -> Option<BuiltInType> {
     match &place.kind {
         FieldKind::Scalar(built_in_type) => Some(*built_in_type),

@@ -1,4 +1,4 @@
-//! Requests for Actions, and responses to them (7.2.5.6).
+//! Requests for Actions, and responses to them (OPC 10000-14, 7.2.5.6).
 
 use serde_json::{Map, Value};
 use takt_ua::enumerations::ActionState;
@@ -9,7 +9,7 @@ use takt_ua::{BuiltInType, ByteString, DateTime, StatusCode, UaString};
 use super::header::{Fields, Writer};
 use super::{JsonMessageError, JsonMessageErrorKind, JsonPayload};
 
-/// Whether Actions are requested or answered.
+/// True if Actions are requested or answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonActionKind {
     /// `ua-action-request`: a Requestor wants something to be done.
@@ -27,10 +27,10 @@ impl JsonActionKind {
     }
 }
 
-/// A NetworkMessage of requests or responses (7.2.5.6.1). Null texts are missing.
+/// A NetworkMessage of requests or responses (OPC 10000-14, 7.2.5.6.1). Null texts are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonActionMessage {
-    /// Whether these are requests or responses.
+    /// True if these are requests or responses.
     pub kind: JsonActionKind,
     /// Unique for each message.
     pub message_id: UaString,
@@ -50,7 +50,7 @@ pub struct JsonActionMessage {
     pub messages: Vec<JsonAction>,
 }
 
-/// A request or a response (7.2.5.6.2 and 7.2.5.6.3).
+/// A request or a response (OPC 10000-14, 7.2.5.6.2 and 7.2.5.6.3).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonAction {
     /// The DataSetWriter of the Responder.

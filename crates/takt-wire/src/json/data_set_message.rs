@@ -1,4 +1,4 @@
-//! DataSetMessages (7.2.5.4).
+//! DataSetMessages (OPC 10000-14, 7.2.5.4).
 
 use serde_json::{Map, Value};
 use takt_ua::structures::ConfigurationVersionDataType;
@@ -101,7 +101,7 @@ impl JsonDataSetMessage {
         }
     }
 
-    /// Whether an object looks like a DataSetMessage with a header, and not like its fields alone.
+    /// Returns whether an object looks like a DataSetMessage with a header, and not like its fields alone.
     pub(super) fn has_header(object: &Map<String, Value>) -> bool {
         let known = |name: &String| HEADER.contains(&name.as_str());
         match object.get("Payload") {

@@ -1,4 +1,4 @@
-//! What a Publisher says of itself (7.2.5.5).
+//! What a Publisher says of itself (OPC 10000-14, 7.2.5.5).
 
 use serde_json::Value;
 use takt_ua::enumerations::PubSubState;
@@ -28,7 +28,7 @@ pub struct JsonDiscoveryMessage {
 /// What a discovery message says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JsonDiscoveryContent {
-    /// `ua-metadata`: what the DataSetMessages of a DataSetWriter contain (7.2.5.5.2).
+    /// `ua-metadata`: what the DataSetMessages of a DataSetWriter contain (OPC 10000-14, 7.2.5.5.2).
     DataSetMetaData {
         /// The DataSetWriter, unique within the Publisher. None, if others say it by a name.
         data_set_writer_id: Option<u16>,
@@ -39,27 +39,27 @@ pub enum JsonDiscoveryContent {
         /// The metadata.
         meta_data: DataSetMetaDataType,
     },
-    /// `ua-application`: what the application is (7.2.5.5.3).
+    /// `ua-application`: what the application is (OPC 10000-14, 7.2.5.5.3).
     ApplicationDescription {
         /// The application.
         description: ApplicationDescription,
         /// What it can do, in the words of OPC 10000-12.
         server_capabilities: Vec<UaString>,
     },
-    /// `ua-endpoints`: where its server is (7.2.5.5.4).
+    /// `ua-endpoints`: where its server is (OPC 10000-14, 7.2.5.5.4).
     ServerEndpoints(Vec<EndpointDescription>),
-    /// `ua-status`: how the PubSubConnection is (7.2.5.5.5).
+    /// `ua-status`: how the PubSubConnection is (OPC 10000-14, 7.2.5.5.5).
     Status {
-        /// Whether the message is sent regularly.
+        /// True if the message is sent regularly.
         is_cyclic: bool,
         /// The state.
         status: PubSubState,
         /// When the next message is sent at the latest, if they are sent regularly.
         next_report_time: Option<DateTime>,
     },
-    /// `ua-connection`: how the PubSubConnection is configured (7.2.5.5.6).
+    /// `ua-connection`: how the PubSubConnection is configured (OPC 10000-14, 7.2.5.5.6).
     PubSubConnection(PubSubConnectionDataType),
-    /// `ua-action-metadata`: Actions that can be requested (7.2.5.5.7).
+    /// `ua-action-metadata`: Actions that can be requested (OPC 10000-14, 7.2.5.5.7).
     ActionMetaData {
         /// The DataSetWriter of the responses.
         data_set_writer_id: Option<u16>,
@@ -74,7 +74,7 @@ pub enum JsonDiscoveryContent {
         /// The Methods that the targets are, if they are Methods.
         action_methods: Vec<ActionMethodDataType>,
     },
-    /// `ua-action-responder`: how the connection for Actions is configured (7.2.5.5.8).
+    /// `ua-action-responder`: how the connection for Actions is configured (OPC 10000-14, 7.2.5.5.8).
     ActionResponder(PubSubConnectionDataType),
 }
 

@@ -73,7 +73,7 @@ impl JsonMessageError {
         }
     }
 
-    /// The corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match &self.kind {
             JsonMessageErrorKind::Value(error) => error.status_code(),

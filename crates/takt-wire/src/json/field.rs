@@ -16,7 +16,7 @@ pub struct JsonField {
 }
 
 impl JsonField {
-    /// A field with a value of quality Good.
+    /// Creates a field with a value of quality Good.
     pub fn new(name: impl Into<String>, value: impl Into<Variant>) -> Self {
         Self {
             name: name.into(),
@@ -25,7 +25,7 @@ impl JsonField {
     }
 }
 
-/// What a field consists of (6.2.4.2).
+/// What a field consists of (OPC 10000-14, 6.2.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JsonFieldContent {
     /// The value alone. A bad status takes its place, and with an uncertain one the field is a DataValue.
@@ -35,7 +35,7 @@ pub enum JsonFieldContent {
     DataValue,
 }
 
-/// How fields are written (7.2.5.4, Table 112).
+/// How fields are written (OPC 10000-14, 7.2.5.4, Table 112).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonFieldEncoding {
     /// The JSON DataEncoding. Verbose fields do not say the type that is in the metadata; those of RawData never do.
@@ -83,7 +83,7 @@ impl JsonFieldEncoding {
         }
     }
 
-    /// The value of a field as it stands in a Payload.
+    /// Returns the value of a field as it stands in a Payload.
     pub(super) fn encode(
         self,
         value: &DataValue,
@@ -129,7 +129,7 @@ impl JsonFieldEncoding {
     }
 }
 
-/// The value without its type, if that may be left out: because the metadata says it, or because it is RawData.
+/// Returns the value without its type, if that may be left out: because the metadata says it, or because it is RawData.
 fn bare(
     encoder: &JsonEncoder<'_>,
     value: &Variant,

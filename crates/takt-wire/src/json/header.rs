@@ -6,7 +6,7 @@ use takt_ua::{BuiltInType, DateTime, Structure, UaString, Variant};
 
 use super::{JsonMessageError, JsonMessageErrorKind};
 
-/// Headers and discovery messages are compact (7.2.5.3, 7.2.5.5).
+/// Headers and discovery messages are compact (OPC 10000-14, 7.2.5.3, 7.2.5.5).
 pub(super) const ENCODING: JsonEncoding = JsonEncoding::Compact;
 
 /// An object that fields are read from.
@@ -27,7 +27,7 @@ impl<'a> Fields<'a> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// A field of a built-in type.
+    /// Reads a field of a built-in type.
     pub(super) fn optional<T: TryFrom<Variant>>(
         &self,
         name: &str,
@@ -45,7 +45,7 @@ impl<'a> Fields<'a> {
             .map_err(|error| error.in_field(name))
     }
 
-    /// A text; a number is taken as one, because PublisherIds may be numbers.
+    /// Reads a text; a number is taken as one, because PublisherIds may be numbers.
     pub(super) fn text(&self, name: &str) -> Result<UaString, JsonMessageError> {
         match self.get(name) {
             None => Ok(UaString::null()),
@@ -55,14 +55,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A moment; the first one if it is missing.
+    /// Reads a moment; the first one if it is missing.
     pub(super) fn time(&self, name: &str) -> Result<DateTime, JsonMessageError> {
         Ok(self
             .optional(name, BuiltInType::DateTime)?
             .unwrap_or_default())
     }
 
-    /// A moment that may be missing; the null DateTime says no more than a missing one.
+    /// Reads a moment that may be missing; the null DateTime says no more than a missing one.
     pub(super) fn optional_time(&self, name: &str) -> Result<Option<DateTime>, JsonMessageError> {
         let time: Option<DateTime> = self.optional(name, BuiltInType::DateTime)?;
         Ok(time.filter(|time| !time.is_null()))
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
         self.optional(name, BuiltInType::UInt32)
     }
 
-    /// A structure that may be missing.
+    /// Returns a structure that may be missing.
     pub(super) fn structure<T: Structure>(
         &self,
         name: &str,
@@ -83,13 +83,13 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// A structure that must be there.
+    /// Reads a structure that must be there.
     pub(super) fn required<T: Structure>(&self, name: &'static str) -> Result<T, JsonMessageError> {
         let missing = || JsonMessageError::new(JsonMessageErrorKind::MissingField(name));
         self.structure(name)?.ok_or_else(missing)
     }
 
-    /// An array of structures; empty if it is missing.
+    /// Reads an array of structures; empty if it is missing.
     pub(super) fn structures<T: Structure>(&self, name: &str) -> Result<Vec<T>, JsonMessageError> {
         let decoder = JsonDecoder::new(JsonContext::default());
         self.array(name)?
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// An array; empty if it is missing.
+    /// Reads an array; empty if it is missing.
     pub(super) fn array(&self, name: &str) -> Result<&'a [Value], JsonMessageError> {
         match self.get(name) {
             None => Ok(&[]),
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An array of texts; empty if it is missing.
+    /// Reads an array of texts; empty if it is missing.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<UaString>, JsonMessageError> {
         let texts = self.array(name)?.iter().enumerate();
         let text = |(index, value): (usize, &Value)| match value {
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
         texts.map(text).collect()
     }
 
-    /// A DataSetWriterId. It is a number, but version 1.04 has a text, which need not be one: then it is a name.
+    /// Reads a DataSetWriterId. It is a number, but version 1.04 has a text, which need not be one: then it is a name.
     pub(super) fn writer_id(&self) -> Result<(Option<u16>, UaString), JsonMessageError> {
         let name = self.text("DataSetWriterName")?;
         let id = self.optional("DataSetWriterId", BuiltInType::UInt16);

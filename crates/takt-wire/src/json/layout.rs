@@ -1,8 +1,8 @@
-//! Which headers a message has (6.3.2.1.1).
+//! Which headers a message has (OPC 10000-14, 6.3.2.1.1).
 
 use takt_ua::enumerations::JsonNetworkMessageContentMask as Mask;
 
-/// Which headers a message has, and whether it has one DataSetMessage or an array of them (7.2.5.3).
+/// Which headers a message has, and whether it has one DataSetMessage or an array of them (OPC 10000-14, 7.2.5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonLayout {
     /// There is a NetworkMessage header.

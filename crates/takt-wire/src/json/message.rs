@@ -8,7 +8,7 @@ use super::{
     JsonNetworkMessage,
 };
 
-/// A JSON NetworkMessage of any MessageType (7.2.5.1).
+/// A JSON NetworkMessage of any MessageType (OPC 10000-14, 7.2.5.1).
 #[derive(Debug, Clone, PartialEq)]
 pub enum JsonMessage {
     /// DataSetMessages: `ua-data`, or no header at all.
@@ -53,7 +53,7 @@ impl JsonMessage {
         JsonNetworkMessage::decode(value, layout).map(Self::Data)
     }
 
-    /// The text of the message, without line breaks.
+    /// Returns the text of the message, without line breaks.
     pub fn encode(&self) -> Result<String, JsonMessageError> {
         let value = match self {
             Self::Data(message) => message.encode()?,
@@ -64,7 +64,7 @@ impl JsonMessage {
     }
 }
 
-/// The MessageType of a NetworkMessage. DataSetMessages have one too, and payloads without headers may.
+/// Returns the MessageType of a NetworkMessage. DataSetMessages have one too, and payloads without headers may.
 fn message_type(value: &Value) -> Option<&str> {
     let object = value.as_object()?;
     let message_type = object.get("MessageType")?.as_str()?;

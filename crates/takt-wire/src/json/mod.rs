@@ -1,9 +1,9 @@
-//! The JSON message mapping (7.2.5): what goes over MQTT, or wherever texts are wanted.
+//! The JSON message mapping (OPC 10000-14, 7.2.5): what goes over MQTT, or wherever texts are wanted.
 //!
-//! A [`JsonMessage`] is a text as plain data: a [`JsonNetworkMessage`] with DataSetMessages, or a [`JsonDiscoveryMessage`]
-//! (metadata, status and so on), or a [`JsonActionMessage`]. Headers are read at once. The fields of a DataSetMessage stay
-//! JSON until they are asked for, because only the metadata of their DataSetWriter tells the types of those that do not
-//! say theirs, and which writer it is, is in the header.
+//! A [`JsonMessage`] is a text as plain data: a [`JsonNetworkMessage`] with DataSetMessages, or a
+//! [`JsonDiscoveryMessage`] (metadata, status and so on), or a [`JsonActionMessage`]. Headers are read at once. The
+//! fields of a DataSetMessage stay JSON until they are asked for, because only the metadata of their DataSetWriter
+//! tells the types of those that do not say theirs, and which writer it is, is in the header.
 //!
 //! ```
 //! use takt_ua::Variant;
@@ -34,8 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is written is the form of version 1.05. What is read may be that of 1.04 as well, and as lax as others write it:
-//! fields that are not known are ignored, and numbers may be texts.
+//! What is written is the form of version 1.05. What is read may be that of 1.04 as well, and as lax as others write
+//! it: fields that are not known are ignored, and numbers may be texts.
 
 mod action;
 mod data_set_message;

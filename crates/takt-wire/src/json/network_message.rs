@@ -1,4 +1,4 @@
-//! NetworkMessages with DataSetMessages (7.2.5.3).
+//! NetworkMessages with DataSetMessages (OPC 10000-14, 7.2.5.3).
 
 use serde_json::{Map, Value};
 use takt_ua::{BuiltInType, Guid, UaString};
@@ -24,10 +24,11 @@ pub struct JsonNetworkMessage {
 }
 
 impl JsonNetworkMessage {
-    /// The layout that a message looks like.
+    /// Returns the layout that a message looks like.
     pub(super) fn guess(value: &Value) -> JsonLayout {
         let messages = value.as_object().and_then(|object| object.get("Messages"));
-        // The MessageType could be a field of the payload, if there are no headers; its value, and what is beside it, cannot.
+        // The MessageType could be a field of the payload, if there are no headers; its value, and what is beside it,
+        // cannot.
         let network_message_header = value.get("MessageType").and_then(Value::as_str)
             == Some("ua-data")
             && match messages {

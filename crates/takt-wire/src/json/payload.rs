@@ -9,7 +9,8 @@ use takt_ua::{BuiltInType, DataValue, Elements, StatusCode, Variant};
 
 use super::{JsonField, JsonFieldEncoding, JsonMessageError};
 
-/// Fields that are still JSON (7.2.5.4). They are read by [`fields`](Self::fields), with the metadata if there is some.
+/// Fields that are still JSON (OPC 10000-14, 7.2.5.4). They are read by [`fields`](Self::fields), with the metadata
+/// if there is some.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonPayload {
     object: Map<String, Value>,
@@ -37,17 +38,17 @@ impl JsonPayload {
         Self { object }
     }
 
-    /// The names and values as JSON, in the order of the message.
+    /// Returns the names and values as JSON, in the order of the message.
     pub fn as_object(&self) -> &Map<String, Value> {
         &self.object
     }
 
-    /// Number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.object.len()
     }
 
-    /// Whether there are no fields: a heartbeat.
+    /// Returns whether there are no fields: a heartbeat.
     pub fn is_empty(&self) -> bool {
         self.object.is_empty()
     }
@@ -120,7 +121,7 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// The type that the metadata says, if it says one.
+    /// Returns the type that the metadata says, if it says one.
     fn built_in_type(&self) -> Option<BuiltInType> {
         let built_in_type = BuiltInType::from_u8(self.meta_data?.built_in_type)?;
         (built_in_type != BuiltInType::Variant).then_some(built_in_type)
@@ -166,7 +167,8 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Whether the metadata says that this is a structure, whose fields could be named like those of a DataValue.
+    /// Returns whether the metadata says that this is a structure, whose fields could be named like those of a
+    /// DataValue.
     fn is_plain_structure(&self, object: &Map<String, Value>) -> bool {
         !object.contains_key("UaType")
             && self.built_in_type() == Some(BuiltInType::ExtensionObject)
@@ -175,7 +177,7 @@ impl Reader<'_> {
                 .is_some_and(|known| self.decoder.is_structure(object, &known.data_type))
     }
 
-    /// A value without status.
+    /// Returns a value without status.
     fn value(&self, value: &Value) -> Result<Variant, JsonDecodeError> {
         let says_type = value.as_object().is_some_and(JsonDecoder::says_type);
         let (Some(meta_data), Some(built_in_type), false) =

@@ -20,7 +20,7 @@ impl NetworkMessage {
         self.encode_marking(encoder, &mut |_, _| {})
     }
 
-    /// The message in a `Vec` of its own.
+    /// Returns the message in a `Vec` of its own.
     pub fn encode_to_vec(&self) -> Result<Vec<u8>, WireEncodeError> {
         let mut bytes = Vec::new();
         self.encode(&mut Encoder::growing(&mut bytes, usize::MAX))?;
@@ -227,7 +227,7 @@ impl NetworkMessage {
     }
 }
 
-/// Sizes, if there are several and they have ids, and the messages (7.2.4.5.3).
+/// Sizes, if there are several and they have ids, and the messages (OPC 10000-14, 7.2.4.5.3).
 fn encode_data_set_messages(
     messages: &[DataSetMessage],
     encoder: &mut Encoder<'_>,

@@ -48,13 +48,13 @@ pub struct NetworkMessage {
 /// What a NetworkMessage is for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Payload {
-    /// Data, events, or Actions: at least one DataSetMessage (7.2.4.5).
+    /// Data, events, or Actions: at least one DataSetMessage (OPC 10000-14, 7.2.4.5).
     DataSetMessages(Vec<DataSetMessage>),
-    /// A part of a payload that is too long for one message (7.2.4.4.4).
+    /// A part of a payload that is too long for one message (OPC 10000-14, 7.2.4.4.4).
     Chunk(Chunk),
-    /// A Subscriber asks Publishers (7.2.4.6.12).
+    /// A Subscriber asks Publishers (OPC 10000-14, 7.2.4.6.12).
     DiscoveryProbe(DiscoveryProbe),
-    /// A Publisher tells of itself (7.2.4.6.3).
+    /// A Publisher tells of itself (OPC 10000-14, 7.2.4.6.3).
     DiscoveryAnnouncement(Box<DiscoveryAnnouncement>),
 }
 
@@ -70,7 +70,7 @@ pub enum NetworkMessageType {
 }
 
 impl NetworkMessage {
-    /// A message without header fields.
+    /// Creates a message without header fields.
     pub fn new(payload: Payload) -> Self {
         Self {
             publisher_id: None,
@@ -86,7 +86,7 @@ impl NetworkMessage {
         }
     }
 
-    /// A message with DataSetMessages.
+    /// Returns a message with DataSetMessages.
     pub fn data(publisher_id: Option<PublisherId>, data_set_messages: Vec<DataSetMessage>) -> Self {
         Self {
             publisher_id,
@@ -94,8 +94,8 @@ impl NetworkMessage {
         }
     }
 
-    /// A discovery message with the header that 7.2.4.6.3 and 7.2.4.6.12.1 ask for: it has a SecurityHeader even if
-    /// it is not protected. (Version 1.04 knew none; both are read.)
+    /// Returns a discovery message with the header that OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1 ask for: it has a
+    /// SecurityHeader even if it is not protected. (Version 1.04 knew none; both are read.)
     pub fn discovery(publisher_id: PublisherId, payload: Payload) -> Self {
         Self {
             publisher_id: Some(publisher_id),

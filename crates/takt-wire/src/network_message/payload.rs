@@ -41,7 +41,7 @@ pub struct DataSetMessagesRef<'a> {
     sizes: Sizes<'a>,
     /// Where the first one begins, and the last one ends.
     range: (usize, usize),
-    /// Whether the ActionHeader announces requests.
+    /// True if the ActionHeader announces requests.
     action: Option<bool>,
 }
 
@@ -56,7 +56,7 @@ enum Sizes<'a> {
 }
 
 impl<'a> NetworkMessageRef<'a> {
-    /// The payload of a message that is not encrypted, or has been decrypted in place.
+    /// Returns the payload of a message that is not encrypted, or has been decrypted in place.
     pub fn payload<'s>(
         &self,
         parameters: &PayloadParameters<'s>,
@@ -79,9 +79,10 @@ impl<'a> NetworkMessageRef<'a> {
         self.whole_payload(self.bytes, range, parameters.data_set_message_sizes)
     }
 
-    /// The DataSetMessage at an offset from the start of the message: the DataSetOffset of a DataSetReader (6.3.1.4.3),
-    /// for messages without a PayloadHeader. What follows it is not looked at, since its size is not known; RawData
-    /// fields take all of the rest, see [`RawDataLayout::decode_start`](crate::RawDataLayout::decode_start).
+    /// Returns the DataSetMessage at an offset from the start of the message: the DataSetOffset of a DataSetReader
+    /// (OPC 10000-14, 6.3.1.4.3), for messages without a PayloadHeader. What follows it is not looked at, since its
+    /// size is not known; RawData fields take all of the rest, see
+    /// [`RawDataLayout::decode_start`](crate::RawDataLayout::decode_start).
     pub fn data_set_message_at(
         &self,
         data_set_offset: u16,
@@ -114,7 +115,7 @@ impl<'a> NetworkMessageRef<'a> {
         }
     }
 
-    /// The payload of a message whose chunks have been put together; see
+    /// Returns the payload of a message whose chunks have been put together; see
     /// [`ChunkReassembler`](crate::ChunkReassembler). Offsets in errors count from the start of that payload.
     pub fn reassembled_payload<'s>(&self, payload: &'s [u8]) -> Result<PayloadRef<'s>, WireError>
     where
@@ -203,7 +204,7 @@ impl<'a> DataSetMessagesRef<'a> {
         Err(WireError::new(offset, kind))
     }
 
-    /// Number of DataSetMessages, at least 1.
+    /// Returns the number of DataSetMessages, at least 1.
     #[allow(clippy::len_without_is_empty, reason = "there is at least one")]
     pub fn len(&self) -> usize {
         match self.sizes {
@@ -222,7 +223,7 @@ impl<'a> DataSetMessagesRef<'a> {
         size.map_or(0, usize::from)
     }
 
-    /// The DataSetWriterId of a DataSetMessage, if there is a PayloadHeader.
+    /// Returns the DataSetWriterId of a DataSetMessage, if there is a PayloadHeader.
     pub fn data_set_writer_id(&self, index: usize) -> Option<u16> {
         match self.ids {
             PayloadHeader::None => None,
@@ -250,7 +251,7 @@ impl<'a> DataSetMessagesRef<'a> {
         }
     }
 
-    /// The DataSetMessages, each as it is reached. One that is in error is to be skipped.
+    /// Returns the DataSetMessages, each as it is reached. One that is in error is to be skipped.
     pub fn iter(&self) -> impl Iterator<Item = Result<DataSetMessageRef<'a>, WireError>> + use<'a> {
         let messages = *self;
         let mut start = self.range.0;

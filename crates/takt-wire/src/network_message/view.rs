@@ -20,7 +20,7 @@ pub struct NetworkMessageRef<'a> {
     nonce_start: usize,
     /// Type of the message.
     pub network_message_type: NetworkMessageType,
-    /// Whether the payload is a part of one.
+    /// True if the payload is a part of one.
     pub chunk: bool,
     /// Who sent the message.
     pub publisher_id: Option<PublisherIdRef<'a>>,
@@ -45,9 +45,9 @@ pub struct NetworkMessageRef<'a> {
 pub(super) enum PayloadHeader<'a> {
     /// Nothing is said.
     None,
-    /// The DataSetWriterId of each DataSetMessage, encoded: at least one (7.2.4.5.2).
+    /// The DataSetWriterId of each DataSetMessage, encoded: at least one (OPC 10000-14, 7.2.4.5.2).
     DataSetMessages(&'a [u8]),
-    /// The DataSetWriterId of the chunked DataSetMessage (7.2.4.4.4).
+    /// The DataSetWriterId of the chunked DataSetMessage (OPC 10000-14, 7.2.4.4.4).
     Chunk(u16),
 }
 
@@ -198,14 +198,14 @@ impl<'a> NetworkMessageRef<'a> {
         })
     }
 
-    /// The whole message.
+    /// Returns the whole message.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The DataSetWriterIds of the PayloadHeader; none if there is no such header. A Subscriber that knows none of
-    /// them need not read the payload.
+    /// Returns the DataSetWriterIds of the PayloadHeader; none if there is no such header. A Subscriber that knows
+    /// none of them need not read the payload.
     pub fn data_set_writer_ids(&self) -> impl Iterator<Item = u16> + 'a {
         let (ids, chunk) = match self.payload_header {
             PayloadHeader::None => (&[][..], None),

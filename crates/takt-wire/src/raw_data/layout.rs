@@ -37,7 +37,7 @@ pub(crate) enum RawType {
     Structure(Arc<RawStructure>),
 }
 
-/// Whether a field is an array.
+/// True if a field is an array.
 #[derive(Debug, Clone)]
 pub(crate) enum Rank {
     Scalar,
@@ -73,7 +73,7 @@ pub(crate) enum StructureKind {
 
 const TOO_LARGE: Problem = Problem::Invalid("too large for RawData: more than 64 MiB");
 
-/// A product of sizes; `None` inside if it is not fixed, an error if it is too large.
+/// Returns a product of sizes; `None` inside if it is not fixed, an error if it is too large.
 fn product(size: Option<usize>, counts: &[usize]) -> Result<Option<usize>, Problem> {
     let Some(size) = size else { return Ok(None) };
     let product = counts.iter().try_fold(size, |product, count| {
@@ -128,7 +128,7 @@ impl RawType {
         }
     }
 
-    /// The fewest bytes that a value takes, at least 1.
+    /// Returns the fewest bytes that a value takes, at least 1.
     pub(crate) fn min_size(&self) -> usize {
         match self {
             Self::Fixed(built_in_type) => built_in_type.encoded_size().unwrap_or(1),
@@ -197,7 +197,7 @@ impl RawStructure {
         })
     }
 
-    /// The size that a Union is padded to, without its SwitchField.
+    /// Returns the size that a Union is padded to, without its SwitchField.
     pub(crate) fn union_size(&self) -> usize {
         self.fixed_size.unwrap_or(4).saturating_sub(4)
     }

@@ -29,17 +29,17 @@ pub struct RawDataLayout {
 }
 
 impl RawDataLayout {
-    /// The layout of the DataSet that the metadata describes.
+    /// Creates the layout of the DataSet that the metadata describes.
     pub fn new(meta_data: &DataSetMetaDataType) -> Result<Self, RawDataError> {
         resolve::Resolver::new(meta_data).layout()
     }
 
-    /// Number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Whether there are no fields.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -80,7 +80,7 @@ impl RawDataLayout {
         Ok(())
     }
 
-    /// All fields in a `Vec` of their own.
+    /// Returns all fields in a `Vec` of their own.
     pub fn encode_to_vec(&self, values: &[Variant]) -> Result<Vec<u8>, RawDataError> {
         let mut bytes = Vec::new();
         self.encode(values, &mut Encoder::growing(&mut bytes, usize::MAX))?;

@@ -37,7 +37,7 @@ pub(super) fn structure(
     recoder.structure(raw)
 }
 
-/// Bytes that a text of this length is padded with; null is padded as a whole.
+/// Returns the number of bytes that a text of this length is padded with; null is padded as a whole.
 pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, Problem> {
     let length = length.unwrap_or(0);
     match max {

@@ -59,7 +59,7 @@ impl<'m> Resolver<'m> {
         RawField::new(field.name.as_str(), raw_type, shape.rank()?, false)
     }
 
-    /// The type that a field with this DataType has.
+    /// Returns the type that a field with this DataType has.
     fn data_type(
         &mut self,
         data_type: &NodeId,
@@ -122,7 +122,7 @@ impl<'m> Resolver<'m> {
         Ok(RawType::Structure(structure))
     }
 
-    /// A structure that the metadata describes.
+    /// Returns a structure that the metadata describes.
     fn definition(
         &mut self,
         definition: &StructureDefinition,
@@ -148,7 +148,7 @@ impl<'m> Resolver<'m> {
         RawStructure::new(definition.default_encoding_id.clone(), kind, fields)
     }
 
-    /// A structure of namespace 0.
+    /// Returns a structure of namespace 0.
     fn description(
         &mut self,
         description: &StructureDescription,
@@ -185,7 +185,7 @@ fn find<'t, T>(list: &'t [T], id: impl Fn(&T) -> &NodeId, data_type: &NodeId) ->
     list.iter().find(|entry| id(entry) == data_type)
 }
 
-/// A type that is not a structure, if it may be RawData.
+/// Returns a type that is not a structure, if it may be RawData.
 fn simple(built_in_type: BuiltInType, max_string_length: u32) -> Result<RawType, Problem> {
     let max = max_string_length as usize;
     Ok(match built_in_type {

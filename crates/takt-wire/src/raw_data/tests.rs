@@ -129,7 +129,7 @@ fn matrices_are_padded_in_each_dimension() {
 
 const POINT: u32 = 3001;
 
-/// A structure `ns=1;i=3000`, whose encoding is [`POINT`].
+/// Returns a structure `ns=1;i=3000`, whose encoding is [`POINT`].
 fn structured(
     structure_type: StructureType,
     members: &[(BuiltInType, u32, bool)],

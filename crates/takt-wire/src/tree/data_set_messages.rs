@@ -48,8 +48,8 @@ impl Reader<'_> {
         })
     }
 
-    /// DataSetMessages whose sizes nobody says, one behind the other: each ends where its fields do. So one that is in error takes the
-    /// others with it.
+    /// DataSetMessages whose sizes nobody says, one behind the other: each ends where its fields do. So one that is
+    /// in error takes the others with it.
     fn without_sizes(
         &mut self,
         fields: &'static [Field],
@@ -95,7 +95,8 @@ impl Reader<'_> {
 }
 
 impl DataSetFields {
-    /// Whether a DataSetMessage, read so far, is of this DataSet: not an Action, and not of another MajorVersion (6.2.3.2.6).
+    /// Returns whether a DataSetMessage, read so far, is of this DataSet: not an Action, and not of another
+    /// MajorVersion (OPC 10000-14, 6.2.3.2.6).
     pub(super) fn describes(&self, message: &Nodes) -> bool {
         let value = |name| {
             let found = message.iter().find(|node| node.name == name);

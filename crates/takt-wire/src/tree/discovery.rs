@@ -9,7 +9,7 @@ use takt_ua::structures::{
 
 use super::grammar::{Field, Kind, NOTHING, b, field, group, switch};
 
-/// A probe (7.2.4.6.12).
+/// A probe (OPC 10000-14, 7.2.4.6.12).
 pub(super) const DISCOVERY_PROBE: &[Field] = &[
     field(
         "ProbeType",
@@ -77,7 +77,7 @@ const DATA_SET_WRITER_IDS: Field = field(
     Kind::Array(&b("DataSetWriterId", UInt16)),
 );
 
-/// An announcement (7.2.4.6.3 to 7.2.4.6.11).
+/// An announcement (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.11).
 pub(super) const DISCOVERY_ANNOUNCEMENT: &[Field] = &[
     field(
         "AnnouncementType",

@@ -79,7 +79,7 @@ pub(super) const fn field(name: &'static str, kind: Kind) -> Field {
     }
 }
 
-/// A field of a built-in type.
+/// Returns a field of a built-in type.
 pub(super) const fn b(name: &'static str, built_in: BuiltInType) -> Field {
     field(name, Kind::BuiltIn(built_in))
 }
@@ -92,7 +92,7 @@ pub(super) const fn flags(name: &'static str, bits: &'static [Bits]) -> Field {
     field(name, Kind::Flags(bits))
 }
 
-/// A choice; each of its cases has a name of its own.
+/// Returns a choice; each of its cases has a name of its own.
 pub(super) const fn switch(on: &'static str, mask: u64, cases: &'static [(u64, Field)]) -> Field {
     field("", Kind::Switch(on, mask, cases))
 }
@@ -100,7 +100,7 @@ pub(super) const fn switch(on: &'static str, mask: u64, cases: &'static [(u64, F
 /// No field at all, where a choice leaves one out.
 pub(super) const NOTHING: Field = group("", &[]);
 
-/// A flag.
+/// Returns a flag.
 pub(super) const fn bit(name: &'static str, mask: u64) -> Bits {
     Bits {
         name,

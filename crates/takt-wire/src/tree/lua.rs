@@ -10,8 +10,8 @@ use super::grammar::{Bits, Field, Kind, Names, Test};
 use super::uadp::{NETWORK_MESSAGE, PAYLOAD};
 use super::values::COMPOSED;
 
-/// A dissector of UADP for Wireshark, generated from the tables by which [`MessageTree`](super::MessageTree) reads messages: a Lua script.
-/// It knows no keys: an encrypted payload is shown as bytes.
+/// Returns a dissector of UADP for Wireshark, generated from the tables by which [`MessageTree`](super::MessageTree)
+/// reads messages: a Lua script. It knows no keys: an encrypted payload is shown as bytes.
 pub fn lua_dissector() -> String {
     let mut script = String::from(HEAD);
     // A String takes everything.

@@ -81,8 +81,8 @@ pub struct TreeParameters<'p> {
 }
 
 impl MessageTree {
-    /// Reads as much of a message as can be read. Never fails: what is wrong is in [`errors`](Self::errors), which name all that the
-    /// decoder of messages refuses.
+    /// Reads as much of a message as can be read. Never fails: what is wrong is in [`errors`](Self::errors), which
+    /// name all that the decoder of messages refuses.
     pub fn read(bytes: &[u8], parameters: &TreeParameters<'_>) -> Self {
         let tree = reader::read_message(bytes, parameters);
         let found = tree.data_set_message_sizes();
@@ -93,7 +93,8 @@ impl MessageTree {
         tree.with(check(bytes, &parameters))
     }
 
-    /// The payload of a message that came in chunks, with the headers of one of them. Offsets count from the start of the payload.
+    /// Returns the payload of a message that came in chunks, with the headers of one of them. Offsets count from the
+    /// start of the payload.
     pub fn read_reassembled(
         headers: &NetworkMessageRef<'_>,
         payload: &[u8],
@@ -117,7 +118,7 @@ impl MessageTree {
         self
     }
 
-    /// The sizes of several DataSetMessages that no PayloadHeader tells apart; none otherwise.
+    /// Returns the sizes of several DataSetMessages that no PayloadHeader tells apart; none otherwise.
     fn data_set_message_sizes(&self) -> Vec<u16> {
         let named = |name| self.nodes.iter().find(|node| node.name == name);
         let messages = named("DataSetMessages").filter(|_| named("PayloadHeader").is_none());
@@ -131,7 +132,7 @@ impl MessageTree {
         }
     }
 
-    /// The fields that have no parts, in the order of the bytes.
+    /// Returns the fields that have no parts, in the order of the bytes.
     pub fn leaves(&self) -> Vec<&TreeNode> {
         fn collect<'t>(nodes: &'t [TreeNode], leaves: &mut Vec<&'t TreeNode>) {
             for node in nodes {
@@ -182,7 +183,7 @@ impl TreeNode {
         }
     }
 
-    /// The value of a leaf as people read it: bytes in hex, Strings in quotes, and what the value is called.
+    /// Returns the value of a leaf as people read it: bytes in hex, Strings in quotes, and what the value is called.
     pub fn text(&self) -> String {
         let Some(value) = &self.value else {
             return String::new();
@@ -210,7 +211,7 @@ impl TreeNode {
     }
 }
 
-/// Bytes in hex.
+/// Returns the number of bytes in hex.
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {

@@ -5,12 +5,12 @@ use takt_ua::BuiltInType::*;
 use super::discovery::{DISCOVERY_ANNOUNCEMENT, DISCOVERY_PROBE};
 use super::grammar::{Field, Kind, NOTHING, Names, b, bit, bits, field, flags, group, switch};
 
-/// Whether the payload has been decrypted: whoever reads the message says so.
+/// True if the payload has been decrypted: whoever reads the message says so.
 pub(super) const DECRYPTED: &str = "Decrypted";
 /// Length of the signature in bytes: likewise.
 pub(super) const SIGNATURE_LENGTH: &str = "SignatureLength";
 
-/// A NetworkMessage (7.2.4.4.2).
+/// A NetworkMessage (OPC 10000-14, 7.2.4.4.2).
 pub(super) static NETWORK_MESSAGE: Field = group(
     "",
     &[
@@ -217,13 +217,13 @@ pub(super) const PAYLOAD: Field = switch(
     ],
 );
 
-/// Several DataSetMessages with a PayloadHeader have sizes (7.2.4.5.3).
+/// Several DataSetMessages with a PayloadHeader have sizes (OPC 10000-14, 7.2.4.5.3).
 const DATA_SET_MESSAGES: &[Field] = &[
     field("Sizes", Kind::List("Count", &b("Size", UInt16))).from("Count", 2),
     field("DataSetMessages", Kind::DataSetMessages(DATA_SET_MESSAGE)),
 ];
 
-/// A DataSetMessage (7.2.4.5.4).
+/// A DataSetMessage (OPC 10000-14, 7.2.4.5.4).
 const DATA_SET_MESSAGE: &[Field] = &[
     flags(
         "DataSetFlags1",

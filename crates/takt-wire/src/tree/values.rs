@@ -4,7 +4,7 @@ use takt_ua::BuiltInType::{self, *};
 
 use super::grammar::{Field, Kind, Names, b, bit, bits, field, flags, group, switch};
 
-/// The parts of a built-in type, if it has some.
+/// Returns the parts of a built-in type, if it has some.
 pub(super) fn built_in(built_in_type: BuiltInType) -> Option<&'static [Field]> {
     COMPOSED
         .iter()

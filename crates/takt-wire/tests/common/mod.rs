@@ -47,7 +47,7 @@ fn group_header() -> BoxedStrategy<GroupHeader> {
         .boxed()
 }
 
-/// A SecurityHeader that the standard allows, and a signature that goes with it.
+/// Returns a SecurityHeader that the standard allows, and a signature that goes with it.
 fn security() -> BoxedStrategy<(Option<SecurityHeader>, Vec<u8>)> {
     let header = (
         any::<(bool, bool, bool, u32)>(),
