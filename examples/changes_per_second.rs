@@ -18,7 +18,8 @@ use takt_app::{
     Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
 };
 use takt_cell::Cell;
-use takt_services::{Server, StoredValue, Value};
+use takt_services::Server;
+use takt_space::{StoredValue, Value};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 const VARIABLES: u32 = 1000;

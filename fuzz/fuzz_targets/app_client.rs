@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use takt_app::client::Follow;
-use takt_app::{Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions, ValueInPlace};
+use takt_app::{
+    Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions, ValueInPlace,
+};
 use takt_fuzz::choice;
 use takt_tcp::{Request, ServerConnection, ServerConnectionConfig, ServerEvent};
 use takt_ua::binary::{Decode, Decoder, Encode};
@@ -154,9 +156,13 @@ fn ask(client: &mut Client, question: u8) {
         8 => drop(client.namespace_uri(2)),
         9 => drop(client.read_in_place(&node, look)),
         10 => drop(client.write_in_place(&node, &Variant::UInt32(1))),
-        11 => drop(client.call_in_place(&node, &node, &[Variant::Boolean(true)], |outputs| {
-            (0..=outputs.len().min(20)).filter_map(|index| outputs.get(index)).for_each(|value| look(&value));
-        })),
+        11 => drop(
+            client.call_in_place(&node, &node, &[Variant::Boolean(true)], |outputs| {
+                (0..=outputs.len().min(20))
+                    .filter_map(|index| outputs.get(index))
+                    .for_each(|value| look(&value));
+            }),
+        ),
         _ => drop(client.current_value(&node)),
     }
 }

@@ -55,7 +55,10 @@ fn check_value(text: &[u8], context: JsonContext<'_>) {
         // What is nested almost too deeply is, once it is marked with types.
         if let Ok(again) = decoder.variant(&written) {
             let again = encoder.variant(&again);
-            assert_eq!(again, encoder.variant(&decoder.variant(&again).expect("written and not readable")));
+            assert_eq!(
+                again,
+                encoder.variant(&decoder.variant(&again).expect("written and not readable"))
+            );
         }
     }
 }
@@ -88,7 +91,11 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     if let JsonMessage::Data(message) = &message {
-        message.messages.iter().flat_map(|message| &message.payload).for_each(check_payload);
+        message
+            .messages
+            .iter()
+            .flat_map(|message| &message.payload)
+            .for_each(check_payload);
     }
     // What the layout has no room for cannot be written.
     let Ok(text) = message.encode() else {

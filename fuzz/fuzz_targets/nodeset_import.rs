@@ -1,42 +1,36 @@
 //! NodeSet2 documents, imported into an address space: types, instances and references that need not fit together.
 #![no_main]
 
-use std::cell::RefCell;
-use std::sync::Arc;
-
 use libfuzzer_sys::fuzz_target;
-use takt_services::{Server, ServerLimits};
+use std::cell::RefCell;
+use takt_rt::memory_budget::MemoryBudget;
+use takt_space::AddressSpace;
 
-/// A server is made anew after so many inputs: what they added would make it slower and slower.
+/// An address space is made anew after so many inputs: what they added would make it slower and slower.
 const INPUTS: u32 = 200;
 
 thread_local! {
-    static SERVER: RefCell<(Arc<Server>, u32)> = RefCell::new((server(), 0));
+    static SPACE: RefCell<(AddressSpace, u32)> = RefCell::new((space(), 0));
 }
 
-fn server() -> Arc<Server> {
-    let limits = ServerLimits {
-        max_nodes: 20_000,
-        ..ServerLimits::default()
-    };
-    let server = Server::builder("Fuzz", "urn:takt:fuzz").limits(limits);
-    server.build().expect("a server can be built")
+fn space() -> AddressSpace {
+    AddressSpace::new("urn:takt:fuzz", 4096, 20_000, MemoryBudget::new(64 << 20))
 }
 
 fuzz_target!(|data: &[u8]| {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };
-    SERVER.with_borrow_mut(|(server, inputs)| {
+    SPACE.with_borrow_mut(|(space, inputs)| {
         *inputs += 1;
         if *inputs > INPUTS {
-            (*server, *inputs) = (self::server(), 0);
+            (*space, *inputs) = (self::space(), 0);
         }
-        match server.address_space().import_nodeset("fuzz.xml", xml) {
+        match space.import_nodeset("fuzz.xml", xml) {
             Ok(imported) => drop(format!("{imported:?}")),
             Err(error) => drop(format!("{error} {error:?}")),
         }
         // The same again, which is there already or refused as before.
-        drop(server.address_space().import_nodeset("fuzz.xml", xml));
+        drop(space.import_nodeset("fuzz.xml", xml));
     });
 });

@@ -39,8 +39,13 @@ fuzz_target!(|data: &[u8]| {
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
         let configuration = drill::configuration(mapping, Duration::from_millis(50));
         let connection = &configuration.connections[0];
-        let mut responder = Responder::new(connection, &connection.writer_groups[0], &configuration.published_data_sets, 1)
-            .expect("a good configuration");
+        let mut responder = Responder::new(
+            connection,
+            &connection.writer_groups[0],
+            &configuration.published_data_sets,
+            1,
+        )
+        .expect("a good configuration");
         let requestor = |number| {
             let id = PublisherId::String("HMI".into());
             let mut requestor = Requestor::new(PublisherId::UInt16(17), id, mapping, number);
@@ -50,7 +55,9 @@ fuzz_target!(|data: &[u8]| {
         let (mut asked, mut fresh) = (requestor(99), requestor(100));
         let arguments = || vec![Variant::Double(2.5), Variant::UInt32(10)];
         let timeout = Duration::from_secs(5);
-        asked.request(at(Duration::ZERO), 8, 3, arguments(), timeout).expect("a good request");
+        asked
+            .request(at(Duration::ZERO), 8, 3, arguments(), timeout)
+            .expect("a good request");
         for (index, part) in parts(data).enumerate() {
             let now = at(Duration::from_millis(30 * index as u64));
             let _ = responder.receive(now, part, &mut Drill);
@@ -68,6 +75,9 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(responder.receive(now, &request, &mut Drill).expect("a request"), 1);
         let response = responder.poll_transmit().expect("an answer");
         fresh.receive(now, &response.bytes).expect("an answer");
-        assert_eq!(fresh.poll_event(), Some(ActionEvent::Done(id, Ok(vec![Variant::Double(0.25)]))));
+        assert_eq!(
+            fresh.poll_event(),
+            Some(ActionEvent::Done(id, Ok(vec![Variant::Double(0.25)])))
+        );
     }
 });

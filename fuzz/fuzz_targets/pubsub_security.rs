@@ -33,7 +33,9 @@ fuzz_target!(|data: &[u8]| {
     for part in parts(data) {
         let mut bytes = part.to_vec();
         // Nobody guesses a signature.
-        verifier.verify(&KEYS, &mut bytes, *NOW).expect_err("a forged message was accepted");
+        verifier
+            .verify(&KEYS, &mut bytes, *NOW)
+            .expect_err("a forged message was accepted");
         assert_eq!(bytes, part);
         // The same with a good one: where there is room for it, the headers decide.
         let layout = NetworkMessageRef::new_checked(&bytes).and_then(|message| message.security_layout(32));
@@ -43,7 +45,9 @@ fuzz_target!(|data: &[u8]| {
             let mut again = bytes.clone();
             verifier.verify(&KEYS, &mut bytes, *NOW).expect("a genuine message");
             assert_eq!(bytes[layout.encrypted.clone()], part[layout.encrypted]);
-            verifier.verify(&KEYS, &mut again, *NOW).expect_err("a message was accepted twice");
+            verifier
+                .verify(&KEYS, &mut again, *NOW)
+                .expect_err("a message was accepted twice");
         }
     }
 });

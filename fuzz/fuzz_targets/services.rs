@@ -7,7 +7,8 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
-use takt_services::{Connection, EverybodyManages, Outcome, Peer, Server, ServerLimits, StoredValue, Transport, Value};
+use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerLimits};
+use takt_space::{Peer, StoredValue, Transport, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest, RequestHeader,

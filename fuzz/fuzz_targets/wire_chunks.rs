@@ -54,7 +54,9 @@ fuzz_target!(|data: &[u8]| {
         let Ok(PayloadRef::Chunk(chunk)) = view.payload(&PayloadParameters::default()) else {
             panic!("no chunk");
         };
-        let seen = covered.entry((source, sequence_number, total)).or_insert_with(|| vec![false; total as usize]);
+        let seen = covered
+            .entry((source, sequence_number, total))
+            .or_insert_with(|| vec![false; total as usize]);
         seen[offset as usize..][..chunk.chunk_data.len()].fill(true);
         if let Ok(Some(complete)) = reassembler.push(&view, &chunk, now) {
             assert_eq!(complete.bytes.len(), total as usize);

@@ -42,7 +42,9 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
         assert!(layout.encrypted.end <= layout.security_footer.end);
         assert_eq!(layout.signature.end, message.as_bytes().len());
     }
-    let _ = message.data_set_message_at(7, parameters.signature_length).map(|read| read.to_owned());
+    let _ = message
+        .data_set_message_at(7, parameters.signature_length)
+        .map(|read| read.to_owned());
     if let Ok(PayloadRef::DataSetMessages(messages)) = message.payload(parameters) {
         assert_eq!(messages.iter().count(), messages.len());
         for (index, read) in messages.iter().enumerate() {
@@ -58,7 +60,14 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
 /// Every byte is in one leaf of the tree, and what is no message has an error.
 fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     for decrypted in [false, true] {
-        let tree = MessageTree::read(bytes, &TreeParameters { payload, decrypted, ..TreeParameters::default() });
+        let tree = MessageTree::read(
+            bytes,
+            &TreeParameters {
+                payload,
+                decrypted,
+                ..TreeParameters::default()
+            },
+        );
         let end = tree.leaves().into_iter().fold(0, |end, leaf| {
             assert_eq!(leaf.offset, end, "{leaf:?}");
             let _ = leaf.text();

@@ -1,6 +1,6 @@
 //! The table of the nodes of namespace 0, made with the NodeSet2 parser of `takt-nodeset`.
 //!
-//! Its layout is described where it is read: in the module `namespace0` of `takt-services`.
+//! Its layout is described where it is read: in the module `namespace0` of `takt-space`.
 
 mod content;
 mod nodes;
@@ -14,7 +14,7 @@ use crate::sources::Sources;
 
 /// Where the nodes come from, for errors.
 const NODESET: &str = "Opc.Ua.NodeSet2.xml";
-const TABLE: &str = "crates/takt-services/src/namespace0/table.bin";
+const TABLE: &str = "crates/takt-space/src/namespace0/table.bin";
 
 /// Returns the files of this step.
 pub(crate) fn generate(sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {

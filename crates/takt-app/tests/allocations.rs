@@ -7,7 +7,7 @@ use std::sync::Arc;
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
-use takt_services::{MethodCall, OutputArguments};
+use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{ArrayRef, BuiltInType, NodeId, Variant, VariantRef};
 
 const REQUESTS: usize = 5_000;

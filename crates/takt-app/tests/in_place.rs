@@ -6,7 +6,8 @@ use std::sync::Arc;
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientError, ClientOptions, Method, Provider, Variable};
 use takt_cell::Cell;
-use takt_services::{CallError, MethodCall, OutputArguments, ServerLimits};
+use takt_services::ServerLimits;
+use takt_space::{CallError, MethodCall, OutputArguments};
 use takt_ua::{ArrayRef, BuiltInType, ByteString, NodeId, StatusCode, Variant, VariantRef};
 
 fn node(path: &str) -> NodeId {

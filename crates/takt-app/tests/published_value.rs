@@ -15,7 +15,7 @@ use takt_app::{
     Subscription, SubscriptionOptions, Variable,
 };
 use takt_cell::{Cell, CellError, Reading};
-use takt_services::Value;
+use takt_space::Value;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
 const ELEMENTS: usize = 1000;

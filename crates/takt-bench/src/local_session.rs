@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use takt_services::{Connection, Outcome, Peer, Server, Transport};
+use takt_services::{Connection, Outcome, Server};
+use takt_space::{Peer, Transport};
 use takt_ua::binary::{Decode, Encode, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_services::{
-    ClassAttributes, NewReference, NodeDefinition, Server, Value, VariableDefinition, access_level,
+use takt_services::Server;
+use takt_space::{
+    ClassAttributes, NewReference, NodeDefinition, Value, VariableDefinition, access_level,
     value_rank,
 };
 use takt_ua::binary::{Decode, Decoder, Encode};

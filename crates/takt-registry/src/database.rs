@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 
 use redb::WriteTransaction;
 use takt_app::StateDirectoryError;
-use takt_services::Change;
+use takt_space::Change;
 use takt_ua::DateTime;
 use takt_ua::structures::SecurityGroupDataType;
 use zeroize::Zeroizing;

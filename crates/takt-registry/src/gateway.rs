@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint};
-use takt_services::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use takt_space::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString};

@@ -11,8 +11,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_services::{Caller, Peer, Transport};
 use takt_shm::{ApplicationName, Runtime};
+use takt_space::{Caller, Peer, Transport};
 use takt_ua::StatusCode;
 
 /// Names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.

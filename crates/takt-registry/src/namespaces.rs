@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use takt_app::model;
-use takt_services::{AddressSpace, Change};
+use takt_space::{AddressSpace, Change};
 use takt_ua::structures::{AddNodesItem, VariableAttributes, VariableTypeAttributes};
 
 use crate::database::Contents;

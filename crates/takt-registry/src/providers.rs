@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
-use takt_services::{Caller, Peer, Transport, UserIdentity};
+use takt_space::{Caller, Peer, Transport, UserIdentity};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, Endpoint, model};
-use takt_services::{
-    AddressSpace, BuildError, CallError, Caller, ImportError, MethodHandler, Server, ServerLimits,
-    Transport,
-};
+use takt_services::{BuildError, Server, ServerLimits};
 use takt_shm::Runtime;
+use takt_space::{AddressSpace, CallError, Caller, ImportError, MethodHandler, Transport};
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::{Database, DatabaseError};
@@ -113,7 +111,7 @@ pub enum RegistryError {
     Server(#[from] BuildError),
     /// The address space refused something that the registry needs.
     #[error(transparent)]
-    AddressSpace(#[from] takt_services::AddressSpaceError),
+    AddressSpace(#[from] takt_space::AddressSpaceError),
     /// An endpoint could not be opened.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -224,7 +222,7 @@ fn bind_methods(
     space: &AddressSpace,
     rules: &Arc<Rules>,
     model: u16,
-) -> Result<(), takt_services::AddressSpaceError> {
+) -> Result<(), takt_space::AddressSpaceError> {
     let forgetting = Arc::clone(rules);
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),

@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_services::{
-    AddressSpace, Authenticator, Caller, Change, NodeManagement, Peer, SessionObserver,
-    UserIdentity,
-};
+use takt_services::{Authenticator, NodeManagement, SessionObserver};
+use takt_space::{AddressSpace, Caller, Change, Peer, UserIdentity};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 

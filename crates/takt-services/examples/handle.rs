@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use takt_cell::Cell;
-use takt_services::{CallError, Caller, Connection, Outcome, Peer, Server, Transport, Value};
+use takt_services::{Connection, Outcome, Server};
+use takt_space::{CallError, Caller, Peer, Transport, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{

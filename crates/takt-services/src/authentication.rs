@@ -1,8 +1,7 @@
 //! Who may activate a Session (OPC 10000-4, 5.7.3 and 7.40).
 
+use takt_space::{Peer, UserIdentity};
 use takt_ua::StatusCode;
-
-use crate::caller::{Peer, UserIdentity};
 
 /// Decides about the user identity tokens of ActivateSession.
 ///

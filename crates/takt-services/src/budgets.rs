@@ -6,14 +6,13 @@
 use std::sync::Arc;
 
 use takt_rt::memory_budget::MemoryBudget;
+use takt_space::{
+    AddressSpaceError, ClassAttributes, Edit, NewReference, NodeDefinition, Value,
+    VariableDefinition, value_rank,
+};
 use takt_ua::{DataValue, NodeId, QualifiedName, ids};
 
-use crate::address_space::{
-    AddressSpaceError, ClassAttributes, Edit, NewReference, NodeDefinition, VariableDefinition,
-    value_rank,
-};
 use crate::server::Server;
-use crate::value::Value;
 
 /// What the identifiers of the NodeIds begin with.
 const PREFIX: &str = "Budgets.";

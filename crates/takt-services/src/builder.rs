@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use takt_rt::memory_budget::MemoryBudget;
+use takt_space::{AddressSpace, AddressSpaceError, ImportError};
 use takt_ua::structures::BuildInfo;
 
-use crate::address_space::{AddressSpace, AddressSpaceError};
 use crate::authentication::{AnonymousOnly, Authenticator};
 use crate::budgets;
 use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
-use crate::nodeset_import::ImportError;
 use crate::server::{Parts, Server, application_description, build_info};
 use crate::server_methods;
 use crate::server_status::{self, Status};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
+use takt_space::Peer;
 
-use crate::caller::Peer;
 use crate::session::Session;
 
 /// What became of a request.

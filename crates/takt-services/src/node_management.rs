@@ -1,34 +1,8 @@
 //! Who may change the address space, and what happens before a change becomes visible (OPC 10000-4, 5.8).
 
-use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem};
+use takt_space::{Caller, Change, MethodHandler, Value};
+use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
-
-use crate::caller::Caller;
-use crate::method::MethodHandler;
-use crate::value::Value;
-
-/// One change of the address space, in the standard's own structures, so that it can be stored and applied again with
-/// [`AddressSpace::apply`](crate::AddressSpace::apply).
-///
-/// Indices into the NamespaceArray are this server's.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Change {
-    /// A URI is appended to the NamespaceArray.
-    AddNamespace {
-        /// Index that the URI gets.
-        index: u16,
-        /// The URI.
-        uri: String,
-    },
-    /// A node is added. `requested_new_node_id` holds the NodeId that it gets, never null.
-    AddNode(Box<AddNodesItem>),
-    /// A reference is added, at both ends where both are nodes of this server.
-    AddReference(AddReferencesItem),
-    /// A node is deleted.
-    DeleteNode(DeleteNodesItem),
-    /// A reference is deleted.
-    DeleteReference(DeleteReferencesItem),
-}
 
 /// The rules for clients that change the address space with the NodeManagement services.
 ///

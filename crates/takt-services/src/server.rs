@@ -7,16 +7,15 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use takt_cell::CellLocation;
 use takt_rt::memory_budget::MemoryBudget;
+use takt_space::{AddressSpace, Peer, Value};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
 use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString, ids};
 
-use crate::address_space::AddressSpace;
 use crate::authentication::Authenticator;
 use crate::budgets;
 use crate::builder::ServerBuilder;
-use crate::caller::Peer;
 use crate::connection::{Connection, Connections, Outcome};
 use crate::endpoint::EndpointConfig;
 use crate::limits::ServerLimits;
@@ -28,7 +27,6 @@ use crate::session_observer::SessionObserver;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
-use crate::value::Value;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -145,7 +143,7 @@ impl Server {
         services::handle(self, connection, request_id, request, response)
     }
 
-    /// Where other processes can read the Value of a Variable without asking, if it is [published](crate::Value::publish_current) or
+    /// Where other processes can read the Value of a Variable without asking, if it is [published](takt_space::Value::publish_current) or
     /// comes from a [shared](takt_cell::Cell::share) cell, and may be read.
     pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
         services::shared_cell(self, node_id)

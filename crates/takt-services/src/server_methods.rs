@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
-use crate::address_space::{AddressSpace, AddressSpaceError};
-use crate::caller::Caller;
-use crate::method::{CallError, MethodHandler};
 use crate::subscriptions::{Subscription, Subscriptions};
 
 /// Gives the Methods their code.

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use takt_space::{AddressSpace, AddressSpaceError, Edit, Value};
 use takt_ua::enumerations::{RedundancySupport, ServerState};
 use takt_ua::structures::{BuildInfo, ServerStatusDataType};
 use takt_ua::{
     DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, Variant, ids,
 };
 
-use crate::address_space::{AddressSpace, AddressSpaceError, Edit};
 use crate::limits::ServerLimits;
-use crate::value::Value;
 
 /// The profiles that every server built with this crate fulfils (OPC 10000-7).
 const PROFILES: &[&str] = &[

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
-use crate::caller::Caller;
 use crate::deadline::Deadline;
 use crate::services::continuation::ContinuationPoints;
 use crate::worker::Pending;

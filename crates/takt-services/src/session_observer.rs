@@ -1,8 +1,7 @@
 //! Who wants to know that clients come and go.
 
+use takt_space::Caller;
 use takt_ua::NodeId;
-
-use crate::caller::Caller;
 
 /// Told about Sessions. Called on the transport's thread: it must not block.
 pub trait SessionObserver: Send + Sync {

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use common::{Client, VALUE, message, read_id, server, write_of};
 use takt_cell::Cell;
 use takt_layout::LaidOut;
-use takt_services::{MethodCall, Outcome, OutputArguments, Value};
+use takt_services::Outcome;
+use takt_space::{MethodCall, OutputArguments, Value};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use takt_app::{Attribute, Client};
-use takt_services::{
-    CallError, Caller, EverybodyManages, OperationLimits, Server, ServerLimits, Value, ValueSource,
-    access_level,
-};
+use takt_services::{EverybodyManages, OperationLimits, Server, ServerLimits};
+use takt_space::{CallError, Caller, Value, ValueSource, access_level};
 use takt_ua::binary::Limits;
 use takt_ua::structures::{ReadRequest, ReadValueId, WriteRequest, WriteValue};
 use takt_ua::{
@@ -108,7 +106,7 @@ fn add_variables(server: &Server) {
         variable.component_of(node("Plant"))
     };
     let stored = |path: &str, value: Variant| variable(path).value(Value::stored(value));
-    let add = |builder: takt_services::NodeBuilder<'_>| builder.add().unwrap();
+    let add = |builder: takt_space::NodeBuilder<'_>| builder.add().unwrap();
     add(stored("UInt32", 42_u32.into())
         .writable()
         .display_name("A number")

@@ -1,6 +1,6 @@
 //! What a Provider offers to call.
 
-use takt_services::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
+use takt_space::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
 use takt_ua::structures::Argument;
 use takt_ua::{BuiltInType, NodeId, StatusCode, UaString, Variant};
 

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use takt_services::{
-    AddressSpace, AddressSpaceError, BuildError, ClassAttributes, NewReference, NodeDefinition,
-    Server, ServerLimits, Value, VariableDefinition,
+use takt_services::{BuildError, Server, ServerLimits};
+use takt_space::{
+    AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Value,
+    VariableDefinition,
 };
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_services::{PublishError, Value, ValueSource};
+use takt_space::{PublishError, Value, ValueSource};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
 

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use takt_services::{Connection, Outcome, Peer, Server, Transport};
+use takt_services::{Connection, Outcome, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
+use takt_space::{Peer, Transport};
 use takt_tcp::ChannelDescription;
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};

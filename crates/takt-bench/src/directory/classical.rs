@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use takt_app::serve::{ServeOptions, Serving};
 use takt_app::{Endpoint, loopback};
-use takt_services::{
-    ClassAttributes, NewReference, NodeDefinition, Server, Value, VariableDefinition, access_level,
+use takt_services::Server;
+use takt_space::{
+    ClassAttributes, NewReference, NodeDefinition, Value, VariableDefinition, access_level,
     value_rank,
 };
 use takt_ua::{NodeId, QualifiedName, Variant, ids};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use takt_app::{Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
 use takt_cell::Cell;
 use takt_rt::cyclic::{Cyclic, CyclicError};
-use takt_services::ValueSource;
+use takt_space::ValueSource;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
 use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle};

@@ -1,6 +1,6 @@
 //! Records of the database: the standard's structures in UA binary, and what is said of one that cannot be decoded.
 
-use takt_services::Change;
+use takt_space::Change;
 use takt_ua::NodeId;
 use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::structures::{

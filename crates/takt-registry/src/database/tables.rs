@@ -4,7 +4,7 @@ use redb::{
     MultimapTableDefinition, ReadTransaction, ReadableDatabase, ReadableMultimapTable,
     ReadableTable, TableDefinition, WriteTransaction,
 };
-use takt_services::Change;
+use takt_space::Change;
 use takt_ua::binary::Encode;
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{DateTime, ExpandedNodeId, NodeId};

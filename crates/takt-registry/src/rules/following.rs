@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_services::{AddressSpace, Change, MethodHandler, RemoteMethod, RemoteValue, Value};
+use takt_space::{AddressSpace, Change, MethodHandler, RemoteMethod, RemoteValue, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant};
@@ -185,7 +185,7 @@ fn delete_node(node: &NodeId) -> Change {
     })
 }
 
-fn warn_on_error(node: &NodeId, result: Result<(), takt_services::AddressSpaceError>) {
+fn warn_on_error(node: &NodeId, result: Result<(), takt_space::AddressSpaceError>) {
     if let Err(error) = result {
         tracing::warn!(%node, %error, "the registry could not follow a change");
     }

@@ -13,7 +13,7 @@ mod options;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use takt_services::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Transport};
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Transport};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{ByteString, DateTime, NodeId, StatusCode, UaString, Variant, ids};
 

@@ -1,6 +1,6 @@
 //! SecurityGroup Objects in the address space (OPC 10000-14, 8.4).
 
-use takt_services::{AddressSpace, AddressSpaceError, Value};
+use takt_space::{AddressSpace, AddressSpaceError, Value};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 

@@ -1,10 +1,9 @@
 //! All attributes but Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
 
+use takt_space::{ClassAttributes, NodeRef, access_level};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ArrayRef, ExtensionObjectRef, LocalizedTextRef, StatusCode, VariantRef};
-
-use crate::address_space::{ClassAttributes, NodeRef, access_level};
 
 pub(crate) const NODE_ID: u32 = 1;
 pub(crate) const NODE_CLASS: u32 = 2;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_space::View;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::{BrowseDescription, ViewDescription};
@@ -12,7 +13,6 @@ use super::list::{Items, List, Operations};
 use super::pages::Pages;
 use super::slices::{self, Turn};
 use super::{Fault, Handled, Request};
-use crate::address_space::View;
 use crate::connection::Connection;
 use crate::server::Server;
 use crate::session::Session;

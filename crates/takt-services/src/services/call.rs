@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use takt_layout::{ResponseWriter, Service};
+use takt_space::{
+    Binding, CallError, InputArguments, MethodBinding, MethodCall, MethodHandler, NodeRef,
+    OutputArguments, RemoteCall, Spans, VariableRef, View,
+};
 use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::CallMethodResult;
@@ -14,12 +18,7 @@ use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count};
-use crate::address_space::{
-    Binding, Inner, MAX_TYPE_DEPTH, MethodBinding, NodeRef, TypeFilter, VariableRef, View,
-};
 use crate::connection::Connection;
-use crate::method::{CallError, InputArguments, MethodCall, MethodHandler, OutputArguments, Spans};
-use crate::remote::RemoteCall;
 use crate::session::Session;
 
 /// Handles a Call request.
@@ -221,20 +220,14 @@ impl Calls<'_> {
         outputs: &mut OutputArguments<'_, '_>,
     ) -> Result<(), CallError> {
         let node = check(self.view, item)?;
-        let Inner::Node(entry) = node.inner else {
-            return Err(StatusCode::BadNotExecutable.into());
-        };
-        let binding = entry.binding();
-        match binding.as_deref() {
+        let binding = node.binding();
+        match binding.get() {
             Some(Binding::Method(MethodBinding {
                 handler: MethodHandler::Local(method),
                 ..
             })) => {
-                let call = MethodCall {
-                    caller: &self.session.caller.load(),
-                    object_id: item.object_id,
-                    inputs: item.inputs,
-                };
+                let caller = self.session.caller.load();
+                let call = MethodCall::new(&caller, item.object_id, item.inputs);
                 method.call(&call, outputs)
             }
             // Remote calls were made before, or there was no room for the request in its queue.
@@ -265,14 +258,11 @@ fn find_remote(view: &View<'_>, index: usize, call: &Item<'_>, found: &mut defer
     let Ok(node) = check(view, call) else {
         return;
     };
-    let Inner::Node(entry) = node.inner else {
-        return;
-    };
-    let binding = entry.binding();
+    let binding = node.binding();
     if let Some(Binding::Method(MethodBinding {
         handler: MethodHandler::Remote(remote),
         ..
-    })) = binding.as_deref()
+    })) = binding.get()
     {
         let object_id = match remote.object_id.is_null() {
             true => call.object_id.to_owned(),
@@ -296,7 +286,7 @@ fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallErr
     let method = view
         .node(call.method_id)
         .filter(|node| node.node_class() == NodeClass::Method);
-    if !method.is_some_and(|method| view.has_owner(&method, |_| true)) {
+    if !method.is_some_and(|method| view.has_owner(&method)) {
         // A Method without an owner is that of a Provider, whose Objects live in another server.
         return match method {
             Some(method) => check_method(view, call, method),
@@ -314,7 +304,7 @@ fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallErr
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
     match method {
-        Some(method) if view.is_owned_by(&method, &object) => check_method(view, call, method),
+        Some(method) if view.is_method_of(&method, &object) => check_method(view, call, method),
         _ => Err(StatusCode::BadMethodInvalid.into()),
     }
 }
@@ -338,11 +328,8 @@ fn check_arguments(
     method: &NodeRef<'_>,
     given: &InputArguments<'_>,
 ) -> Result<(), CallError> {
-    let Inner::Node(entry) = method.inner else {
-        return Err(StatusCode::BadNotExecutable.into());
-    };
-    let binding = entry.binding();
-    let declared = match binding.as_deref() {
+    let binding = method.binding();
+    let declared = match binding.get() {
         // Whoever runs it checks them; its arguments may have been declared after it was bound.
         Some(Binding::Method(MethodBinding {
             handler: MethodHandler::Remote(_),
@@ -379,36 +366,4 @@ fn check_arguments(
         status: StatusCode::BadInvalidArgument,
         input_argument_results: blame,
     })
-}
-
-impl View<'_> {
-    /// Whether a node that has the Method as a component is one of those asked for.
-    fn has_owner(&self, method: &NodeRef<'_>, is: impl Fn(NodeIdRef<'_>) -> bool) -> bool {
-        let mut components = TypeFilter::with_subtypes(NodeIdRef::from(ids::HAS_COMPONENT));
-        let references = method.references();
-        references
-            .iter()
-            .filter(|reference| !reference.is_forward)
-            .filter(|reference| components.matches(self, reference.reference_type))
-            .any(|reference| reference.local_target().is_some_and(&is))
-    }
-
-    /// Whether the owner of a Method is the Object or ObjectType itself, its type, or a supertype of that.
-    fn is_owned_by(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
-        if self.has_owner(method, |owner| object.node_id() == owner) {
-            return true;
-        }
-        let mut current = match object.node_class() {
-            NodeClass::Object => self.type_definition(object.node_id()),
-            _ => self.supertype(object.node_id()),
-        };
-        for _ in 0..MAX_TYPE_DEPTH {
-            let Some(type_id) = current else { return false };
-            if self.has_owner(method, |owner| owner == type_id.as_ref()) {
-                return true;
-            }
-            current = self.supertype(&type_id);
-        }
-        false
-    }
 }

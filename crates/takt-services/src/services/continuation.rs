@@ -1,11 +1,11 @@
 //! Continuation points of Browse (OPC 10000-4, 7.9): where to go on.
 
 use takt_rt::memory_budget::Charge;
+use takt_space::Target;
 use takt_ua::NodeId;
 use takt_ua::binary::Encode;
 
 use super::browse::Selection;
-use crate::address_space::Target;
 
 /// A Browse that has come this far.
 #[derive(Debug, Clone, PartialEq)]

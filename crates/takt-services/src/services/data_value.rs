@@ -2,11 +2,10 @@
 
 use takt_cell::{Cell, CellError};
 use takt_layout::{ResponseWriter, Span, Times};
+use takt_space::StoredValue;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, VariantRef};
-
-use crate::stored::StoredValue;
 
 /// Takes the results of a Read request, one after another.
 pub(super) trait Results {

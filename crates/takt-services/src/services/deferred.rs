@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::Charge;
+use takt_space::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::RequestHeaderRef;
@@ -17,7 +18,6 @@ use takt_ua::{DataValue, DateTime, StatusCode, ids};
 use super::body::{self, Body};
 use super::{Fault, Handled, Request, call, fault_message, read, steps, write};
 use crate::connection::{Connection, Outcome};
-use crate::remote::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use crate::server::Server;
 use crate::session::Session;
 use crate::timeouts;

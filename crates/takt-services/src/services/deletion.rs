@@ -6,13 +6,12 @@
 
 use std::collections::HashSet;
 
+use takt_space::{Change, References, TypeFilter, View};
 use takt_ua::structures::DeleteNodesItem;
 use takt_ua::{NodeId, StatusCode, ids};
 
 use super::node_management::Manager;
 use super::slices::Turn;
-use crate::address_space::{References, TypeFilter, View, is_orphan};
-use crate::node_management::Change;
 
 /// More nodes, or a node with more references, are deleted step by step.
 const AT_ONCE: usize = 32;
@@ -113,7 +112,7 @@ impl Deletion {
                     continue;
                 };
                 turn.work.spend(REFERENCE);
-                if !self.known.contains(&child) && is_orphan(&view, &child, &self.known) {
+                if !self.known.contains(&child) && view.is_orphan(&child, &self.known) {
                     self.known.insert(child.clone());
                     self.doomed.push(child);
                 }

@@ -36,6 +36,7 @@ pub(crate) use slices::{Progress, Service, Turn};
 
 use std::sync::Arc;
 
+use takt_space::Transport;
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ResponseHeader;
@@ -43,7 +44,6 @@ use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure, ids};
 
 use self::body::Body;
-use crate::caller::Transport;
 use crate::connection::{Connection, Outcome};
 use crate::server::Server;
 use crate::session::Session;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_space::View;
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
@@ -14,7 +15,6 @@ use super::list::{Items, List, Operations};
 use super::slices::{self, Turn};
 use super::subscriptions::milliseconds;
 use super::{Fault, Handled, Request, check_timestamps, read, read_item};
-use crate::address_space::View;
 use crate::connection::Connection;
 use crate::server::Server;
 use crate::session::Session;

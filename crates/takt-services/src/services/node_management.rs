@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use takt_space::{AddressSpaceError, Caller, Change, Edit, NewBinding};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
@@ -15,10 +16,8 @@ use super::deletion::Deletion;
 use super::list::{Items, List, Operations};
 use super::slices::{self, Turn};
 use super::{Fault, Handled, Request};
-use crate::address_space::{AddressSpaceError, Edit, Life};
-use crate::caller::Caller;
 use crate::connection::Connection;
-use crate::node_management::{Change, NodeManagement};
+use crate::node_management::NodeManagement;
 use crate::server::Server;
 use crate::session::Session;
 use crate::work::Work;
@@ -79,7 +78,7 @@ impl Manager {
         for change in &changes {
             work.spend(CHANGE);
             // Everything was checked under the lock that is still held, so this fails only if a limit is hit.
-            outcome = outcome.and(edit.apply(change, self.life(change)));
+            outcome = outcome.and(edit.apply(change, self.new_binding(change)));
         }
         drop(edit);
         self.rules.applied(&self.caller, &changes);
@@ -104,13 +103,13 @@ impl Manager {
         }
     }
 
-    fn life(&self, change: &Change) -> Life {
+    fn new_binding(&self, change: &Change) -> NewBinding {
         match change {
-            Change::AddNode(item) => Life {
+            Change::AddNode(item) => NewBinding {
                 value: self.rules.value(&self.caller, item),
                 method: self.rules.method(&self.caller, item),
             },
-            _ => Life::default(),
+            _ => NewBinding::default(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! A continuation point stands before the references. So the first pass over the references finds out whether there are
 //! more than wanted, and the second one encodes them; it starts again with a continuation point if they do not fit.
 
+use takt_space::{References, View};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encode;
 
@@ -11,7 +12,6 @@ use super::Fault;
 use super::continuation::{Cursor, ENCODED_SIZE, LastSeen};
 use super::slices::Turn;
 use super::walk::{Walk, resume};
-use crate::address_space::{References, View};
 use crate::session::Session;
 
 /// Bytes of a result with a continuation point and no references: what each result gets at least.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use takt_space::{References, TargetRef, TypeFilter, View};
 use takt_ua::binary::Decode;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{BrowsePathResult, BrowsePathTarget};
@@ -10,7 +11,6 @@ use takt_ua::{ExpandedNodeId, NodeId, StatusCode};
 use super::Fault;
 use super::slices::Turn;
 use super::translate::{ElementRef, failed};
-use crate::address_space::{References, TargetRef, TypeFilter, View};
 
 /// More targets of one path are `BadTooManyMatches`; the standard asks for at least 10.
 const MAX_TARGETS: usize = 1000;

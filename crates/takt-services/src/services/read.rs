@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use takt_cell::CellLocation;
 use takt_layout::Service;
+use takt_space::{Binding, RemoteRead, StoredValue, Value};
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ReadValueId;
@@ -17,13 +18,9 @@ use super::deferred::{self, RemoteResults};
 use super::read_item::Read;
 use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count, check_timestamps};
-use crate::address_space::Binding;
 use crate::connection::Connection;
-use crate::remote::RemoteRead;
 use crate::server::Server;
 use crate::session::Session;
-use crate::stored::NO_LIMITS;
-use crate::value::Value;
 
 /// What a Read request asks for, apart from its items.
 #[derive(Clone, Copy)]
@@ -239,10 +236,10 @@ fn find_remote(
 pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
     let view = server.space.view();
     let node = view.in_memory(node_id)?;
-    if !node.access_level.is_some_and(attributes::is_readable) {
+    if !node.access_level().is_some_and(attributes::is_readable) {
         return None;
     }
-    match node.binding().as_deref() {
+    match node.binding().get() {
         Some(Binding::Value(value)) => value.location(),
         _ => None,
     }
@@ -272,6 +269,6 @@ pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> Da
         return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
     }
     // Just encoded.
-    let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, NO_LIMITS));
+    let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, StoredValue::LIMITS));
     decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
 }

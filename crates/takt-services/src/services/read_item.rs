@@ -1,6 +1,7 @@
 //! Reading one item of a Read request (OPC 10000-4, 5.11.2): the Value of a Variable, a part of it, or another attribute.
 
 use takt_cell::CellError;
+use takt_space::{Binding, CachedValue, ClassAttributes, NodeRef, Value, ValueSource, View};
 use takt_ua::binary::{Decode, Decoder, EncodeError};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::views::ReadValueIdRef;
@@ -10,10 +11,7 @@ use takt_ua::{
 
 use super::attributes::{self, VALUE, attribute};
 use super::data_value::Results;
-use crate::address_space::{Binding, ClassAttributes, NodeRef, View};
-use crate::cached::CachedValue;
 use crate::server::Server;
-use crate::value::{Value, ValueSource};
 
 /// The reading of one request's items.
 pub(super) struct Read<'r, R> {
@@ -31,8 +29,8 @@ impl<R: Results> Read<'_, R> {
         if item.attribute_id == VALUE
             && is_plain(item)
             && let Some(entry) = self.view.in_memory(&item.node_id)
-            && entry.access_level.is_some_and(attributes::is_readable)
-            && let Some(binding) = entry.binding().as_deref()
+            && entry.access_level().is_some_and(attributes::is_readable)
+            && let Some(binding) = entry.binding().get()
         {
             return self.bound_value(binding);
         }
@@ -60,7 +58,7 @@ impl<R: Results> Read<'_, R> {
         if !is_plain(item) {
             return self.part(&node, item);
         }
-        match node.binding().as_deref() {
+        match node.binding().get() {
             Some(binding) => self.bound_value(binding),
             None => self.standard_value(&node),
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use takt_space::{Caller, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
@@ -12,7 +13,6 @@ use takt_ua::structures::{
 use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, UaString};
 
 use super::{Fault, Handled, Request, decode, encode};
-use crate::caller::{Caller, UserIdentity};
 use crate::connection::Connection;
 use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
 use crate::session::{NewSession, Session, random};

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use takt_space::View;
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::structures::BrowsePathResult;
 use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, StatusCode, ids};
@@ -11,7 +12,6 @@ use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, StatusCode, ids};
 use super::path::Path;
 use super::slices::{self, Progress, Service, Turn};
 use super::{Fault, Handled, Request, check_count};
-use crate::address_space::View;
 use crate::connection::Connection;
 use crate::session::Session;
 

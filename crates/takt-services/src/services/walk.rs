@@ -1,12 +1,12 @@
 //! Walking the references of a node that a Browse wants, and describing them (OPC 10000-4, 7.29).
 
+use takt_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::{BrowseDirection, BrowseResultMask, NodeClass};
 use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::browse::Selection;
 use super::continuation::{Cursor, LastSeen};
-use crate::address_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use crate::work::Work;
 
 impl From<&ReferenceView<'_>> for LastSeen {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use takt_layout::Service;
+use takt_space::{Binding, Fit, NodeRef, RemoteWrite, Value, View, access_level};
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
@@ -14,11 +15,8 @@ use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::steps::{self, Pass, Steps};
 use super::{Fault, Handled, Request, check_count};
-use crate::address_space::{Binding, Fit, Inner, NodeRef, View, access_level};
 use crate::connection::Connection;
-use crate::remote::RemoteWrite;
 use crate::session::Session;
-use crate::value::Value;
 
 /// Handles a Write request.
 pub(crate) fn handle(
@@ -293,11 +291,8 @@ fn check<'v>(
 #[inline]
 fn write(view: &View<'_>, item: &Item<'_>, now: DateTime) -> Result<(), StatusCode> {
     let (node, fit, range) = check(view, item)?;
-    let Inner::Node(entry) = node.inner else {
-        return Err(StatusCode::BadNotWritable);
-    };
-    let binding = entry.binding();
-    let Some(Binding::Value(target)) = binding.as_deref() else {
+    let binding = node.binding();
+    let Some(Binding::Value(target)) = binding.get() else {
         return Err(StatusCode::BadNotWritable);
     };
     let status = item.status.unwrap_or_default();

@@ -1,11 +1,11 @@
 //! What counts as a change: DataChangeFilter (OPC 10000-4, 7.22.2).
 
+use takt_space::{NodeRef, Value, View};
 use takt_ua::enumerations::{DataChangeTrigger, DeadbandType};
 use takt_ua::structures::{AggregateFilter, DataChangeFilter, EventFilter, Range};
 use takt_ua::{ExtensionObject, NodeIdRef, StatusCode, Variant, ids};
 
 use super::sample::Sample;
-use crate::address_space::{NodeRef, View};
 use crate::services::attributes;
 
 /// A DataChangeFilter, checked.
@@ -132,10 +132,10 @@ fn range(view: &View<'_>, node: &NodeRef<'_>) -> Option<Range> {
     let property = NodeIdRef::numeric(0, ids::HAS_PROPERTY);
     let property = view.child(node.node_id(), property, name)?;
     let value = match view.node(&property)?.value()? {
-        crate::Value::Stored(stored) => stored.get(),
-        crate::Value::Cell(cell) => cell.get().ok()?,
-        crate::Value::Callback(source) => source.read(),
-        crate::Value::Remote(_) => return None,
+        Value::Stored(stored) => stored.get(),
+        Value::Cell(cell) => cell.get().ok()?,
+        Value::Callback(source) => source.read(),
+        Value::Remote(_) => return None,
     };
     match value.value? {
         Variant::ExtensionObject(object) => object.decode_as().ok(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use takt_cell::Cell;
 use takt_rt::memory_budget::Charge;
+use takt_space::{ChangeObserver, StoredValue};
 use takt_ua::binary::{Encode, Encoder};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::ReadValueId;
@@ -17,7 +18,6 @@ use super::load::Load;
 use super::queue::Queue;
 use super::sample::Sample;
 use super::subscription::Room;
-use crate::stored::{ChangeObserver, StoredValue};
 
 /// What a client may change about a MonitoredItem, revised and checked.
 #[derive(Debug, Clone)]

@@ -4,11 +4,11 @@
 //! modified, by RevisedSamplingInterval (OPC 10000-4, 5.13.1.2), and never changed later without the client: an item that
 //! would exceed the budget gets a longer interval.
 
+use takt_space::Value;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-
-use crate::value::Value;
 
 /// Work per second, in thousandths of a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -29,13 +29,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use takt_rt::memory_budget::MemoryBudget;
+use takt_space::Caller;
 use takt_ua::{DateTime, NodeId, StatusCode};
 
 pub(crate) use publish::PublishRequest;
 pub(crate) use revise::Revised;
 pub(crate) use subscription::Subscription;
 
-use crate::caller::Caller;
 use crate::deadline::Deadline;
 use crate::limits::SubscriptionLimits;
 use crate::server::Server;

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use super::item::Sampling;
 use super::load::{self, Allotment, Load};
-use crate::address_space::View;
 use crate::limits::SubscriptionLimits;
 use crate::services::attributes;
-use crate::value::Value;
+use takt_space::{Value, View};
 use takt_ua::structures::ReadValueId;
 
 /// The parameters of a Subscription, as they will be.

@@ -1,10 +1,9 @@
 //! One sampled value: what waits in the queue of a MonitoredItem.
 
+use takt_space::StoredValue;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant};
-
-use crate::stored::NO_LIMITS;
 
 /// The InfoBits of a DataValue whose queue lost one of its neighbours: InfoType DataValue, Overflow (OPC 10000-4, 7.39.1).
 const OVERFLOW: u32 = 0x0480;
@@ -46,7 +45,8 @@ impl Sample {
 
     /// The value, decoded.
     pub(crate) fn variant(&self) -> Variant {
-        Variant::decode(&mut Decoder::with_limits(&self.value, NO_LIMITS)).unwrap_or_default()
+        Variant::decode(&mut Decoder::with_limits(&self.value, StoredValue::LIMITS))
+            .unwrap_or_default()
     }
 
     /// The part of the value that an IndexRange names.

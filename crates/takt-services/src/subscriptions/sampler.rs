@@ -9,18 +9,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use takt_cell::Cell;
+use takt_space::{Binding, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View};
 use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
-use crate::address_space::{Binding, View};
-use crate::remote::{RemoteRead, RemoteSource, RemoteValue};
 use crate::server::Server;
 use crate::services::{attributes, read};
-use crate::stored::StoredValue;
-use crate::value::Value;
 use crate::worker::WorkerPool;
 
 /// One round of sampling: the items that are due, at one time.
@@ -54,8 +51,8 @@ impl<'s> Sampler<'s> {
         let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
         if is_value
             && let Some(node) = self.view.in_memory(&watched.node_id.as_ref())
-            && node.access_level.is_some_and(attributes::is_readable)
-            && let Some(Binding::Value(value)) = node.binding().as_deref()
+            && node.access_level().is_some_and(attributes::is_readable)
+            && let Some(Binding::Value(value)) = node.binding().get()
         {
             let cost = load::cost(Some(value));
             match value {

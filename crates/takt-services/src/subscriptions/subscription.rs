@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_space::Caller;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::structures::{DataChangeNotification, NotificationMessage, StatusChangeNotification};
 use takt_ua::{DateTime, ExtensionObject, NodeId, NodeIdRef, StatusCode, Structure};
@@ -17,7 +18,6 @@ use super::sampler::Sampler;
 use super::slice::Slice;
 use super::state::StateMachine;
 use super::{Now, Revised};
-use crate::caller::Caller;
 
 /// A message of many small values ends about here, in bytes; what does not fit comes with the next one at once. Larger
 /// values come alone.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Client, VALUE, read_id, server};
-use takt_services::Value;
+use takt_space::Value;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{BuildInfo, EnumDefinition, ServerStatusDataType, StructureDefinition};
 use takt_ua::{
@@ -25,7 +25,7 @@ fn every_attribute_of_every_standard_node_can_be_asked_for() {
             _ => &[1, 2, 3, 4],
         }
     };
-    for node in takt_services::namespace0::Namespace0::nodes() {
+    for node in takt_space::namespace0::Namespace0::nodes() {
         let items = (0..=28)
             .map(|attribute| read_id(node.id(), attribute))
             .collect();

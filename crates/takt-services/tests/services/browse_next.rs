@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::browse::{browse, browse_up_to, describe, names};
 use crate::common::{Client, builder, decode, message, server};
-use takt_services::{NodeDefinition, ServerLimits};
+use takt_services::ServerLimits;
+use takt_space::NodeDefinition;
 use takt_ua::binary::Encoder;
 use takt_ua::structures::*;
 use takt_ua::{ByteString, NodeId, QualifiedName, StatusCode, ids};
@@ -218,13 +219,13 @@ fn references_to_nowhere_are_left_out() {
         .unwrap();
     assert_eq!(names(&browse(&mut client, children(&folder))), ["V1"]);
     // When the node appears again, so does the reference, and only once.
-    let attributes = takt_services::ClassAttributes::Object { event_notifier: 0 };
+    let attributes = takt_space::ClassAttributes::Object { event_notifier: 0 };
     let node = NodeDefinition::new(
         NodeId::string(1, "V0"),
         QualifiedName::new(1, "V0"),
         attributes,
     );
-    let parent = takt_services::NewReference::inverse(ids::ORGANIZES, folder.clone());
+    let parent = takt_space::NewReference::inverse(ids::ORGANIZES, folder.clone());
     space.edit().add_node(node, &[parent]).unwrap();
     assert_eq!(names(&browse(&mut client, children(&folder))), ["V0", "V1"]);
 }

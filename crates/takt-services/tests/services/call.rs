@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Client, server};
-use takt_services::{
-    CallError, Caller, ClassAttributes, MethodHandler, NodeDefinition, Server, Value,
-};
+use takt_services::Server;
+use takt_space::{CallError, Caller, ClassAttributes, MethodHandler, NodeDefinition, Value};
 use takt_ua::structures::{CallMethodRequest, CallMethodResult, CallRequest, CallResponse};
 use takt_ua::{NodeId, QualifiedName, StatusCode, Variant, ids};
 
@@ -162,7 +161,7 @@ fn an_object_may_use_the_method_of_its_type() {
                 QualifiedName::new(1, "MachineType"),
                 attributes,
             ),
-            &[takt_services::NewReference::inverse(
+            &[takt_space::NewReference::inverse(
                 ids::HAS_SUBTYPE,
                 ids::BASE_OBJECT_TYPE,
             )],

@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use takt_layout::LaidOut;
-use takt_services::{Connection, Outcome, Peer, Server, ServerBuilder, Transport};
+use takt_services::{Connection, Outcome, Server, ServerBuilder};
+use takt_space::{Peer, Transport};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{

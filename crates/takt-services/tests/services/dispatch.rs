@@ -1,7 +1,8 @@
 //! Requests as a whole: unknown, damaged, too large, or too many operations at once.
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
-use takt_services::{OperationLimits, Outcome, ServerLimits, Value};
+use takt_services::{OperationLimits, Outcome, ServerLimits};
+use takt_space::Value;
 use takt_ua::binary::{Encode, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;

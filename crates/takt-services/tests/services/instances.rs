@@ -2,7 +2,7 @@
 
 use crate::common::Client;
 use crate::nodes::*;
-use takt_services::{ClassAttributes, NewReference, NodeDefinition, Value};
+use takt_space::{ClassAttributes, NewReference, NodeDefinition, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, NodeId, QualifiedName, StatusCode, ids};

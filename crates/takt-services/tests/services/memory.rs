@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, message, read_id};
 use crate::nodes::{self, add_one};
-use takt_services::{EverybodyManages, Server, ServerLimits, Value};
+use takt_services::{EverybodyManages, Server, ServerLimits};
+use takt_space::Value;
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};

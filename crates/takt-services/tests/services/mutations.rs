@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, write_of};
-use takt_services::{CallError, Caller, EverybodyManages, Value};
+use takt_services::EverybodyManages;
+use takt_space::{CallError, Caller, Value};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::structures::*;
 use takt_ua::{

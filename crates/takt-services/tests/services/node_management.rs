@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Client, builder, server};
 use crate::nodes::*;
-use takt_services::{
-    Caller, Change, EverybodyManages, MethodHandler, NodeManagement, ServerLimits, Value,
-};
+use takt_services::{EverybodyManages, NodeManagement, ServerLimits};
+use takt_space::{Caller, Change, MethodHandler, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, ExpandedNodeId, NodeId, StatusCode, Variant, ids};
@@ -109,7 +108,7 @@ impl NodeManagement for Rules {
 
     fn method(&self, _: &Caller, _: &AddNodesItem) -> Option<MethodHandler> {
         Some(MethodHandler::local(
-            |_: &Caller, _: &NodeId, _: &[Variant]| Ok::<_, takt_services::CallError>(Vec::new()),
+            |_: &Caller, _: &NodeId, _: &[Variant]| Ok::<_, takt_space::CallError>(Vec::new()),
         ))
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::common::{Client, builder};
-use takt_services::{EverybodyManages, Server, TargetRef};
+use takt_services::{EverybodyManages, Server};
+use takt_space::TargetRef;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use takt_cell::Cell;
-use takt_services::{Server, Value, ValueSource, access_level};
+use takt_services::Server;
+use takt_space::{Value, ValueSource, access_level};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};

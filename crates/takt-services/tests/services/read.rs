@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{Client, VALUE, read_id, server};
 use takt_cell::Cell;
-use takt_services::{Peer, Transport, Value, access_level};
+use takt_space::{Peer, Transport, Value, access_level};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{Range, ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{

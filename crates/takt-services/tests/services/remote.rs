@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server, write_of};
-use takt_services::{
-    MethodHandler, Outcome, RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue,
-    RemoteWrite, Server, ServerLimits, Value,
+use takt_services::{Outcome, Server, ServerLimits};
+use takt_space::{
+    MethodHandler, RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite,
+    Value,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::structures::*;

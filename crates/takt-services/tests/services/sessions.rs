@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
-use takt_services::{Authenticator, Peer, ServerLimits, UserIdentity};
+use takt_services::{Authenticator, ServerLimits};
+use takt_space::{Peer, UserIdentity};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
     CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,

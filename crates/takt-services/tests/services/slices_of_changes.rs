@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::{Client, builder, decode, message};
-use takt_services::{
-    AddressSpace, Caller, Change, EverybodyManages, NodeManagement, Server, ServerLimits,
-};
+use takt_services::{EverybodyManages, NodeManagement, Server, ServerLimits};
+use takt_space::{AddressSpace, Caller, Change};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, ids};

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, write_of};
 use takt_layout::LaidOut;
-use takt_services::{
-    CallError, Caller, RemoteRead, RemoteSource, RemoteValue, Server, ServerLimits, Value,
-};
+use takt_services::{Server, ServerLimits};
+use takt_space::{CallError, Caller, RemoteRead, RemoteSource, RemoteValue, Value};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{Client, server};
-use takt_services::Value;
+use takt_space::Value;
 use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, NodeId, QualifiedName, StatusCode, ids};
 

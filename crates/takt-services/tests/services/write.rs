@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Client, VALUE, server, write_of};
 use takt_cell::Cell;
-use takt_services::{AddressSpace, Value, ValueSource, access_level};
+use takt_space::{AddressSpace, Value, ValueSource, access_level};
 use takt_ua::structures::WriteValue;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant, ids};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{Client, server};
 use crate::write::{good, refused, variable, wrong};
-use takt_services::{Value, value_rank};
+use takt_space::{Value, value_rank};
 use takt_ua::structures::{Argument, Range};
 use takt_ua::{Array, ByteString, ExtensionObject, NodeId, StatusCode, Variant, XmlElement, ids};
 

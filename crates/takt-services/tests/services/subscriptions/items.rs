@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::{builder, server};
-use takt_services::access_level;
+use takt_space::access_level;
 use takt_ua::ids;
 
 #[test]

@@ -1,6 +1,6 @@
 //! GetMonitoredItems and ResendData of the Server object (OPC 10000-5, 9.1 and 9.2).
 
-use takt_services::Value;
+use takt_space::Value;
 use takt_ua::enumerations::MonitoringMode;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};

@@ -9,7 +9,8 @@ mod sampling_budget;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_services::{Server, Value};
+use takt_services::Server;
+use takt_space::Value;
 use takt_ua::enumerations::{DataChangeTrigger, DeadbandType, MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{DataValue, ExtensionObject, NodeId, StatusCode, Variant};

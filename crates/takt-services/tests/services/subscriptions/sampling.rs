@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::common::{builder, server};
 use takt_cell::Cell;
-use takt_services::{RemoteRead, RemoteSource, RemoteValue};
+use takt_space::{RemoteRead, RemoteSource, RemoteValue};
 use takt_ua::DateTime;
 
 const OVERFLOW: u32 = 0x480;

@@ -15,7 +15,8 @@ pub enum TargetRef<'a> {
 }
 
 impl TargetRef<'_> {
-    pub(crate) fn to_owned(self) -> Target {
+    /// The same, owned.
+    pub fn to_owned(self) -> Target {
         match self {
             Self::Local(target) => Target::Local(target.to_owned()),
             Self::Remote(target) => Target::Remote(Box::new(target.clone())),
@@ -75,8 +76,10 @@ impl Reference {
 
 /// Where a stored reference points.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Target {
+pub enum Target {
+    /// A node of this server, which need not exist (OPC 10000-3, 4.4.4).
     Local(NodeId),
+    /// A node of another server.
     Remote(Box<ExpandedNodeId>),
 }
 
@@ -89,7 +92,7 @@ impl Target {
     }
 
     /// The NodeId, for messages.
-    pub(crate) fn node_id(&self) -> &NodeId {
+    pub fn node_id(&self) -> &NodeId {
         match self {
             Self::Local(node_id) => node_id,
             Self::Remote(node_id) => &node_id.node_id,

@@ -56,7 +56,7 @@ impl Value {
     }
 
     /// Where the current value is published, if it is.
-    pub(crate) fn location(&self) -> Option<CellLocation> {
+    pub fn location(&self) -> Option<CellLocation> {
         match self {
             Self::Cell(cell) => cell.location(),
             Self::Stored(stored) => stored.location(),

@@ -7,9 +7,9 @@
 )]
 
 use std::path::Path;
-use std::sync::Arc;
 
-use takt_services::{AddressSpace, ImportError, ImportReason, Server, TargetRef, Value};
+use takt_rt::memory_budget::MemoryBudget;
+use takt_space::{AddressSpace, ImportError, ImportReason, TargetRef, Value};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObjectBody, NodeId, StatusCode, Variant, ids};
@@ -71,12 +71,11 @@ const PARTS: &str = r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UAN
   </UAVariable>
 </UANodeSet>"#;
 
-fn space() -> Arc<AddressSpace> {
-    let server = Server::builder("Test", "urn:test")
-        .namespace("urn:other")
-        .build()
-        .unwrap();
-    Arc::clone(server.address_space())
+fn space() -> AddressSpace {
+    let memory = MemoryBudget::new(64 << 20);
+    let space = AddressSpace::new("urn:test", 100, 100_000, memory);
+    space.namespaces().register("urn:other").unwrap();
+    space
 }
 
 fn stored(space: &AddressSpace, node_id: &NodeId) -> Variant {

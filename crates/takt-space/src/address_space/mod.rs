@@ -4,8 +4,8 @@
 //! map that is read without a lock. Changes go through one lock of their own, so that each is checked against what it
 //! changes; readers never wait for it.
 
+mod apply;
 mod binding;
-mod change;
 mod definition;
 mod edit;
 mod error;
@@ -14,6 +14,7 @@ mod instantiate;
 mod items;
 mod links;
 mod memory;
+mod methods;
 mod name_cache;
 mod namespaces;
 mod node;
@@ -33,26 +34,25 @@ use papaya::{HashMap, HashMapRef, LocalGuard};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::{NodeId, NodeIdRef, StatusCode};
 
-pub(crate) use change::Life;
+pub use apply::NewBinding;
 pub use definition::{
     ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
 };
 pub use edit::{Edit, NewReference};
 pub use error::AddressSpaceError;
+pub use hierarchy::TypeFilter;
 pub use namespaces::{Namespaces, STANDARD_NAMESPACE};
-pub use node::{NodeRef, VariableRef};
+pub use node::{Binding, BindingGuard, MethodBinding, NodeRef, VariableRef};
 pub use node_builder::NodeBuilder;
-pub(crate) use reference::Target;
-pub use reference::{ReferenceView, TargetRef};
+pub use reference::{ReferenceView, Target, TargetRef};
 pub use references::References;
+pub use types::Fit;
 
 use crate::method::MethodHandler;
 use crate::namespace0::Namespace0;
 use crate::value::Value;
-pub(crate) use hierarchy::TypeFilter;
-pub(crate) use node::{Binding, Inner, MethodBinding, Node};
-pub(crate) use plan::is_orphan;
-pub(crate) use types::{Expected, Fit};
+use node::{Inner, Node};
+pub(crate) use types::Expected;
 
 /// Deeper type hierarchies do not exist; longer walks are loops.
 pub(crate) const MAX_TYPE_DEPTH: usize = 64;
@@ -77,7 +77,11 @@ pub struct AddressSpace {
 }
 
 impl AddressSpace {
-    pub(crate) fn new(
+    /// An address space with the nodes of namespace 0 and no others.
+    ///
+    /// The ApplicationUri is namespace 1 (OPC 10000-5, 6.3.1). `max_namespaces` limits the NamespaceArray, `max_nodes` the nodes
+    /// that are added, and `memory` the bytes of those that clients add and of large values that they write.
+    pub fn new(
         application_uri: &str,
         max_namespaces: usize,
         max_nodes: usize,
@@ -119,7 +123,7 @@ impl AddressSpace {
 
     /// Whether any node's value or handler may block.
     #[inline]
-    pub(crate) fn has_remotes(&self) -> bool {
+    pub fn has_remotes(&self) -> bool {
         self.remotes.load(Ordering::Relaxed) > 0
     }
 
@@ -193,7 +197,7 @@ impl View<'_> {
     }
 
     /// The position among `references` of one that is not of the standard.
-    pub(crate) fn position(
+    pub fn position(
         &self,
         references: &References,
         reference_type: &NodeId,
@@ -208,7 +212,7 @@ impl View<'_> {
     }
 
     /// The memory for what clients add and write.
-    pub(crate) fn memory(&self) -> &MemoryBudget {
+    pub fn memory(&self) -> &MemoryBudget {
         &self.space.memory
     }
 
@@ -221,7 +225,15 @@ impl View<'_> {
 
     /// The node with this NodeId, if it is one in memory: all that have a value of their own are.
     #[inline]
-    pub(crate) fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
+    pub fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<NodeRef<'_>> {
+        self.entry(node_id).map(|node| NodeRef {
+            inner: Inner::Node(node),
+            types: &self.space.types,
+        })
+    }
+
+    #[inline]
+    fn entry(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
         self.nodes
             .get(node_id)
             .or_else(|| self.in_aliased_namespace(node_id))
@@ -240,18 +252,14 @@ impl View<'_> {
     }
 
     fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
-        let types = &self.space.types;
         // These first: they include those of the standard's table to which something was added.
         if let Some(node) = self.in_memory(&node_id) {
-            return Some(NodeRef {
-                inner: Inner::Node(node),
-                types,
-            });
+            return Some(node);
         }
         let standard = Namespace0::get(node_id.standard_id()?)?;
         Some(NodeRef {
             inner: Inner::Standard(standard),
-            types,
+            types: &self.space.types,
         })
     }
 }

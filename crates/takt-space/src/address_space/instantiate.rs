@@ -8,7 +8,7 @@ use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedName, QualifiedNameRef
 use super::hierarchy::TypeFilter;
 use super::items::copy_of;
 use super::{AddressSpaceError, MAX_TYPE_DEPTH, View};
-use crate::node_management::Change;
+use crate::change::Change;
 use crate::value::Value;
 
 /// Deeper instance declarations are not followed.
@@ -164,7 +164,7 @@ impl View<'_> {
     }
 
     /// Whether a node is part of a type: a template that has no life of its own.
-    pub(crate) fn is_instance_declaration(&self, node_id: NodeIdRef<'_>) -> bool {
+    pub fn is_instance_declaration(&self, node_id: NodeIdRef<'_>) -> bool {
         let mut current = node_id.to_owned();
         for _ in 0..MAX_DEPTH {
             let Some(parent) = self.aggregating_parent(&current) else {

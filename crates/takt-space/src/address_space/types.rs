@@ -29,7 +29,7 @@ pub(crate) enum Expected {
 
 /// How a value has to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub enum Fit {
     /// As it is.
     Exactly,
     /// A ByteString for an array of Byte: with the encoding byte of the latter. Nothing else differs.
@@ -123,7 +123,10 @@ impl Expected {
 
 impl View<'_> {
     /// Checks a value for a Variable. With `is_part`, the value is for an IndexRange, and only its type counts.
-    pub(crate) fn check_value(
+    ///
+    /// # Errors
+    /// The StatusCode of a Write with this value.
+    pub fn check_value(
         &self,
         node: &NodeRef<'_>,
         variable: &VariableRef<'_>,
@@ -135,7 +138,10 @@ impl View<'_> {
     }
 
     /// Checks a value for a Variable, or an argument, that is not a node yet.
-    pub(crate) fn check_value_of(
+    ///
+    /// # Errors
+    /// The StatusCode of a Write with this value.
+    pub fn check_value_of(
         &self,
         variable: &VariableRef<'_>,
         value: &VariantRef<'_>,

@@ -50,7 +50,7 @@ impl CachedValue {
     }
 
     /// Whether the last value does at the time `now` for a client with this maxAge, in milliseconds.
-    pub(crate) fn satisfies(&self, max_age: f64, now: DateTime) -> bool {
+    pub fn satisfies(&self, max_age: f64, now: DateTime) -> bool {
         // Beyond what a Duration holds, any age will do.
         let max_age = Duration::try_from_secs_f64(max_age / 1000.0).unwrap_or(Duration::MAX);
         let reading = self.publication.reading();
@@ -58,12 +58,12 @@ impl CachedValue {
     }
 
     /// The last value, with both timestamps.
-    pub(crate) fn last(&self) -> Option<DataValue> {
+    pub fn last(&self) -> Option<DataValue> {
         self.publication.get().ok()
     }
 
     /// What the callback last gave, with the time when it did; [`CellError::Withheld`](takt_cell::CellError::Withheld) if that was too large.
-    pub(crate) fn cell(&self) -> &Cell {
+    pub fn cell(&self) -> &Cell {
         self.publication.as_cell()
     }
 

@@ -1,4 +1,4 @@
-//! Changes, as they are stored, replayed, and made visible (OPC 10000-4, 5.8).
+//! Applying changes (OPC 10000-4, 5.8).
 
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{StatusCode, ids};
@@ -7,15 +7,17 @@ use super::edit::{Edit, NewReference};
 use super::items::{Described, describe};
 use super::node::{Binding, MethodBinding};
 use super::{AddressSpace, AddressSpaceError, ClassAttributes, memory};
+use crate::change::Change;
 use crate::method::MethodHandler;
-use crate::node_management::Change;
 use crate::value::Value;
 
-/// What gives a node that is added by a [`Change`] its life.
+/// Value source or Method handler of a node that a [`Change`] adds.
 #[derive(Debug, Default)]
-pub(crate) struct Life {
-    pub(crate) value: Option<Value>,
-    pub(crate) method: Option<MethodHandler>,
+pub struct NewBinding {
+    /// Value source of a Variable; `None`: the value in the [`Change`] is stored.
+    pub value: Option<Value>,
+    /// Handler of a Method; `None`: the Method is not executable.
+    pub method: Option<MethodHandler>,
 }
 
 impl AddressSpace {
@@ -24,13 +26,16 @@ impl AddressSpace {
     /// # Errors
     /// What the change names exists already, or does not exist.
     pub fn apply(&self, change: &Change) -> Result<(), AddressSpaceError> {
-        self.edit().apply(change, Life::default())
+        self.edit().apply(change, NewBinding::default())
     }
 }
 
 impl Edit<'_> {
     /// Makes one change visible.
-    pub(crate) fn apply(&mut self, change: &Change, life: Life) -> Result<(), AddressSpaceError> {
+    ///
+    /// # Errors
+    /// What the change names exists already, or does not exist.
+    pub fn apply(&mut self, change: &Change, new: NewBinding) -> Result<(), AddressSpaceError> {
         match change {
             Change::AddNamespace { index, uri } => {
                 let given = self.space().namespaces().register(uri)?;
@@ -41,7 +46,7 @@ impl Edit<'_> {
                     Err(AddressSpaceError::Refused(StatusCode::BadInternalError))
                 }
             }
-            Change::AddNode(item) => self.apply_node(item, life, memory::of_change(change)),
+            Change::AddNode(item) => self.apply_node(item, new, memory::of_change(change)),
             Change::AddReference(item) => {
                 let (source, target) = (&item.source_node_id, &item.target_node_id);
                 self.add_reference(source, &item.reference_type_id, item.is_forward, target)?;
@@ -69,7 +74,7 @@ impl Edit<'_> {
     fn apply_node(
         &mut self,
         item: &AddNodesItem,
-        life: Life,
+        new: NewBinding,
         bytes: usize,
     ) -> Result<(), AddressSpaceError> {
         let Described { definition, value } = describe(&self.view(), item)?;
@@ -88,13 +93,13 @@ impl Edit<'_> {
         ));
         let binding = match definition.attributes {
             ClassAttributes::Variable(_) => {
-                Some(Binding::Value(life.value.unwrap_or_else(|| match value {
+                Some(Binding::Value(new.value.unwrap_or_else(|| match value {
                     Some(value) => Value::stored(value),
                     None => Value::not_set(),
                 })))
             }
             // Its arguments come as Properties of their own, later.
-            ClassAttributes::Method { .. } => life.method.map(|handler| {
+            ClassAttributes::Method { .. } => new.method.map(|handler| {
                 Binding::Method(MethodBinding {
                     handler,
                     inputs: Vec::new(),

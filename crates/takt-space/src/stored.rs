@@ -25,9 +25,9 @@ pub struct StoredValue {
     publication: OnceLock<Box<Publication>>,
 }
 
-/// Who is told of every value that is set, in order: MonitoredItems by exception.
-pub(crate) trait ChangeObserver: Send + Sync {
-    /// A value was set: an encoded Variant with its StatusCode and source timestamp. `false`: no more, please.
+/// Observer of every value that is set, in order: a MonitoredItem by exception.
+pub trait ChangeObserver: Send + Sync {
+    /// A value was set: an encoded Variant with its StatusCode and source timestamp. After `false` the observer is told of no more.
     fn changed(
         self: Arc<Self>,
         stored: &StoredValue,
@@ -36,13 +36,6 @@ pub(crate) trait ChangeObserver: Send + Sync {
         source_timestamp: DateTime,
     ) -> bool;
 }
-
-/// What is stored was checked when it came.
-pub(crate) const NO_LIMITS: Limits = Limits {
-    max_string_length: usize::MAX,
-    max_array_length: usize::MAX,
-    ..Limits::DEFAULT
-};
 
 /// Values above this many bytes count in the memory budget if a client writes them.
 const LARGE: usize = 4096;
@@ -69,6 +62,13 @@ struct Content {
 }
 
 impl StoredValue {
+    /// Limits for decoding an encoded value: it was checked when it came, so the lengths in it are not limited again.
+    pub const LIMITS: Limits = Limits {
+        max_string_length: usize::MAX,
+        max_array_length: usize::MAX,
+        ..Limits::DEFAULT
+    };
+
     /// A Good value, as of now.
     pub fn new(value: &Variant) -> Self {
         Self::with_status(value, StatusCode::Good)
@@ -148,8 +148,11 @@ impl StoredValue {
         self.replace(&mut self.setting(), encoded, status, time);
     }
 
-    /// [`set_encoded`](Self::set_encoded) on behalf of a client: a large value has to find room in this budget.
-    pub(crate) fn write_encoded(
+    /// Sets an encoded Variant, which the caller has checked, on behalf of a client.
+    ///
+    /// # Errors
+    /// The value is large, and there is not enough memory for it in the budget.
+    pub fn write_encoded(
         &self,
         encoded: &[u8],
         status: StatusCode,
@@ -162,8 +165,11 @@ impl StoredValue {
         Ok(())
     }
 
-    /// Changes the value depending on what it is.
-    pub(crate) fn update(
+    /// Changes the value depending on the current one; no other change is made meanwhile.
+    ///
+    /// # Errors
+    /// The error of `change`; the value stays as it is.
+    pub fn update(
         &self,
         change: impl FnOnce(DataValue) -> Result<(Variant, StatusCode, DateTime), StatusCode>,
     ) -> Result<(), StatusCode> {
@@ -173,13 +179,13 @@ impl StoredValue {
         Ok(())
     }
 
-    /// A number that grows with every set: who remembers it knows whether there is a new value.
-    pub(crate) fn generation(&self) -> u64 {
+    /// Number that grows with every set: as long as it stays the same, so does the value.
+    pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// Tells an observer of the value as it is, and of every one that is set from now on.
-    pub(crate) fn observe<O: ChangeObserver + 'static>(&self, observer: &Arc<O>) {
+    pub fn observe<O: ChangeObserver + 'static>(&self, observer: &Arc<O>) {
         let mut setting = self.setting();
         let observers = &mut setting.observers;
         observers.retain(|observer| observer.strong_count() > 0);
@@ -226,19 +232,19 @@ impl StoredValue {
     }
 
     /// Bytes of the encoded value.
-    pub(crate) fn size_of_value(&self) -> usize {
+    pub fn size_of_value(&self) -> usize {
         self.content.load().encoded.len()
     }
 
     /// The encoded Variant with its StatusCode and source timestamp.
-    pub(crate) fn read_encoded<R>(&self, read: impl FnOnce(&[u8], StatusCode, DateTime) -> R) -> R {
+    pub fn read_encoded<R>(&self, read: impl FnOnce(&[u8], StatusCode, DateTime) -> R) -> R {
         let content = self.content.load();
         read(&content.encoded, content.status, content.time)
     }
 
     /// Appends the DataValue as a client wants it.
     #[inline]
-    pub(crate) fn encode_data_value(
+    pub fn encode_data_value(
         &self,
         response: &mut Encoder<'_>,
         timestamps: TimestampsToReturn,
@@ -286,7 +292,11 @@ impl Content {
     fn data_value(&self) -> DataValue {
         // With a Bad status there is no value (OPC 10000-4, 7.11). What is stored was checked before.
         let value = || {
-            Variant::decode(&mut Decoder::with_limits(&self.encoded, NO_LIMITS)).unwrap_or_default()
+            Variant::decode(&mut Decoder::with_limits(
+                &self.encoded,
+                StoredValue::LIMITS,
+            ))
+            .unwrap_or_default()
         };
         DataValue {
             value: (!self.status.is_bad()).then(value),

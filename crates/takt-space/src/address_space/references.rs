@@ -56,12 +56,12 @@ impl References {
     }
 
     /// The position after the last one.
-    pub(crate) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.standard_len() + self.added.as_ref().map_or(0, |added| added.end())
     }
 
     /// The first reference at this position or after it, with its own position.
-    pub(crate) fn at_or_after(&self, position: usize) -> Option<(usize, ReferenceView<'_>)> {
+    pub fn at_or_after(&self, position: usize) -> Option<(usize, ReferenceView<'_>)> {
         let standard_len = self.standard_len();
         if position < standard_len {
             let reference = self.standard?.reference(position)?;
@@ -88,7 +88,7 @@ impl References {
     }
 
     /// Whether there are references of the standard up to this position.
-    pub(crate) fn is_standard(&self, position: usize) -> bool {
+    pub fn is_standard(&self, position: usize) -> bool {
         position < self.standard_len()
     }
 

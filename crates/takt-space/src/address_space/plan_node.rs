@@ -9,15 +9,18 @@ use super::edit::Edit;
 use super::items::{Described, describe};
 use super::rules::{self, End};
 use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
-use crate::node_management::Change;
+use crate::change::Change;
 
 /// Longest BrowseName, in characters (OPC 10000-3, 8.3).
 const MAX_BROWSE_NAME: usize = 512;
 
 impl Edit<'_> {
-    /// Checks an AddNodesItem. The result is what it comes to: the NodeId, and the changes, the node itself first (after
-    /// its namespace) and then what its type demands.
-    pub(crate) fn plan_add_node(
+    /// Checks an AddNodesItem: the NodeId and the changes that it comes to, the node itself first (after its namespace) and
+    /// then what its type demands. `choose` gives NodeIds to nodes without a requested one; `None` leaves the choice to the server.
+    ///
+    /// # Errors
+    /// The item violates OPC 10000-4, 5.8.2, or the node exists already.
+    pub fn plan_add_node(
         &mut self,
         item: AddNodesItem,
         choose: &dyn Fn(&AddNodesItem) -> Option<NodeId>,

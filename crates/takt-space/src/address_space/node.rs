@@ -41,16 +41,20 @@ pub(crate) enum Base {
 
 /// What gives a node life.
 #[derive(Debug)]
-pub(crate) enum Binding {
+pub enum Binding {
+    /// Value source of a Variable.
     Value(Value),
+    /// Handler of a Method.
     Method(MethodBinding),
 }
 
 /// A Method's code, and its arguments as they were when it was bound.
 #[derive(Debug)]
-pub(crate) struct MethodBinding {
-    pub(crate) handler: MethodHandler,
-    pub(crate) inputs: Vec<Argument>,
+pub struct MethodBinding {
+    /// The code.
+    pub handler: MethodHandler,
+    /// InputArguments.
+    pub inputs: Vec<Argument>,
 }
 
 impl Binding {
@@ -64,6 +68,19 @@ impl Binding {
                     ..
                 })
         )
+    }
+}
+
+/// The [`Binding`] of a node, kept while it is used.
+#[derive(Debug)]
+pub struct BindingGuard(Guard<Option<Arc<Binding>>>);
+
+impl BindingGuard {
+    /// The binding; `None` if the node has none.
+    #[inline]
+    #[must_use]
+    pub fn get(&self) -> Option<&Binding> {
+        self.0.as_deref()
     }
 }
 
@@ -201,7 +218,7 @@ impl<'v> NodeRef<'v> {
     }
 
     /// The entry of the standard's table, if this is one.
-    pub(crate) fn standard(&self) -> Option<StandardNode> {
+    pub fn standard(&self) -> Option<StandardNode> {
         match self.attributes() {
             AttributesRef::Standard(node) => Some(node),
             AttributesRef::Added(_) => None,
@@ -209,7 +226,7 @@ impl<'v> NodeRef<'v> {
     }
 
     /// The definition, if the node was added.
-    pub(crate) fn definition(&self) -> Option<&'v NodeDefinition> {
+    pub fn definition(&self) -> Option<&'v NodeDefinition> {
         match self.attributes() {
             AttributesRef::Standard(_) => None,
             AttributesRef::Added(definition) => Some(definition),
@@ -280,7 +297,7 @@ impl<'v> NodeRef<'v> {
 
     /// AccessLevelEx of a Variable; `None` for other NodeClasses.
     #[inline]
-    pub(crate) fn access_level(&self) -> Option<u32> {
+    pub fn access_level(&self) -> Option<u32> {
         match self.inner {
             Inner::Node(node) => node.access_level,
             Inner::Standard(_) => self.variable().map(|variable| variable.access_level),
@@ -288,7 +305,7 @@ impl<'v> NodeRef<'v> {
     }
 
     /// DataType, ValueRank and ArrayDimensions of a Variable or VariableType; the latter has no access level.
-    pub(crate) fn typed(&self) -> Option<VariableRef<'v>> {
+    pub fn typed(&self) -> Option<VariableRef<'v>> {
         if let Some(variable) = self.variable() {
             return Some(variable);
         }
@@ -347,11 +364,13 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    pub(crate) fn binding(&self) -> Guard<Option<Arc<Binding>>> {
-        match self.inner {
+    /// The value source or Method handler, if one is set.
+    #[inline]
+    pub fn binding(&self) -> BindingGuard {
+        BindingGuard(match self.inner {
             Inner::Standard(_) => Guard::from_inner(None),
             Inner::Node(node) => node.binding(),
-        }
+        })
     }
 
     /// Whether a value source is set (for Variables), or a handler (for Methods).

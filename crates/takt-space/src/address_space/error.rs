@@ -84,7 +84,7 @@ pub enum AddressSpaceError {
         /// Most nodes it may hold.
         limit: usize,
     },
-    /// A rule of the application refused ([`NodeManagement`](crate::NodeManagement)).
+    /// A rule of the application refused .
     #[error("refused: {0}")]
     Refused(StatusCode),
 }

@@ -1,6 +1,6 @@
 //! Values and Methods that live in another server and may block.
 //!
-//! A request that names one is answered later ([`Outcome::Deferred`](crate::Outcome::Deferred)): its operations are
+//! A request that names one is answered later (deferred): its operations are
 //! grouped by [`RemoteSource::key`] and run on worker threads, one request of a key at a time. A source that hangs
 //! therefore holds one worker; what queues up behind it beyond a bound is answered with `BadNoCommunication`. A request whose
 //! TimeoutHint ends while it waits is answered with `BadTimeout` then.

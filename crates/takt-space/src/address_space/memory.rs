@@ -11,7 +11,7 @@ use takt_ua::binary::Encode;
 
 use super::edit::Edit;
 use super::node::Node;
-use crate::node_management::Change;
+use crate::change::Change;
 
 /// Bytes of a node without its strings and its value, about: its places in maps, and references with their other ends.
 const NODE: usize = 400;
@@ -53,8 +53,11 @@ pub(crate) fn of_change(change: &Change) -> usize {
 }
 
 impl Edit<'_> {
-    /// Whether there is memory for these changes: it is held until the result is dropped.
-    pub(crate) fn reserve_memory(&self, changes: &[Change]) -> Result<Charge, BudgetExhausted> {
+    /// Holds the memory of these changes until the result is dropped.
+    ///
+    /// # Errors
+    /// There is not enough memory in the budget.
+    pub fn reserve_memory(&self, changes: &[Change]) -> Result<Charge, BudgetExhausted> {
         let bytes = changes.iter().map(of_change).sum();
         self.space.memory.charge(bytes)
     }

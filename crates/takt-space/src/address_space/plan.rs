@@ -10,11 +10,14 @@ use super::edit::Edit;
 use super::hierarchy::TypeFilter;
 use super::rules::{self, End};
 use super::{AddressSpaceError, View};
-use crate::node_management::Change;
+use crate::change::Change;
 
 impl Edit<'_> {
-    /// Checks an AddReferencesItem.
-    pub(crate) fn plan_add_reference(
+    /// Checks an AddReferencesItem: the change that it comes to.
+    ///
+    /// # Errors
+    /// A node or ReferenceType does not exist, the reference is there already, or OPC 10000-3 does not allow it.
+    pub fn plan_add_reference(
         &self,
         mut item: AddReferencesItem,
     ) -> Result<Change, AddressSpaceError> {
@@ -68,8 +71,11 @@ impl Edit<'_> {
         Ok(Change::AddReference(item))
     }
 
-    /// Checks a DeleteNodesItem. With the node go the children that nobody else has.
-    pub(crate) fn plan_delete_node(
+    /// Checks a DeleteNodesItem: the changes that it comes to. Children without another parent are deleted with the node.
+    ///
+    /// # Errors
+    /// The node does not exist, or belongs to the standard.
+    pub fn plan_delete_node(
         &self,
         item: &DeleteNodesItem,
     ) -> Result<Vec<Change>, AddressSpaceError> {
@@ -88,7 +94,7 @@ impl Edit<'_> {
         while let Some(parent) = doomed.get(next).cloned() {
             next += 1;
             for child in view.children(&parent, ids::AGGREGATES) {
-                if !known.contains(&child) && is_orphan(&view, &child, &known) {
+                if !known.contains(&child) && view.is_orphan(&child, &known) {
                     known.insert(child.clone());
                     doomed.push(child);
                 }
@@ -105,8 +111,11 @@ impl Edit<'_> {
         Ok(changes.collect())
     }
 
-    /// Checks a DeleteReferencesItem.
-    pub(crate) fn plan_delete_reference(
+    /// Checks a DeleteReferencesItem: the change that it comes to.
+    ///
+    /// # Errors
+    /// The reference does not exist, or belongs to the standard.
+    pub fn plan_delete_reference(
         &self,
         mut item: DeleteReferencesItem,
     ) -> Result<Change, AddressSpaceError> {
@@ -142,18 +151,20 @@ impl Edit<'_> {
     }
 }
 
-/// A child without a parent outside of what is deleted.
-pub(crate) fn is_orphan(view: &View<'_>, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
-    let Some(node) = view.node(child).filter(|node| node.standard().is_none()) else {
-        return false;
-    };
-    let mut hierarchical = TypeFilter::with_subtypes(ids::HIERARCHICAL_REFERENCES.into());
-    let references = node.references();
-    let mut parents = references.iter().filter(|reference| {
-        !reference.is_forward && hierarchical.matches(view, reference.reference_type)
-    });
-    parents.all(|parent| match parent.local_target() {
-        Some(parent) => doomed.contains(&parent.to_owned()),
-        None => false,
-    })
+impl View<'_> {
+    /// Whether a child has no parent outside of `doomed`, the nodes that are deleted.
+    pub fn is_orphan(&self, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
+        let Some(node) = self.node(child).filter(|node| node.standard().is_none()) else {
+            return false;
+        };
+        let mut hierarchical = TypeFilter::with_subtypes(ids::HIERARCHICAL_REFERENCES.into());
+        let references = node.references();
+        let mut parents = references.iter().filter(|reference| {
+            !reference.is_forward && hierarchical.matches(self, reference.reference_type)
+        });
+        parents.all(|parent| match parent.local_target() {
+            Some(parent) => doomed.contains(&parent.to_owned()),
+            None => false,
+        })
+    }
 }

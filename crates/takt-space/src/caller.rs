@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_ua::{NodeId, UaString};
 
-/// What carries the requests of a [`Connection`](crate::Connection).
+/// What carries the requests of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// `opc.tcp` (OPC 10000-6, 7).
@@ -32,7 +32,7 @@ pub enum UserIdentity {
     /// No user: AnonymousIdentityToken, or none at all.
     #[default]
     Anonymous,
-    /// A user that the [`Authenticator`](crate::Authenticator) accepted.
+    /// A user that the server accepted.
     UserName {
         /// The name that the client gave.
         name: String,
@@ -61,7 +61,7 @@ pub struct Caller {
 
 impl Caller {
     /// Bytes of memory that its names take, about.
-    pub(crate) fn memory(&self) -> usize {
+    pub fn memory(&self) -> usize {
         let names = [
             &self.session_name,
             &self.application_name,

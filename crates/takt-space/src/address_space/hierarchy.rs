@@ -87,7 +87,7 @@ impl View<'_> {
 
 /// Decides, once per ReferenceType, whether references of that type are wanted.
 #[derive(Debug)]
-pub(crate) struct TypeFilter {
+pub struct TypeFilter {
     /// Null: every type.
     wanted: NodeId,
     include_subtypes: bool,
@@ -96,7 +96,7 @@ pub(crate) struct TypeFilter {
 
 impl TypeFilter {
     /// References of `wanted`, null for all, and of its subtypes if asked for.
-    pub(crate) fn new(wanted: NodeIdRef<'_>, include_subtypes: bool) -> Self {
+    pub fn new(wanted: NodeIdRef<'_>, include_subtypes: bool) -> Self {
         Self {
             wanted: wanted.to_owned(),
             include_subtypes,
@@ -104,12 +104,13 @@ impl TypeFilter {
         }
     }
 
-    pub(crate) fn with_subtypes(wanted: NodeIdRef<'_>) -> Self {
+    /// References of `wanted`, null for all, and of its subtypes.
+    pub fn with_subtypes(wanted: NodeIdRef<'_>) -> Self {
         Self::new(wanted, true)
     }
 
     /// Whether references of this type are wanted.
-    pub(crate) fn matches(&mut self, view: &View<'_>, reference_type: NodeIdRef<'_>) -> bool {
+    pub fn matches(&mut self, view: &View<'_>, reference_type: NodeIdRef<'_>) -> bool {
         if self.wanted.is_null() || reference_type == self.wanted {
             return true;
         }

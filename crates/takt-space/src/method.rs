@@ -69,10 +69,20 @@ pub struct MethodCall<'a> {
     pub caller: &'a Caller,
     /// The Object that it is called on.
     pub object_id: NodeIdRef<'a>,
-    pub(crate) inputs: InputArguments<'a>,
+    inputs: InputArguments<'a>,
 }
 
 impl<'a> MethodCall<'a> {
+    /// A call on behalf of `caller`.
+    #[inline]
+    pub fn new(caller: &'a Caller, object_id: NodeIdRef<'a>, inputs: InputArguments<'a>) -> Self {
+        Self {
+            caller,
+            object_id,
+            inputs,
+        }
+    }
+
     /// The input arguments, borrowed from the request.
     pub fn inputs(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
         self.inputs.iter()
@@ -87,20 +97,31 @@ impl<'a> MethodCall<'a> {
 
 /// Input arguments in the form in which they came.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum InputArguments<'a> {
+pub enum InputArguments<'a> {
+    /// In the binary DataEncoding.
     Encoded(ListRef<'a, VariantRef<'a>>),
+    /// In the fixed layout.
     LaidOut(Arguments<'a>),
 }
 
 impl<'a> InputArguments<'a> {
-    pub(crate) fn len(&self) -> usize {
+    /// Number of arguments.
+    #[inline]
+    pub fn len(&self) -> usize {
         match self {
             Self::Encoded(list) => list.len(),
             Self::LaidOut(arguments) => arguments.len(),
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
+    /// Whether there are no arguments.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The arguments, in order.
+    pub fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
         let (list, laid_out) = match *self {
             Self::Encoded(list) => (Some(list), None),
             Self::LaidOut(arguments) => (None, Some(arguments)),
@@ -132,7 +153,7 @@ enum Target<'w, 'b> {
 
 /// Where output arguments are; the first ones without allocating.
 #[derive(Default)]
-pub(crate) struct Spans {
+pub struct Spans {
     count: usize,
     first: [Span; 16],
     rest: Vec<Span>,
@@ -147,7 +168,8 @@ impl Spans {
         self.count += 1;
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Span> + '_ {
+    /// The places, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
         let first = self.first.iter().take(self.count);
         first.chain(&self.rest).copied()
     }
@@ -155,7 +177,7 @@ impl Spans {
 
 impl<'w, 'b> OutputArguments<'w, 'b> {
     /// Into a response in the binary DataEncoding, one after another.
-    pub(crate) fn encoded(response: &'w mut Encoder<'b>) -> Self {
+    pub fn encoded(response: &'w mut Encoder<'b>) -> Self {
         Self {
             target: Target::Encoded { response, count: 0 },
             error: None,
@@ -163,7 +185,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
     }
 
     /// Into a response in the fixed layout; `spans` says where they are.
-    pub(crate) fn laid_out(values: ValueWriter<'w, 'b>, spans: &'w mut Spans) -> Self {
+    pub fn laid_out(values: ValueWriter<'w, 'b>, spans: &'w mut Spans) -> Self {
         Self {
             target: Target::LaidOut { values, spans },
             error: None,
@@ -191,7 +213,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
     ///
     /// # Errors
     /// Not all fit into the response.
-    pub(crate) fn finish(self) -> Result<usize, EncodeError> {
+    pub fn finish(self) -> Result<usize, EncodeError> {
         match (self.error, self.target) {
             (Some(error), _) => Err(error),
             (None, Target::Encoded { count, .. }) => Ok(count),

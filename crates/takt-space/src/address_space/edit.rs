@@ -107,7 +107,7 @@ impl<'a> Edit<'a> {
     }
 
     /// The node that was added last is the server's own: it does not count in the limit of nodes.
-    pub(crate) fn exempt_from_limit(&mut self) {
+    pub fn exempt_from_limit(&mut self) {
         self.counters.nodes = self.counters.nodes.saturating_sub(1);
     }
 
@@ -235,7 +235,7 @@ impl<'a> Edit<'a> {
 
     /// Removes some references of a node that has more than `few`, at both ends: before the node itself is deleted, which would
     /// take long. Returns how many.
-    pub(crate) fn detach(&mut self, node_id: &NodeId, few: usize) -> usize {
+    pub fn detach(&mut self, node_id: &NodeId, few: usize) -> usize {
         let nodes = self.space.nodes.pin();
         let Some(node) = nodes
             .get(node_id)

@@ -1,0 +1,43 @@
+//! Methods and the Objects that they can be called on (OPC 10000-4, 5.12.2.1).
+
+use takt_ua::enumerations::NodeClass;
+use takt_ua::{NodeIdRef, ids};
+
+use super::{MAX_TYPE_DEPTH, NodeRef, TypeFilter, View};
+
+impl View<'_> {
+    /// Whether any node has the Method as a component.
+    pub fn has_owner(&self, method: &NodeRef<'_>) -> bool {
+        self.is_owned_by(method, |_| true)
+    }
+
+    /// Whether the Method can be called on this Object or ObjectType: the node itself, its type, or a supertype of
+    /// that has the Method as a component.
+    pub fn is_method_of(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
+        if self.is_owned_by(method, |owner| object.node_id() == owner) {
+            return true;
+        }
+        let mut current = match object.node_class() {
+            NodeClass::Object => self.type_definition(object.node_id()),
+            _ => self.supertype(object.node_id()),
+        };
+        for _ in 0..MAX_TYPE_DEPTH {
+            let Some(type_id) = current else { return false };
+            if self.is_owned_by(method, |owner| owner == type_id.as_ref()) {
+                return true;
+            }
+            current = self.supertype(&type_id);
+        }
+        false
+    }
+
+    fn is_owned_by(&self, method: &NodeRef<'_>, is: impl Fn(NodeIdRef<'_>) -> bool) -> bool {
+        let mut components = TypeFilter::with_subtypes(NodeIdRef::from(ids::HAS_COMPONENT));
+        let references = method.references();
+        references
+            .iter()
+            .filter(|reference| !reference.is_forward)
+            .filter(|reference| components.matches(self, reference.reference_type))
+            .any(|reference| reference.local_target().is_some_and(&is))
+    }
+}

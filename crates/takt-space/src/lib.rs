@@ -1,0 +1,40 @@
+//! OPC UA address space: nodes, references, namespace 0, NodeSets, and the sources of values and Methods (OPC 10000-3).
+//!
+//! The crate has no services and no Sessions: `takt-services` reads, browses and changes an [`AddressSpace`] on behalf of clients.
+//!
+//! * [`AddressSpace`], [`View`], [`Edit`], [`NodeBuilder`]: nodes and references, read without a lock.
+//! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or the value of another server.
+//! * [`Method`]: code that a client calls. It is told its [`Caller`].
+//! * [`RemoteSource`]: another server, which is asked on worker threads.
+//! * [`Change`]: a change by a client, which can be stored and applied again.
+//! * [`namespace0`]: the standard's nodes, a read-only table.
+
+mod address_space;
+mod cached;
+mod caller;
+mod change;
+mod method;
+pub mod namespace0;
+mod nodeset_import;
+mod publish;
+mod remote;
+mod stored;
+mod value;
+
+pub use address_space::{
+    AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
+    MethodBinding, Namespaces, NewBinding, NewReference, NodeBuilder, NodeDefinition, NodeRef,
+    ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
+    VariableDefinition, VariableRef, View, access_level, value_rank,
+};
+pub use cached::CachedValue;
+pub use caller::{Caller, Peer, Transport, UserIdentity};
+pub use change::Change;
+pub use method::{
+    CallError, InputArguments, Method, MethodCall, MethodHandler, OutputArguments, Spans,
+};
+pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
+pub use publish::PublishError;
+pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
+pub use stored::ChangeObserver;
+pub use value::{StoredValue, Value, ValueSource};
