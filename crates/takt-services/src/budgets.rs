@@ -4,6 +4,7 @@
 //! Their NodeIds are Strings in namespace 1, that of the server itself: `ns=1;s=Budgets.MemoryUsed`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{
@@ -20,19 +21,28 @@ const PREFIX: &str = "Budgets.";
 const SESSIONS_LIMIT: &str = "SessionsLimit";
 const CONNECTIONS_LIMIT: &str = "ConnectionsLimit";
 
-/// There may be fewer Sessions than the limits say.
-pub(crate) fn set_sessions_limit(server: &Server, sessions: u32) -> Result<(), AddressSpaceError> {
-    let value = Value::stored(u64::from(sessions));
-    server.space.set_value(&node_id(SESSIONS_LIMIT), value)
-}
+impl Server {
+    /// Allows no more than `sessions` Sessions at once, and shows that in ServerCapabilities: for transports that have fewer
+    /// channels than [`ServerLimits::max_sessions`](crate::ServerLimits::max_sessions).
+    pub fn limit_sessions(&self, sessions: u32) {
+        if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
+            let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
+            let shown = self.space.set_value(&shown, Value::stored(sessions));
+            let limit = Value::stored(u64::from(sessions));
+            let set = || self.space.set_value(&node_id(SESSIONS_LIMIT), limit);
+            if let Err(error) = shown.and_then(|()| set()) {
+                tracing::warn!(%error, "MaxSessions cannot be shown");
+            }
+        }
+    }
 
-/// The transports say how many connections they allow in all.
-pub(crate) fn set_connections_limit(
-    server: &Server,
-    connections: usize,
-) -> Result<(), AddressSpaceError> {
-    let value = Value::stored(count(connections));
-    server.space.set_value(&node_id(CONNECTIONS_LIMIT), value)
+    /// Shows how many connections the transports allow, all endpoints together.
+    pub fn show_connections_limit(&self, connections: usize) {
+        let limit = Value::stored(count(connections));
+        if let Err(error) = self.space.set_value(&node_id(CONNECTIONS_LIMIT), limit) {
+            tracing::warn!(%error, "the limit of connections cannot be shown");
+        }
+    }
 }
 
 fn node_id(name: &str) -> NodeId {

@@ -40,6 +40,16 @@ pub enum BuildError {
     NodeSet(#[from] ImportError),
 }
 
+impl Server {
+    /// Begins a server with this ApplicationName and ApplicationUri (OPC 10000-4, 7.2).
+    pub fn builder(
+        application_name: impl Into<String>,
+        application_uri: impl Into<String>,
+    ) -> ServerBuilder {
+        ServerBuilder::new(application_name.into(), application_uri.into())
+    }
+}
+
 impl ServerBuilder {
     pub(crate) fn new(application_name: String, application_uri: String) -> Self {
         Self {
@@ -132,7 +142,7 @@ impl ServerBuilder {
         let build_info = self
             .build_info
             .unwrap_or_else(|| build_info(&self.product_uri, &self.application_name));
-        let status = Arc::new(Status::new(build_info));
+        let status = Arc::new(Status::new(build_info, space.created()));
         let application = application_description(
             &self.application_name,
             &self.application_uri,

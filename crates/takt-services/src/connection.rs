@@ -1,12 +1,11 @@
 //! A transport's side of the server: one connection per secure channel or private shared-memory channel.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use takt_rt::memory_budget::Charge;
 use takt_space::Peer;
 
+use crate::completed::Completed;
 use crate::session::Session;
 
 /// What became of a request.
@@ -42,10 +41,7 @@ impl Connection {
             peer: Arc::new(peer),
             endpoint_url,
             session: None,
-            completed: Arc::new(Completed {
-                responses: Mutex::default(),
-                waker,
-            }),
+            completed: Arc::new(Completed::new(waker)),
         }
     }
 
@@ -99,32 +95,5 @@ impl Connections {
 
     pub(crate) fn remove(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Responses that worker threads have finished.
-pub(crate) struct Completed {
-    responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
-    waker: Arc<dyn Fn() + Send + Sync>,
-}
-
-impl Completed {
-    fn take(&self) -> Option<(u32, Vec<u8>)> {
-        self.responses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
-            .map(|(request_id, response, _)| (request_id, response))
-    }
-
-    /// Hands over a response and wakes the transport.
-    pub(crate) fn push(&self, request_id: u32, response: Vec<u8>, charge: Charge) {
-        let mut responses = self
-            .responses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        responses.push_back((request_id, response, charge));
-        drop(responses);
-        (self.waker)();
     }
 }

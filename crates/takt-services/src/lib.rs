@@ -14,11 +14,17 @@
 mod authentication;
 mod budgets;
 mod builder;
+mod completed;
 mod connection;
+mod continuation;
 mod deadline;
 mod endpoint;
+mod fault;
 mod limits;
+mod message;
 mod node_management;
+mod pending;
+mod reading;
 mod server;
 mod server_methods;
 mod server_status;

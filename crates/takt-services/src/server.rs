@@ -5,28 +5,25 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use takt_cell::CellLocation;
 use takt_rt::memory_budget::MemoryBudget;
-use takt_space::{AddressSpace, Peer, Value};
-use takt_ua::binary::Encoder;
+use takt_space::{AddressSpace, Peer};
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, NodeId, NodeIdRef, UaString, ids};
+use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
 
 use crate::authentication::Authenticator;
-use crate::budgets;
-use crate::builder::ServerBuilder;
-use crate::connection::{Connection, Connections, Outcome};
+use crate::connection::{Connection, Connections};
 use crate::endpoint::EndpointConfig;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
 use crate::server_status::Status;
-use crate::services;
 use crate::session::Sessions;
 use crate::session_observer::SessionObserver;
+use crate::subscriptions::sampler::Sources;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
+use crate::work::Work;
 use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
@@ -46,7 +43,7 @@ pub struct Server {
     pub(crate) session_observer: Arc<dyn SessionObserver>,
     pub(crate) workers: WorkerPool,
     pub(crate) timeouts: Timeouts,
-    pub(crate) tasks: Arc<Tasks>,
+    pub(crate) tasks: Arc<Tasks<Server>>,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     pub(crate) connections: Arc<Connections>,
@@ -54,7 +51,8 @@ pub struct Server {
     endpoints: ArcSwap<Vec<EndpointConfig>>,
     node_management: RwLock<Arc<dyn NodeManagement>>,
     last_channel: AtomicU64,
-    max_sessions: AtomicU32,
+    /// [`ServerLimits::max_sessions`], or fewer.
+    pub(crate) max_sessions: AtomicU32,
     /// How often changes of NodeManagement could not be settled.
     unsettled: AtomicU64,
 }
@@ -73,14 +71,6 @@ pub(crate) struct Parts {
 }
 
 impl Server {
-    /// Begins a server with this ApplicationName and ApplicationUri (OPC 10000-4, 7.2).
-    pub fn builder(
-        application_name: impl Into<String>,
-        application_uri: impl Into<String>,
-    ) -> ServerBuilder {
-        ServerBuilder::new(application_name.into(), application_uri.into())
-    }
-
     pub(crate) fn new(parts: Parts) -> Self {
         let memory = parts.memory;
         let max_sessions = parts.limits.max_sessions;
@@ -127,28 +117,6 @@ impl Server {
         Connection::new(channel, peer, endpoint_url, waker)
     }
 
-    /// Handles one request message and encodes its response.
-    ///
-    /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); what is encoded is of the same form. Everything that is
-    /// wrong with the request ends in a ServiceFault. Reading and writing values takes no lock on the address space,
-    /// and allocates nothing, unless a value's source does.
-    #[inline]
-    pub fn handle(
-        self: &Arc<Self>,
-        connection: &mut Connection,
-        request_id: u32,
-        request: &[u8],
-        response: &mut Encoder<'_>,
-    ) -> Outcome {
-        services::handle(self, connection, request_id, request, response)
-    }
-
-    /// Where other processes can read the Value of a Variable without asking, if it is [published](takt_space::Value::publish_current) or
-    /// comes from a [shared](takt_cell::Cell::share) cell, and may be read.
-    pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
-        services::shared_cell(self, node_id)
-    }
-
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
     pub fn disconnect(&self, connection: Connection) {
         self.tasks.channel_closed(self, connection.channel);
@@ -184,7 +152,18 @@ impl Server {
             instant: now,
             date_time,
         };
-        self.subscriptions.tick(self, now);
+        let units = self.subscriptions.tick(self.sources(), now);
+        self.tasks.note_units(units);
+    }
+
+    /// Sources of the values that MonitoredItems sample.
+    pub(crate) fn sources(&self) -> Sources<'_> {
+        Sources {
+            space: &self.space,
+            workers: &self.workers,
+            max_remote_timeout: self.limits.max_remote_timeout,
+            max_size: self.limits.max_response_size,
+        }
     }
 
     /// A Session has ended, other than by CloseSession: its Subscriptions live on until their lifetime is over (OPC 10000-4, 5.7.1).
@@ -192,6 +171,26 @@ impl Server {
         self.subscriptions
             .with(|engine| engine.session_closed(session_id, false));
         self.session_observer.gone(session_id);
+    }
+
+    /// Does one slice of the requests that take longer, of one connection after another; whether more remains.
+    ///
+    /// To be called between polls of the transports, without sleeping while it returns `true`.
+    pub fn work(self: &Arc<Self>) -> bool {
+        self.tasks.run_next(self)
+    }
+
+    /// Adds work of the application itself. It is called with one slice at a time, between the slices of requests, until it
+    /// returns `false`.
+    ///
+    /// To be called on the thread that calls [`work`](Self::work): no other thread is woken.
+    pub fn add_work(&self, work: impl FnMut(&mut Work) -> bool + Send + 'static) {
+        self.tasks.add_work(Box::new(work));
+    }
+
+    /// The longest slice so far, in units of work.
+    pub fn longest_slice(&self) -> u64 {
+        self.tasks.longest_slice()
     }
 
     /// Announces an endpoint in GetEndpoints, FindServers and CreateSession.
@@ -236,25 +235,6 @@ impl Server {
     /// Most Sessions at once: [`ServerLimits::max_sessions`], or fewer where there are fewer channels.
     pub fn max_sessions(&self) -> u32 {
         self.max_sessions.load(Ordering::Relaxed)
-    }
-
-    /// Allows no more than `sessions` Sessions at once, and shows that in ServerCapabilities: for transports that have fewer
-    /// channels than [`ServerLimits::max_sessions`].
-    pub fn limit_sessions(&self, sessions: u32) {
-        if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
-            let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
-            let shown = self.space.set_value(&shown, Value::stored(sessions));
-            if let Err(error) = shown.and_then(|()| budgets::set_sessions_limit(self, sessions)) {
-                tracing::warn!(%error, "MaxSessions cannot be shown");
-            }
-        }
-    }
-
-    /// Shows how many connections the transports allow, all endpoints together.
-    pub fn show_connections_limit(&self, connections: usize) {
-        if let Err(error) = budgets::set_connections_limit(self, connections) {
-            tracing::warn!(%error, "the limit of connections cannot be shown");
-        }
     }
 
     /// The part of [`memory`](Self::memory) for nodes, references, namespaces and large values that clients added or wrote.

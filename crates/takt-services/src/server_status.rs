@@ -18,18 +18,18 @@ const PROFILES: &[&str] = &[
     "http://opcfoundation.org/UA-Profile/Server/EmbeddedDataChangeSubscription",
 ];
 
-/// What ServerStatus shows.
+/// The contents of ServerStatus.
 pub(crate) struct Status {
-    pub(crate) start_time: DateTime,
+    start_time: DateTime,
     build_info: BuildInfo,
     shutdown: RwLock<Option<(DateTime, LocalizedText)>>,
 }
 
 impl Status {
-    /// The server starts now.
-    pub(crate) fn new(build_info: BuildInfo) -> Self {
+    /// The status of a server that runs since `start_time`.
+    pub(crate) fn new(build_info: BuildInfo, start_time: DateTime) -> Self {
         Self {
-            start_time: DateTime::now(),
+            start_time,
             build_info,
             shutdown: RwLock::default(),
         }

@@ -11,9 +11,9 @@ use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
+use crate::continuation::ContinuationPoints;
 use crate::deadline::Deadline;
-use crate::services::continuation::ContinuationPoints;
-use crate::worker::Pending;
+use crate::pending::Pending;
 
 /// No channel: the Session is not activated, or closed.
 const NO_CHANNEL: u64 = 0;

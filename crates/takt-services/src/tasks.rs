@@ -4,18 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use takt_rt::memory_budget::Charge;
-use takt_ua::binary::{Decode, Decoder, Encoder};
-use takt_ua::views::RequestHeaderRef;
-use takt_ua::{DateTime, NodeIdRef, StatusCode};
-
-use crate::connection::Connection;
 use crate::limits::ServerLimits;
-use crate::server::Server;
-use crate::services::{Fault, Progress, Request, Service, Turn, body, fault_message};
-use crate::session::Session;
 use crate::work::Work;
-use crate::worker::Pending;
 
 /// Requests of one connection that may wait here; more are answered with `BadTooManyOperations`.
 const MAX_PER_CONNECTION: usize = 64;
@@ -30,11 +20,23 @@ const FEW: usize = 64;
 const OWN: u64 = 0;
 
 /// Work of the application itself: called with one slice at a time until it says that nothing remains.
-type OwnWork = Box<dyn FnMut(&mut Work) -> bool + Send>;
+pub(crate) type OwnWork = Box<dyn FnMut(&mut Work) -> bool + Send>;
+
+/// A request in progress. Its slices run in a context: the server.
+pub(crate) trait Task<C>: Send {
+    /// Runs one slice; whether the task is over.
+    fn run(&mut self, context: &Arc<C>) -> bool;
+
+    /// Answers the request, which has to wait behind too many others.
+    fn refuse(&mut self, context: &C);
+
+    /// Ends the task without an answer: its channel is closed.
+    fn abandon(&mut self, context: &C);
+}
 
 /// The tasks of a server.
-pub(crate) struct Tasks {
-    queue: Mutex<Queue>,
+pub(crate) struct Tasks<C> {
+    queue: Mutex<Queue<C>>,
     /// How many there are; looked at after each poll of the transports.
     count: AtomicUsize,
     longest_slice: AtomicU64,
@@ -42,22 +44,24 @@ pub(crate) struct Tasks {
     max_work: u64,
 }
 
-#[derive(Default)]
-struct Queue {
+struct Queue<C> {
     /// The connections whose turn it is, one after another. The one that is being served is not among them.
     turns: VecDeque<u64>,
-    by_channel: HashMap<u64, VecDeque<Job>>,
+    by_channel: HashMap<u64, VecDeque<Job<C>>>,
 }
 
-enum Job {
-    Request(Box<Task>),
+enum Job<C> {
+    Request(Box<dyn Task<C>>),
     Own(OwnWork),
 }
 
-impl Tasks {
+impl<C> Tasks<C> {
     pub(crate) fn new(limits: &ServerLimits) -> Self {
         Self {
-            queue: Mutex::default(),
+            queue: Mutex::new(Queue {
+                turns: VecDeque::new(),
+                by_channel: HashMap::new(),
+            }),
             count: AtomicUsize::new(0),
             longest_slice: AtomicU64::new(0),
             work_per_slice: u64::from(limits.work_per_slice.max(1)),
@@ -65,7 +69,7 @@ impl Tasks {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, Queue<C>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,15 +109,20 @@ impl Tasks {
     }
 
     /// Queues a task behind the others of its connection, or answers it if there are too many.
-    pub(crate) fn push(&self, server: &Server, channel: u64, task: Box<Task>) {
+    pub(crate) fn push(&self, context: &C, channel: u64, task: Box<dyn Task<C>>) {
         let refused = self.queue(channel, Job::Request(task), MAX_PER_CONNECTION);
         if let Some(Job::Request(mut task)) = refused {
-            task.abandon(server);
-            task.fail(Fault(StatusCode::BadTooManyOperations));
+            task.refuse(context);
         }
     }
 
-    fn queue(&self, channel: u64, job: Job, most: usize) -> Option<Job> {
+    /// Adds work of the application itself.
+    pub(crate) fn add_work(&self, work: OwnWork) {
+        // There is no limit, so it is not refused.
+        let _ = self.queue(OWN, Job::Own(work), usize::MAX);
+    }
+
+    fn queue(&self, channel: u64, job: Job<C>, most: usize) -> Option<Job<C>> {
         let mut queue = self.lock();
         let is_new = !queue.by_channel.contains_key(&channel);
         let jobs = queue.by_channel.entry(channel).or_default();
@@ -129,7 +138,7 @@ impl Tasks {
     }
 
     /// The connection whose turn it is, and its first task.
-    fn next(&self) -> Option<(u64, Job)> {
+    fn next(&self) -> Option<(u64, Job<C>)> {
         let mut queue = self.lock();
         let channel = queue.turns.pop_front()?;
         let job = queue.by_channel.get_mut(&channel)?.pop_front()?;
@@ -137,7 +146,7 @@ impl Tasks {
     }
 
     /// After a turn: what is left of the task is first again when its connection has the next one.
-    fn put_back(&self, channel: u64, unfinished: Option<Job>) -> Option<Job> {
+    fn put_back(&self, channel: u64, unfinished: Option<Job<C>>) -> Option<Job<C>> {
         let mut queue = self.lock();
         let Some(jobs) = queue.by_channel.get_mut(&channel) else {
             // The channel was closed meanwhile.
@@ -158,8 +167,37 @@ impl Tasks {
         None
     }
 
+    /// Runs one slice of the task whose turn it is; whether more remains.
+    pub(crate) fn run_next(&self, context: &Arc<C>) -> bool {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let Some((channel, mut job)) = self.next() else {
+            // Another thread is at it.
+            return false;
+        };
+        let is_finished = match &mut job {
+            Job::Request(task) => task.run(context),
+            Job::Own(own) => {
+                let mut work = Work::new(self.work_per_slice, 0, u64::MAX);
+                let more = own(&mut work);
+                self.note(&work);
+                !more
+            }
+        };
+        if let Some(job) = self.put_back(channel, (!is_finished).then_some(job)) {
+            job.abandon(context);
+        }
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    /// A slice of a task that has spent so many units before.
+    pub(crate) fn slice_after(&self, spent: u64) -> Work {
+        Work::new(self.work_per_slice, spent, self.max_work)
+    }
+
     /// Ends the tasks of a channel that is closed.
-    pub(crate) fn channel_closed(&self, server: &Server, channel: u64) {
+    pub(crate) fn channel_closed(&self, context: &C, channel: u64) {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -170,221 +208,15 @@ impl Tasks {
         };
         self.count.fetch_sub(jobs.len(), Ordering::Relaxed);
         for job in jobs {
-            job.abandon(server);
+            job.abandon(context);
         }
     }
 }
 
-impl Job {
-    fn abandon(self, server: &Server) {
+impl<C> Job<C> {
+    fn abandon(self, context: &C) {
         if let Self::Request(mut task) = self {
-            task.abandon(server);
+            task.abandon(context);
         }
-    }
-}
-
-impl Server {
-    /// Does one slice of the requests that take longer, of one connection after another; whether more remains.
-    ///
-    /// To be called between polls of the transports, without sleeping while it returns `true`.
-    pub fn work(self: &Arc<Self>) -> bool {
-        let tasks = &self.tasks;
-        if tasks.count.load(Ordering::Relaxed) == 0 {
-            return false;
-        }
-        let Some((channel, mut job)) = tasks.next() else {
-            // Another thread is at it.
-            return false;
-        };
-        let is_finished = match &mut job {
-            Job::Request(task) => task.run(self),
-            Job::Own(own) => {
-                let mut work = Work::new(tasks.work_per_slice, 0, u64::MAX);
-                let more = own(&mut work);
-                tasks.note(&work);
-                !more
-            }
-        };
-        if let Some(job) = tasks.put_back(channel, (!is_finished).then_some(job)) {
-            job.abandon(self);
-        }
-        tasks.count.load(Ordering::Relaxed) > 0
-    }
-
-    /// Adds work of the application itself. It is called with one slice at a time, between the slices of requests, until it
-    /// returns `false`.
-    ///
-    /// To be called on the thread that calls [`work`](Self::work): no other thread is woken.
-    pub fn add_work(&self, work: impl FnMut(&mut Work) -> bool + Send + 'static) {
-        // There is no limit, so it is not refused.
-        let _ = self.tasks.queue(OWN, Job::Own(Box::new(work)), usize::MAX);
-    }
-
-    /// The longest slice so far, in units of work.
-    pub fn longest_slice(&self) -> u64 {
-        self.tasks.longest_slice()
-    }
-}
-
-/// A request that has taken more than its first slice.
-pub(crate) struct Task {
-    session: Arc<Session>,
-    pending: Arc<Pending>,
-    message: Vec<u8>,
-    response: Vec<u8>,
-    /// Largest response that the transport takes, in bytes.
-    max_response: usize,
-    /// Memory of the response; that of the message counts in `pending`.
-    charge: Charge,
-    /// Units of work so far.
-    spent: u64,
-    service: Option<Box<dyn Service>>,
-}
-
-impl Task {
-    /// Copies what a request needs to go on later. Its memory counts in the budget of the Session.
-    pub(crate) fn new(
-        request: &Request<'_>,
-        connection: &Connection,
-        session: &Arc<Session>,
-        response: Vec<u8>,
-        max_response: usize,
-        work: &Work,
-    ) -> Result<Box<Self>, Fault> {
-        let server = request.server;
-        let charge = session
-            .memory
-            .charge(response.capacity())
-            .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
-        let pending = Pending::new(
-            request.request_id,
-            request.header.request_handle,
-            Arc::clone(&connection.completed),
-            &session.memory,
-            request.message.len(),
-        )?;
-        Ok(Box::new(Self {
-            pending: session.keep_pending(pending),
-            session: Arc::clone(session),
-            message: request.message.to_vec(),
-            response,
-            max_response: max_response.min(server.limits.max_response_size),
-            charge,
-            spent: work.total(),
-            service: None,
-        }))
-    }
-
-    /// Sets the service that goes on.
-    pub(crate) fn with(mut self: Box<Self>, service: Box<dyn Service>) -> Box<Self> {
-        self.service = Some(service);
-        self
-    }
-
-    /// Runs one slice; whether the task is over.
-    fn run(&mut self, server: &Arc<Server>) -> bool {
-        if self.pending.is_answered() {
-            self.abandon(server);
-            return true;
-        }
-        if self.session.is_closed() {
-            self.abandon(server);
-            self.fail(Fault(StatusCode::BadSessionClosed));
-            return true;
-        }
-        let mut work = Work::new(
-            server.tasks.work_per_slice,
-            self.spent,
-            server.tasks.max_work,
-        );
-        let progress = self.slice(server, &mut work);
-        server.tasks.note(&work);
-        self.spent = work.total();
-        match progress {
-            Ok(Progress::Unfinished) => false,
-            Ok(Progress::Remote(operations)) => {
-                // The answers of remote sources complete the response, which begins anew then.
-                self.charge.force(0);
-                self.response = Vec::new();
-                let message = std::mem::take(&mut self.message);
-                let pending = Arc::clone(&self.pending);
-                if let Err(fault) = operations.submit(server, &self.session, pending, message) {
-                    self.fail(fault);
-                }
-                true
-            }
-            Ok(Progress::Complete) => {
-                // It counts with the answer from now on.
-                self.charge.force(0);
-                self.pending.answer(std::mem::take(&mut self.response));
-                self.session.forget_answered();
-                true
-            }
-            Err(fault) => {
-                self.abandon(server);
-                self.fail(fault);
-                true
-            }
-        }
-    }
-
-    fn slice(&mut self, server: &Arc<Server>, work: &mut Work) -> Result<Progress, Fault> {
-        let Some(service) = &mut self.service else {
-            return Err(Fault(StatusCode::BadInternalError));
-        };
-        let limits = server.limits.encoding;
-        let laid_out;
-        let header = if takt_layout::is_layout(&self.message) {
-            laid_out = takt_layout::Request::parse(&self.message, limits)?;
-            body::header(&laid_out)
-        } else {
-            let mut decoder = Decoder::with_limits(&self.message, limits);
-            NodeIdRef::decode(&mut decoder)?;
-            RequestHeaderRef::decode(&mut decoder)?
-        };
-        let request = Request {
-            server,
-            header: &header,
-            now: DateTime::now(),
-            request_id: self.pending.request_id,
-            message: &self.message,
-        };
-        let memory = self.charge.bytes() + self.session.memory.available();
-        let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
-        let progress = service.run(&mut Turn {
-            request: &request,
-            session: &self.session,
-            response: &mut response,
-            start: 0,
-            is_inline: false,
-            work,
-        });
-        let progress = progress.map_err(|fault| match fault {
-            // It is too large for the memory that is left, not for the client.
-            Fault(StatusCode::BadResponseTooLarge) if memory < self.max_response => {
-                Fault(StatusCode::BadOutOfMemory)
-            }
-            fault => fault,
-        })?;
-        if self.charge.resize(self.response.capacity()).is_err() {
-            // It grew ahead of what it holds.
-            self.response.shrink_to_fit();
-            self.charge
-                .resize(self.response.capacity())
-                .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
-        }
-        Ok(progress)
-    }
-
-    fn abandon(&mut self, server: &Server) {
-        if let Some(mut service) = self.service.take() {
-            service.abandon(server, &self.session);
-        }
-    }
-
-    fn fail(&mut self, fault: Fault) {
-        let handle = self.pending.request_handle;
-        self.pending.answer(fault_message(handle, fault));
-        self.session.forget_answered();
     }
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use takt_ua::StatusCode;
 
 use crate::deadline::Deadline;
-use crate::services::Fault;
-use crate::worker::Pending;
+use crate::fault::Fault;
+use crate::pending::Pending;
 
 /// The deferred requests that have a TimeoutHint, by the time at which they are answered with `BadTimeout`.
 #[derive(Default)]

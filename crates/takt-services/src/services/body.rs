@@ -1,18 +1,10 @@
 //! The two forms of a request: the binary DataEncoding (OPC 10000-6, 5.2), and the fixed layout of shared memory (`takt_layout`).
 
-use takt_layout::{LayoutError, Service};
 use takt_ua::binary::{Decode, Decoder, Limits};
 use takt_ua::views::RequestHeaderRef;
-use takt_ua::{ExtensionObjectRef, NodeIdRef, ids};
+use takt_ua::{ExtensionObjectRef, NodeIdRef};
 
-use super::Fault;
-
-impl From<LayoutError> for Fault {
-    #[cold]
-    fn from(error: LayoutError) -> Self {
-        Self(error.status_code())
-    }
-}
+use crate::fault::Fault;
 
 /// The parameters of a service.
 #[derive(Clone)]
@@ -58,24 +50,18 @@ pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef
     }
 }
 
-/// Parses a request message in either form, and gives its type, RequestHeader and parameters.
+/// Parses a request message in either form, and gives its RequestHeader and parameters.
 pub(crate) fn parse<R>(
     message: &[u8],
     limits: Limits,
-    handle: impl FnOnce(u32, &RequestHeaderRef<'_>, Body<'_>) -> Result<R, Fault>,
+    handle: impl FnOnce(&RequestHeaderRef<'_>, Body<'_>) -> Result<R, Fault>,
 ) -> Result<R, Fault> {
     if takt_layout::is_layout(message) {
         let laid_out = takt_layout::Request::parse(message, limits)?;
-        let type_id = match laid_out.service() {
-            Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
-            Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
-            Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
-        };
-        return handle(type_id, &header(&laid_out), Body::LaidOut(&laid_out));
+        return handle(&header(&laid_out), Body::LaidOut(&laid_out));
     }
     let mut body = Decoder::with_limits(message, limits);
-    let type_id = NodeIdRef::decode(&mut body)?;
+    NodeIdRef::decode(&mut body)?;
     let header = RequestHeaderRef::decode(&mut body)?;
-    let type_id = type_id.standard_id().unwrap_or_default();
-    handle(type_id, &header, Body::Encoded(body))
+    handle(&header, Body::Encoded(body))
 }

@@ -6,28 +6,18 @@ use takt_space::View;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::{BrowseDescription, ViewDescription};
-use takt_ua::{NodeId, StatusCode, ids};
+use takt_ua::{StatusCode, ids};
 
-use super::continuation::Cursor;
 use super::list::{Items, List, Operations};
 use super::pages::Pages;
-use super::slices::{self, Turn};
-use super::{Fault, Handled, Request};
+use super::request::{Handled, Request};
+use super::service::Turn;
+use super::slices;
 use crate::connection::Connection;
+use crate::continuation::{Cursor, Selection};
+use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
-
-/// Which references a client wants, and what it wants to know about them.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Selection {
-    pub(super) direction: BrowseDirection,
-    /// Null: all.
-    pub(super) reference_type: NodeId,
-    pub(super) include_subtypes: bool,
-    /// 0: all.
-    pub(super) node_classes: u32,
-    pub(super) result_mask: u32,
-}
 
 /// Handles a Browse request.
 pub(crate) fn handle(

@@ -7,9 +7,11 @@ use takt_ua::{ByteString, StatusCode, ids};
 
 use super::list::{Items, List, Operations};
 use super::pages::Pages;
-use super::slices::{self, Turn};
-use super::{Fault, Handled, Request};
+use super::request::{Handled, Request};
+use super::service::Turn;
+use super::slices;
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 

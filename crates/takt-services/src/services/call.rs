@@ -13,12 +13,13 @@ use takt_ua::structures::CallMethodResult;
 use takt_ua::views::CallMethodRequestRef;
 use takt_ua::{NodeIdRef, StatusCode, ids};
 
-use super::attributes::is_executable;
 use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
+use super::request::{Handled, Request, check_count};
 use super::steps::{self, Pass, Steps};
-use super::{Fault, Handled, Request, check_count};
 use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::reading::attributes::is_executable;
 use crate::session::Session;
 
 /// Handles a Call request.

@@ -13,15 +13,17 @@ use takt_space::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::RequestHeaderRef;
-use takt_ua::{DataValue, DateTime, StatusCode, ids};
+use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::body::{self, Body};
-use super::{Fault, Handled, Request, call, fault_message, read, steps, write};
+use super::request::{Handled, Request};
 use crate::connection::{Connection, Outcome};
+use crate::fault::Fault;
+use crate::message::fault_message;
+use crate::pending::Pending;
 use crate::server::Server;
 use crate::session::Session;
 use crate::timeouts;
-use crate::worker::Pending;
 
 /// What remote sources answered, by the position of the operation in its request.
 #[derive(Default)]
@@ -49,7 +51,12 @@ impl RemoteResults {
 pub(crate) struct Operations {
     groups: HashMap<u64, Group>,
     patience: Patience,
+    respond: Respond,
 }
+
+/// Encodes the response of a service, with the answers of remote sources.
+pub(crate) type Respond =
+    fn(&Request<'_>, &Session, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
 
 /// The operations for one source, with their positions in the request.
 struct Group {
@@ -60,11 +67,12 @@ struct Group {
 }
 
 impl Operations {
-    /// None yet, of a request that has just arrived.
-    pub(crate) fn new(request: &Request<'_>) -> Self {
+    /// None yet, of a request that has just arrived. `respond` is called when all of them have been answered.
+    pub(crate) fn new(request: &Request<'_>, respond: Respond) -> Self {
         Self {
             groups: HashMap::new(),
             patience: Patience::of(request),
+            respond,
         }
     }
 
@@ -165,6 +173,7 @@ impl Operations {
             session: Arc::clone(session),
             message,
             pending,
+            respond: self.respond,
             results: Mutex::default(),
             outstanding: AtomicUsize::new(self.groups.len()),
             _charge: charge,
@@ -220,6 +229,7 @@ struct Deferred {
     pending: Arc<Pending>,
     /// Where the server finds the request when the client's TimeoutHint is over.
     timeout: Option<timeouts::Key>,
+    respond: Respond,
     results: Mutex<RemoteResults>,
     /// Groups that have not been answered.
     outstanding: AtomicUsize,
@@ -323,14 +333,13 @@ impl Deferred {
             return Err(Fault(StatusCode::BadSessionClosed));
         }
         let limits = self.server.limits.encoding;
-        body::parse(&self.message, limits, |type_id, header, body| {
-            self.respond_to(type_id, header, body, response)
+        body::parse(&self.message, limits, |header, body| {
+            self.respond_to(header, body, response)
         })
     }
 
     fn respond_to(
         &self,
-        type_id: u32,
         header: &RequestHeaderRef<'_>,
         body: Body<'_>,
         response: &mut Encoder<'_>,
@@ -343,12 +352,6 @@ impl Deferred {
             message: &self.message,
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let respond = match type_id {
-            ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<read::ReadSteps>,
-            ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<write::WriteSteps>,
-            ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => steps::respond::<call::CallSteps>,
-            _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
-        };
-        respond(&request, &self.session, body, response, &results)
+        (self.respond)(&request, &self.session, body, response, &results)
     }
 }

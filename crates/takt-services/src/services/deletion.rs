@@ -10,8 +10,8 @@ use takt_space::{Change, References, TypeFilter, View};
 use takt_ua::structures::DeleteNodesItem;
 use takt_ua::{NodeId, StatusCode, ids};
 
-use super::node_management::Manager;
-use super::slices::Turn;
+use super::manager::Manager;
+use super::service::Turn;
 
 /// More nodes, or a node with more references, are deleted step by step.
 const AT_ONCE: usize = 32;

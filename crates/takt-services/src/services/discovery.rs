@@ -5,7 +5,7 @@ use takt_ua::structures::{
     FindServersRequest, FindServersResponse, GetEndpointsRequest, GetEndpointsResponse,
 };
 
-use super::{Handled, Request, decode, encode};
+use super::request::{Handled, Request, decode, encode};
 
 /// Handles a FindServers request: this server knows itself.
 pub(crate) fn find_servers(

@@ -9,10 +9,12 @@ use takt_ua::{StatusCode, ids};
 
 use super::list::{Items, List, Operations};
 use super::monitored_items::{ITEM, parameters};
-use super::slices::{self, Turn};
+use super::request::{Handled, Request, check_timestamps};
+use super::service::Turn;
+use super::slices;
 use super::subscriptions::{milliseconds, status_of};
-use super::{Fault, Handled, Request, check_timestamps};
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::load::Allotment;
@@ -147,7 +149,7 @@ impl<C: Change> Operations for Changes<C> {
         server.subscriptions.with(|engine| {
             let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
             subscription.machine.reset_lifetime();
-            let mut sampler = Sampler::new(server, now.date_time);
+            let mut sampler = Sampler::new(server.sources(), now.date_time);
             let mut changed = Vec::new();
             let mut change = || {
                 while let Some(item) = items.next(turn)? {

@@ -6,8 +6,9 @@ use std::marker::PhantomData;
 
 use takt_ua::binary::{Decode, Decoder};
 
-use super::slices::{Progress, Service, Turn};
-use super::{Fault, Request, check_count};
+use super::request::{Request, check_count};
+use super::service::{Progress, Service, Turn};
+use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 

@@ -3,114 +3,81 @@
 //! A request is handled in one pass over its bytes; the response is encoded directly behind it. What concerns the whole
 //! request becomes a ServiceFault ([`Fault`]); what concerns one operation becomes its result.
 
-pub(crate) mod attributes;
-pub(crate) mod body;
+mod body;
 mod browse;
 mod browse_next;
 mod call;
-pub(crate) mod continuation;
-mod data_value;
 mod deferred;
 mod deletion;
 mod discovery;
 mod item_changes;
 mod list;
+mod manager;
 mod monitored_items;
 mod node_management;
 mod pages;
 mod path;
-pub(crate) mod read;
-pub(crate) mod read_item;
+mod read;
 mod register_nodes;
+mod request;
+mod service;
 mod session;
 mod slices;
 mod steps;
 mod subscriptions;
+mod task;
 mod translate;
 mod triggering;
 mod walk;
 mod write;
 
-pub(crate) use read::shared_cell;
-pub(crate) use slices::{Progress, Service, Turn};
-
 use std::sync::Arc;
 
 use takt_space::Transport;
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
-use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::ResponseHeader;
+use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
-use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure, ids};
+use takt_ua::{DateTime, NodeIdRef, StatusCode, ids};
 
 use self::body::Body;
+use self::request::{Handled, Request};
 use crate::connection::{Connection, Outcome};
+use crate::fault::Fault;
+use crate::message::service_fault;
 use crate::server::Server;
 use crate::session::Session;
 
-/// Why a request as a whole is refused: the serviceResult of a ServiceFault (OPC 10000-4, 7.35).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fault(pub(crate) StatusCode);
-
-impl From<StatusCode> for Fault {
-    fn from(status: StatusCode) -> Self {
-        Self(status)
-    }
-}
-
-impl From<DecodeError> for Fault {
-    #[cold]
-    fn from(error: DecodeError) -> Self {
-        Self(error.status_code())
-    }
-}
-
-impl From<EncodeError> for Fault {
-    #[cold]
-    fn from(_: EncodeError) -> Self {
-        Self(StatusCode::BadResponseTooLarge)
-    }
-}
-
-/// What is known about a request before its service looks at it.
-pub(crate) struct Request<'a> {
-    pub(crate) server: &'a Arc<Server>,
-    pub(crate) header: &'a RequestHeaderRef<'a>,
-    /// The one look at the clock that a request gets.
-    pub(crate) now: DateTime,
-    pub(crate) request_id: u32,
-    /// The whole message.
-    pub(crate) message: &'a [u8],
-}
-
-/// What a service did with a request.
-type Handled = Result<Outcome, Fault>;
-
-/// Handles one request message: TypeId and structure, as OPC 10000-6, 5.2.9, has them, or the fixed layout of `takt_layout`.
-pub(crate) fn handle(
-    server: &Arc<Server>,
-    connection: &mut Connection,
-    request_id: u32,
-    message: &[u8],
-    response: &mut Encoder<'_>,
-) -> Outcome {
-    let start = response.position();
-    let mut request_handle = 0;
-    match dispatch(
-        server,
-        connection,
-        request_id,
-        message,
-        response,
-        &mut request_handle,
-    ) {
-        Ok(outcome) => outcome,
-        Err(fault) => {
-            response.truncate(start);
-            if service_fault(response, request_handle, fault).is_err() {
+impl Server {
+    /// Handles one request message and encodes its response.
+    ///
+    /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); what is encoded is of the same form. Everything that is
+    /// wrong with the request ends in a ServiceFault. Reading and writing values takes no lock on the address space,
+    /// and allocates nothing, unless a value's source does.
+    #[inline]
+    pub fn handle(
+        self: &Arc<Self>,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        let start = response.position();
+        let mut request_handle = 0;
+        match dispatch(
+            self,
+            connection,
+            request_id,
+            request,
+            response,
+            &mut request_handle,
+        ) {
+            Ok(outcome) => outcome,
+            Err(fault) => {
                 response.truncate(start);
+                if service_fault(response, request_handle, fault).is_err() {
+                    response.truncate(start);
+                }
+                Outcome::Complete
             }
-            Outcome::Complete
         }
     }
 }
@@ -312,122 +279,4 @@ fn session_of<'c>(
         }
         None => Err(Fault(StatusCode::BadSessionIdInvalid)),
     }
-}
-
-impl Request<'_> {
-    /// The offset in the message of what a decoder of its rest reads next.
-    fn offset(&self, decoder: &Decoder<'_>) -> usize {
-        self.message.len() - decoder.remaining()
-    }
-
-    /// A ResponseHeader that says Good.
-    pub(crate) fn response_header(&self) -> ResponseHeader {
-        ResponseHeader {
-            timestamp: self.now,
-            request_handle: self.header.request_handle,
-            ..ResponseHeader::default()
-        }
-    }
-
-    /// Writes the TypeId and the ResponseHeader of a response that is encoded by hand.
-    #[inline]
-    pub(crate) fn respond(
-        &self,
-        encoding_id: u32,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), Fault> {
-        let (handle, result) = (self.header.request_handle, StatusCode::Good);
-        Ok(response_header(
-            response,
-            encoding_id,
-            self.now,
-            handle,
-            result,
-        )?)
-    }
-}
-
-/// Decodes a request that is not on the hot path.
-pub(crate) fn decode<T: Structure>(mut structure: Decoder<'_>) -> Result<T, Fault> {
-    Ok(T::decode(&mut structure)?)
-}
-
-/// Encodes a response that is not on the hot path.
-pub(crate) fn encode<T: Structure>(message: &T, response: &mut Encoder<'_>) -> Handled {
-    NodeIdRef::numeric(0, T::BINARY_ENCODING_ID).encode(response)?;
-    message.encode(response)?;
-    Ok(Outcome::Complete)
-}
-
-/// Checks the number of operations in a request (OPC 10000-4, 5.3; OPC 10000-5, 6.3.11).
-#[inline]
-pub(crate) fn check_count(count: usize, limit: u32) -> Result<(), Fault> {
-    if count == 0 {
-        return Err(Fault(StatusCode::BadNothingToDo));
-    }
-    if count > usize::try_from(limit).unwrap_or(usize::MAX) {
-        return Err(Fault(StatusCode::BadTooManyOperations));
-    }
-    Ok(())
-}
-
-/// Which timestamps a client wants (OPC 10000-4, 7.39).
-#[inline]
-pub(crate) fn check_timestamps(timestamps: TimestampsToReturn) -> Result<(), Fault> {
-    if (0..=3).contains(&timestamps.0) {
-        Ok(())
-    } else {
-        Err(Fault(StatusCode::BadTimestampsToReturnInvalid))
-    }
-}
-
-/// TypeId and ResponseHeader (OPC 10000-4, 7.33) in one write: no diagnostics, an empty string table, no additional header.
-#[inline]
-pub(crate) fn response_header(
-    response: &mut Encoder<'_>,
-    encoding_id: u32,
-    now: DateTime,
-    request_handle: u32,
-    result: StatusCode,
-) -> Result<(), EncodeError> {
-    let Ok(id) = u16::try_from(encoding_id) else {
-        // None of the services has such an id; the encoding would need more bytes.
-        return Err(EncodeError::LengthOverflow);
-    };
-    let mut header = [0; HEADER_SIZE];
-    let mut put = |at: usize, bytes: &[u8]| {
-        if let Some(target) = header.get_mut(at..at + bytes.len()) {
-            target.copy_from_slice(bytes);
-        }
-    };
-    // NodeId in its four byte form: encoding byte 1, namespace 0, identifier.
-    put(0, &[1, 0]);
-    put(2, &id.to_le_bytes());
-    put(4, &now.0.to_le_bytes());
-    put(12, &request_handle.to_le_bytes());
-    put(16, &result.0.to_le_bytes());
-    // serviceDiagnostics: 1 byte, nothing in it. stringTable: null.
-    put(21, &(-1_i32).to_le_bytes());
-    // additionalHeader: null NodeId, no body.
-    response.bytes(&header)
-}
-
-const HEADER_SIZE: usize = 28;
-
-fn service_fault(
-    response: &mut Encoder<'_>,
-    request_handle: u32,
-    fault: Fault,
-) -> Result<(), EncodeError> {
-    let id = ids::SERVICE_FAULT_ENCODING_DEFAULT_BINARY;
-    response_header(response, id, DateTime::now(), request_handle, fault.0)
-}
-
-/// A ServiceFault as a message of its own.
-pub(crate) fn fault_message(request_handle: u32, fault: Fault) -> Vec<u8> {
-    let mut message = Vec::with_capacity(HEADER_SIZE);
-    let mut response = Encoder::growing(&mut message, HEADER_SIZE);
-    // It fits: that is how much was asked for.
-    let _ = service_fault(&mut response, request_handle, fault);
-    message
 }

@@ -10,12 +10,16 @@ use takt_ua::structures::{
 };
 use takt_ua::{NumericRange, StatusCode, ids};
 
-use super::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use super::list::{Items, List, Operations};
-use super::slices::{self, Turn};
+use super::request::{Handled, Request, check_timestamps};
+use super::service::Turn;
+use super::slices;
 use super::subscriptions::milliseconds;
-use super::{Fault, Handled, Request, check_timestamps, read, read_item};
 use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
+use crate::reading::check_encoding;
+use crate::reading::value_of;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::filter::Filter;
@@ -86,7 +90,7 @@ impl Operations for Create {
             let mut room = engine.room_for_items(self.subscription_id);
             let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
             subscription.machine.reset_lifetime();
-            let mut sampler = Sampler::new(server, now.date_time);
+            let mut sampler = Sampler::new(server.sources(), now.date_time);
             let mut create = || {
                 while let Some(item) = items.next(turn)? {
                     turn.work.spend(ITEM);
@@ -191,8 +195,8 @@ fn check_watched(
                 ..watched.clone()
             };
             let now = takt_ua::DateTime::now();
-            let value = read::value_of(server, &whole, now).value;
-            read_item::check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
+            let value = value_of(view, &whole, now, server.limits.max_response_size).value;
+            check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
         }
     } else {
         attribute(&node, watched.attribute_id)?;

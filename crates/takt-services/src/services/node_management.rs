@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use takt_space::{AddressSpaceError, Caller, Change, Edit, NewBinding};
+use takt_space::Edit;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
@@ -14,105 +14,14 @@ use takt_ua::{NodeId, StatusCode, ids};
 
 use super::deletion::Deletion;
 use super::list::{Items, List, Operations};
-use super::slices::{self, Turn};
-use super::{Fault, Handled, Request};
+use super::manager::Manager;
+use super::request::{Handled, Request};
+use super::service::Turn;
+use super::slices;
 use crate::connection::Connection;
-use crate::node_management::NodeManagement;
+use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
-use crate::work::Work;
-
-/// Units of work of one operation, and of each change that it consists of: an application may keep each in a database.
-const OPERATION: u64 = 8;
-const CHANGE: u64 = 8;
-
-/// What the operations of one request have in common.
-pub(super) struct Manager {
-    rules: Arc<dyn NodeManagement>,
-    caller: Arc<Caller>,
-    /// How often requests could not be settled when this one began.
-    unsettled: u64,
-}
-
-impl Manager {
-    fn new(request: &Request<'_>, session: &Session) -> Result<Self, Fault> {
-        let rules = request.server.node_management();
-        if !rules.is_supported() {
-            return Err(Fault(StatusCode::BadServiceUnsupported));
-        }
-        Ok(Self {
-            rules,
-            caller: session.caller.load_full(),
-            unsettled: request.server.unsettled(),
-        })
-    }
-
-    /// Asks the rules for a change.
-    pub(super) fn authorize(&self, change: &Change) -> Result<(), StatusCode> {
-        self.rules.authorize(&self.caller, change)
-    }
-
-    /// One operation: plans it, asks the rules, and makes it visible.
-    pub(super) fn operate<T>(
-        &self,
-        server: &Server,
-        work: &mut Work,
-        plan: impl FnOnce(&mut Edit<'_>) -> Result<(T, Vec<Change>), AddressSpaceError>,
-    ) -> Result<T, StatusCode> {
-        work.spend(OPERATION);
-        if server.unsettled() != self.unsettled {
-            // What this request has changed so far was taken back with what could not be settled.
-            return Err(StatusCode::BadResourceUnavailable);
-        }
-        let mut edit = server.space.edit();
-        let (result, changes) = plan(&mut edit).map_err(|error| error.status_code())?;
-        for change in &changes {
-            self.authorize(change)?;
-        }
-        let memory = edit.reserve_memory(&changes);
-        let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
-        self.rules.commit(&self.caller, &changes)?;
-        // They count when they are there.
-        drop(memory);
-        let mut outcome = Ok(());
-        for change in &changes {
-            work.spend(CHANGE);
-            // Everything was checked under the lock that is still held, so this fails only if a limit is hit.
-            outcome = outcome.and(edit.apply(change, self.new_binding(change)));
-        }
-        drop(edit);
-        self.rules.applied(&self.caller, &changes);
-        outcome.map_err(|error| error.status_code())?;
-        Ok(result)
-    }
-
-    /// After all operations: what was good stays so only if it is durable.
-    fn settle<T>(&self, server: &Server, results: &mut [Result<T, StatusCode>]) {
-        let settled = match server.unsettled() == self.unsettled {
-            true => self.rules.settle(&self.caller),
-            false => {
-                let _ = self.rules.settle(&self.caller);
-                Err(StatusCode::BadResourceUnavailable)
-            }
-        };
-        if let Err(status) = settled {
-            server.note_unsettled();
-            for result in results.iter_mut().filter(|result| result.is_ok()) {
-                *result = Err(status);
-            }
-        }
-    }
-
-    fn new_binding(&self, change: &Change) -> NewBinding {
-        match change {
-            Change::AddNode(item) => NewBinding {
-                value: self.rules.value(&self.caller, item),
-                method: self.rules.method(&self.caller, item),
-            },
-            _ => NewBinding::default(),
-        }
-    }
-}
 
 /// One of the four services: an operation of it.
 pub(super) trait Service: Send + Sized {
@@ -230,7 +139,7 @@ impl Service for AddNode {
         turn: &mut Turn<'_, '_>,
     ) -> Option<Result<NodeId, StatusCode>> {
         let item = self.0.take()?;
-        let choose = |item: &AddNodesItem| manager.rules.new_node_id(&manager.caller, item);
+        let choose = |item: &AddNodesItem| manager.new_node_id(item);
         let plan = |edit: &mut Edit<'_>| edit.plan_add_node(item, &choose);
         Some(manager.operate(turn.request.server, turn.work, plan))
     }

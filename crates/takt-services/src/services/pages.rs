@@ -8,10 +8,10 @@ use takt_space::{References, View};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encode;
 
-use super::Fault;
-use super::continuation::{Cursor, ENCODED_SIZE, LastSeen};
-use super::slices::Turn;
+use super::service::Turn;
 use super::walk::{Walk, resume};
+use crate::continuation::{Cursor, ENCODED_SIZE, LastSeen};
+use crate::fault::Fault;
 use crate::session::Session;
 
 /// Bytes of a result with a continuation point and no references: what each result gets at least.

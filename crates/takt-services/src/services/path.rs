@@ -3,20 +3,40 @@
 use std::collections::HashSet;
 
 use takt_space::{References, TargetRef, TypeFilter, View};
-use takt_ua::binary::Decode;
+use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{BrowsePathResult, BrowsePathTarget};
-use takt_ua::{ExpandedNodeId, NodeId, StatusCode};
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedNameRef, StatusCode};
 
-use super::Fault;
-use super::slices::Turn;
-use super::translate::{ElementRef, failed};
+use super::service::Turn;
+use crate::fault::Fault;
 
 /// More targets of one path are `BadTooManyMatches`; the standard asks for at least 10.
 const MAX_TARGETS: usize = 1000;
 
 /// Units of work that each path gets even if the request has taken all that it may.
 const MIN_WORK: u64 = 100;
+
+/// An element of a RelativePath (OPC 10000-4, 7.30), borrowed from the request.
+pub(super) struct ElementRef<'a> {
+    pub(super) reference_type: NodeIdRef<'a>,
+    pub(super) is_inverse: bool,
+    pub(super) include_subtypes: bool,
+    pub(super) target_name: QualifiedNameRef<'a>,
+}
+
+impl<'a> Decode<'a> for ElementRef<'a> {
+    const MIN_SIZE: usize = 2 + 1 + 1 + 6;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            reference_type: NodeIdRef::decode(decoder)?,
+            is_inverse: decoder.bool()?,
+            include_subtypes: decoder.bool()?,
+            target_name: QualifiedNameRef::decode(decoder)?,
+        })
+    }
+}
 
 /// A path that is being followed.
 pub(super) struct Path {
@@ -176,5 +196,13 @@ impl Path {
             target_id,
             remaining_path_index,
         });
+    }
+}
+
+/// A result without targets.
+pub(super) fn failed(status_code: StatusCode) -> BrowsePathResult {
+    BrowsePathResult {
+        status_code,
+        targets: Vec::new(),
     }
 }

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use takt_cell::CellLocation;
 use takt_layout::Service;
-use takt_space::{Binding, RemoteRead, StoredValue, Value};
+use takt_space::{Binding, RemoteRead, Value};
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::ReadValueId;
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, ids};
+use takt_ua::{NodeIdRef, NumericRange, StatusCode, ids};
 
-use super::attributes::{self, VALUE};
 use super::body::{Body, Items};
-use super::data_value::{EncodedResults, LaidOutResults, Results};
 use super::deferred::{self, RemoteResults};
-use super::read_item::Read;
+use super::request::{Handled, Request, check_count, check_timestamps};
 use super::steps::{self, Pass, Steps};
-use super::{Fault, Handled, Request, check_count, check_timestamps};
 use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::reading::Read;
+use crate::reading::attributes::{self, VALUE};
+use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::server::Server;
 use crate::session::Session;
 
@@ -187,7 +187,6 @@ fn read<'a, R: Results>(
     let start = results.position();
     let mut read = Read {
         view: &view,
-        server: request.server,
         max_age: parameters.max_age,
         results,
     };
@@ -232,43 +231,18 @@ fn find_remote(
     }
 }
 
-/// Where others can read the Value of a Variable: see [`Server::shared_cell`].
-pub(crate) fn shared_cell(server: &Server, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
-    let view = server.space.view();
-    let node = view.in_memory(node_id)?;
-    if !node.access_level().is_some_and(attributes::is_readable) {
-        return None;
+impl Server {
+    /// Where other processes can read the Value of a Variable without asking, if it is [published](takt_space::Value::publish_current) or
+    /// comes from a [shared](takt_cell::Cell::share) cell, and may be read.
+    pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
+        let view = self.space.view();
+        let node = view.in_memory(node_id)?;
+        if !node.access_level().is_some_and(attributes::is_readable) {
+            return None;
+        }
+        match node.binding().get() {
+            Some(Binding::Value(value)) => value.location(),
+            _ => None,
+        }
     }
-    match node.binding().get() {
-        Some(Binding::Value(value)) => value.location(),
-        _ => None,
-    }
-}
-
-/// What a Read of one item would answer, with both timestamps. Remote values are not asked for.
-pub(crate) fn value_of(server: &Server, item: &ReadValueId, now: DateTime) -> DataValue {
-    let view = server.space.view();
-    let mut bytes = Vec::new();
-    let mut read = Read {
-        view: &view,
-        server,
-        max_age: 0.0,
-        results: EncodedResults {
-            response: &mut Encoder::growing(&mut bytes, server.limits.max_response_size),
-            timestamps: TimestampsToReturn::Both,
-            now,
-        },
-    };
-    let item = ReadValueIdRef {
-        node_id: item.node_id.as_ref(),
-        attribute_id: item.attribute_id,
-        index_range: item.index_range.as_option(),
-        data_encoding: item.data_encoding.as_ref(),
-    };
-    if read.item(&item).is_err() {
-        return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
-    }
-    // Just encoded.
-    let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, StoredValue::LIMITS));
-    decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
 }

@@ -9,9 +9,11 @@ use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::{NodeId, ids};
 
 use super::list::{Items, List, Operations};
-use super::slices::{self, Turn};
-use super::{Fault, Handled, Request};
+use super::request::{Handled, Request};
+use super::service::Turn;
+use super::slices;
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::session::Session;
 
 /// Handles a RegisterNodes request.

@@ -12,9 +12,10 @@ use takt_ua::structures::{
 };
 use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, UaString};
 
-use super::{Fault, Handled, Request, decode, encode};
+use super::request::{Handled, Request, decode, encode};
 use crate::connection::Connection;
 use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
+use crate::fault::Fault;
 use crate::session::{NewSession, Session, random};
 
 /// Length of server nonces in bytes; some clients refuse shorter ones even without security.

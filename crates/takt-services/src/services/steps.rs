@@ -12,9 +12,11 @@ use takt_ua::binary::{Decoder, Encoder};
 
 use super::body::{self, Body, Items};
 use super::deferred::{self, RemoteResults};
-use super::slices::{self, Progress, Service, Turn};
-use super::{Fault, Handled, Request};
+use super::request::{Handled, Request};
+use super::service::{Progress, Service, Turn};
+use super::slices;
 use crate::connection::{Connection, Outcome};
+use crate::fault::Fault;
 use crate::session::Session;
 use crate::work::Work;
 
@@ -224,7 +226,7 @@ pub(super) fn handle<S: Steps>(
 }
 
 /// Answers a request in one go, with what remote sources said.
-pub(super) fn respond<S: Steps>(
+fn respond<S: Steps>(
     request: &Request<'_>,
     session: &Session,
     body: Body<'_>,
@@ -314,7 +316,7 @@ impl<S: Steps> InSteps<S> {
         };
         let found = self
             .found
-            .get_or_insert_with(|| deferred::Operations::new(request));
+            .get_or_insert_with(|| deferred::Operations::new(request, respond::<S>));
         S::search(request, body, found, &mut pass)
     }
 }
@@ -323,7 +325,7 @@ impl<S: Steps> Service for InSteps<S> {
     fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
         let request = turn.request;
         let limits = request.server.limits.encoding;
-        body::parse(request.message, limits, |_, _, body| {
+        body::parse(request.message, limits, |_, body| {
             let place = (turn.start, turn.is_inline);
             self.go_on(
                 request,

@@ -13,11 +13,12 @@ use takt_ua::structures::{
     TransferResult, TransferSubscriptionsRequest, TransferSubscriptionsResponse,
 };
 
-use super::{Fault, Handled, Request, check_count, decode, encode};
+use super::request::{Handled, Request, check_count, decode, encode};
 use crate::connection::{Connection, Outcome};
+use crate::fault::Fault;
+use crate::pending::Pending;
 use crate::session::Session;
 use crate::subscriptions::{self, Now, Revised};
-use crate::worker::Pending;
 
 /// Handles a CreateSubscription request.
 pub(crate) fn create(

@@ -5,39 +5,19 @@
 use std::sync::Arc;
 
 use takt_space::View;
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
-use takt_ua::structures::BrowsePathResult;
-use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, StatusCode, ids};
+use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::{NodeId, StatusCode, ids};
 
-use super::path::Path;
-use super::slices::{self, Progress, Service, Turn};
-use super::{Fault, Handled, Request, check_count};
+use super::path::{ElementRef, Path, failed};
+use super::request::{Handled, Request, check_count};
+use super::service::{Progress, Service, Turn};
+use super::slices;
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::session::Session;
 
 /// Bytes of a BrowsePath at least: a NodeId and an empty list.
 const MIN_PATH_SIZE: usize = 2 + 4;
-
-/// An element of a RelativePath (OPC 10000-4, 7.30), borrowed from the request.
-pub(super) struct ElementRef<'a> {
-    pub(super) reference_type: NodeIdRef<'a>,
-    pub(super) is_inverse: bool,
-    pub(super) include_subtypes: bool,
-    pub(super) target_name: QualifiedNameRef<'a>,
-}
-
-impl<'a> Decode<'a> for ElementRef<'a> {
-    const MIN_SIZE: usize = 2 + 1 + 1 + 6;
-
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            reference_type: NodeIdRef::decode(decoder)?,
-            is_inverse: decoder.bool()?,
-            include_subtypes: decoder.bool()?,
-            target_name: QualifiedNameRef::decode(decoder)?,
-        })
-    }
-}
 
 /// Handles a TranslateBrowsePathsToNodeIds request.
 pub(crate) fn handle(
@@ -184,13 +164,5 @@ impl Located {
             self.elements,
             work_before,
         ))
-    }
-}
-
-/// A result without targets.
-pub(super) fn failed(status_code: StatusCode) -> BrowsePathResult {
-    BrowsePathResult {
-        status_code,
-        targets: Vec::new(),
     }
 }

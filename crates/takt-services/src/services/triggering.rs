@@ -5,10 +5,12 @@ use std::sync::Arc;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::{StatusCode, ids};
 
-use super::slices::{self, Progress, Service, Turn};
+use super::request::{Handled, Request, check_count};
+use super::service::{Progress, Service, Turn};
+use super::slices;
 use super::subscriptions::status_of;
-use super::{Fault, Handled, Request, check_count};
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::session::Session;
 use crate::subscriptions::Subscription;
 use crate::subscriptions::item::MonitoredItem;

@@ -5,8 +5,7 @@ use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::{BrowseDirection, BrowseResultMask, NodeClass};
 use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
-use super::browse::Selection;
-use super::continuation::{Cursor, LastSeen};
+use crate::continuation::{Cursor, LastSeen, Selection};
 use crate::work::Work;
 
 impl From<&ReferenceView<'_>> for LastSeen {

@@ -10,12 +10,13 @@ use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
 
-use super::attributes::{VALUE, attribute};
 use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
+use super::request::{Handled, Request, check_count};
 use super::steps::{self, Pass, Steps};
-use super::{Fault, Handled, Request, check_count};
 use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::reading::attributes::{VALUE, attribute};
 use crate::session::Session;
 
 /// Handles a Write request.

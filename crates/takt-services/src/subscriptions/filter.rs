@@ -6,7 +6,7 @@ use takt_ua::structures::{AggregateFilter, DataChangeFilter, EventFilter, Range}
 use takt_ua::{ExtensionObject, NodeIdRef, StatusCode, Variant, ids};
 
 use super::sample::Sample;
-use crate::services::attributes;
+use crate::reading::attributes;
 
 /// A DataChangeFilter, checked.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -38,9 +38,8 @@ pub(crate) use subscription::Subscription;
 
 use crate::deadline::Deadline;
 use crate::limits::SubscriptionLimits;
-use crate::server::Server;
 use load::{Allotment, Load, PartialLoad, TotalLoad};
-use sampler::Sampler;
+use sampler::{Sampler, Sources};
 use sessions::SessionQueue;
 use slice::Slice;
 use state::OnTimer;
@@ -107,11 +106,12 @@ impl Subscriptions {
         self.deadline.get()
     }
 
-    /// Samples and publishes what is due.
-    pub(crate) fn tick(&self, server: &Server, now: Now) {
-        if self.deadline.is_due(now.instant) {
-            self.with(|engine| engine.tick(server, now));
+    /// Samples and publishes what is due: one slice of it, whose units of work are returned.
+    pub(crate) fn tick(&self, sources: Sources<'_>, now: Now) -> u64 {
+        if !self.deadline.is_due(now.instant) {
+            return 0;
         }
+        self.with(|engine| engine.tick(sources, now))
     }
 }
 
@@ -322,7 +322,7 @@ impl Engine {
 
     /// Samples and publishes what is due, the highest priority first, then who waited longest: one slice of it. What is left
     /// is due at once. Sampling gets half of the slice, publishing the rest.
-    pub(crate) fn tick(&mut self, server: &Server, now: Now) {
+    pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
         self.slice = Slice::new(self.work_per_slice / 2);
         let due = self.subscriptions.values();
         let due = due.filter(|subscription| subscription.next_deadline() <= now.instant);
@@ -334,7 +334,7 @@ impl Engine {
             })
             .collect();
         due.sort_unstable();
-        let mut sampler = Sampler::new(server, now.date_time);
+        let mut sampler = Sampler::new(sources, now.date_time);
         for (_, _, _, id) in &due {
             if let Some(subscription) = self.subscriptions.get_mut(id)
                 && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
@@ -353,7 +353,7 @@ impl Engine {
         for session in self.sessions.values_mut() {
             session.time_out(now.instant);
         }
-        server.tasks.note_units(self.slice.spent());
+        self.slice.spent()
     }
 
     fn publish_due(&mut self, id: u32, now: Now) {

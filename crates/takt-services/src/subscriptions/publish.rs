@@ -9,8 +9,9 @@ use takt_ua::{DateTime, NodeId, StatusCode, ids};
 
 use super::state::OnPublish;
 use super::{Engine, Now};
-use crate::services::{Fault, fault_message, response_header};
-use crate::worker::Pending;
+use crate::fault::Fault;
+use crate::message::{fault_message, response_header};
+use crate::pending::Pending;
 
 /// A Publish request that waits for something to publish.
 pub(crate) struct PublishRequest {

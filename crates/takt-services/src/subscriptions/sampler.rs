@@ -9,20 +9,32 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use takt_cell::Cell;
-use takt_space::{Binding, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View};
+use takt_space::{
+    AddressSpace, Binding, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View,
+};
 use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
-use crate::server::Server;
-use crate::services::{attributes, read};
+use crate::reading::{attributes, value_of};
 use crate::worker::WorkerPool;
+
+/// Sources of sampled values: the address space, and worker threads that ask other servers.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources<'s> {
+    pub(crate) space: &'s AddressSpace,
+    pub(crate) workers: &'s WorkerPool,
+    /// Longest time that another server may take for an answer.
+    pub(crate) max_remote_timeout: Duration,
+    /// Largest value in bytes.
+    pub(crate) max_size: usize,
+}
 
 /// One round of sampling: the items that are due, at one time.
 pub(crate) struct Sampler<'s> {
-    server: &'s Server,
+    sources: Sources<'s>,
     view: View<'s>,
     now: DateTime,
     remotes: HashMap<u64, Batch>,
@@ -36,10 +48,10 @@ struct Batch {
 }
 
 impl<'s> Sampler<'s> {
-    pub(crate) fn new(server: &'s Server, now: DateTime) -> Self {
+    pub(crate) fn new(sources: Sources<'s>, now: DateTime) -> Self {
         Self {
-            server,
-            view: server.space.view(),
+            sources,
+            view: sources.space.view(),
             now,
             remotes: HashMap::new(),
         }
@@ -69,7 +81,7 @@ impl<'s> Sampler<'s> {
             return cost;
         }
         item.set_seen(Seen::Nothing);
-        let value = read::value_of(self.server, watched, self.now);
+        let value = value_of(&self.view, watched, self.now, self.sources.max_size);
         item.offer(Sample::of(&value, self.now));
         load::cost(None)
     }
@@ -163,9 +175,9 @@ impl<'s> Sampler<'s> {
 
     /// Asks the other servers.
     pub(crate) fn finish(self) {
-        let timeout = self.server.limits.max_remote_timeout;
+        let timeout = self.sources.max_remote_timeout;
         for (key, batch) in self.remotes {
-            batch.submit(&self.server.workers, key, timeout);
+            batch.submit(self.sources.workers, key, timeout);
         }
     }
 }

@@ -8,8 +8,8 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::publish::PublishRequest;
 use super::{Engine, is_full};
-use crate::connection::Completed;
-use crate::services::Fault;
+use crate::completed::Completed;
+use crate::fault::Fault;
 
 /// The Subscriptions of one Session and the Publish requests that they are answered with.
 #[derive(Default)]

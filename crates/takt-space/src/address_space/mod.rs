@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use papaya::{HashMap, HashMapRef, LocalGuard};
 use takt_rt::memory_budget::MemoryBudget;
-use takt_ua::{NodeId, NodeIdRef, StatusCode};
+use takt_ua::{DateTime, NodeId, NodeIdRef, StatusCode};
 
 pub use apply::NewBinding;
 pub use definition::{
@@ -74,6 +74,7 @@ pub struct AddressSpace {
     max_nodes: usize,
     /// The memory for what clients add.
     memory: MemoryBudget,
+    created: DateTime,
 }
 
 impl AddressSpace {
@@ -95,12 +96,18 @@ impl AddressSpace {
             remotes: AtomicUsize::new(0),
             max_nodes,
             memory,
+            created: DateTime::now(),
         }
     }
 
     /// The NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.namespaces
+    }
+
+    /// The time at which the address space was created: the source timestamp of values that the standard gives.
+    pub fn created(&self) -> DateTime {
+        self.created
     }
 
     /// Looks at nodes, without a lock.
@@ -209,6 +216,11 @@ impl View<'_> {
             is_forward,
             target: target.clone(),
         })
+    }
+
+    /// The time at which the address space was created.
+    pub fn created(&self) -> DateTime {
+        self.space.created
     }
 
     /// The memory for what clients add and write.

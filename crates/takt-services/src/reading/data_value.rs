@@ -8,7 +8,7 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, VariantRef};
 
 /// Takes the results of a Read request, one after another.
-pub(super) trait Results {
+pub(crate) trait Results {
     /// The server timestamp of values that do not have their own.
     fn now(&self) -> DateTime;
 
@@ -40,10 +40,10 @@ pub(super) trait Results {
 }
 
 /// Results in the binary DataEncoding.
-pub(super) struct EncodedResults<'e, 'b> {
-    pub(super) response: &'e mut Encoder<'b>,
-    pub(super) timestamps: TimestampsToReturn,
-    pub(super) now: DateTime,
+pub(crate) struct EncodedResults<'e, 'b> {
+    pub(crate) response: &'e mut Encoder<'b>,
+    pub(crate) timestamps: TimestampsToReturn,
+    pub(crate) now: DateTime,
 }
 
 impl Results for EncodedResults<'_, '_> {
@@ -149,10 +149,10 @@ fn wanted(timestamps: TimestampsToReturn) -> (bool, bool) {
 }
 
 /// Results in the fixed layout of shared memory.
-pub(super) struct LaidOutResults<'e, 'b> {
-    pub(super) response: ResponseWriter<'e, 'b>,
-    pub(super) timestamps: TimestampsToReturn,
-    pub(super) now: DateTime,
+pub(crate) struct LaidOutResults<'e, 'b> {
+    pub(crate) response: ResponseWriter<'e, 'b>,
+    pub(crate) timestamps: TimestampsToReturn,
+    pub(crate) now: DateTime,
 }
 
 impl LaidOutResults<'_, '_> {

@@ -11,21 +11,19 @@ use takt_ua::{
 
 use super::attributes::{self, VALUE, attribute};
 use super::data_value::Results;
-use crate::server::Server;
 
 /// The reading of one request's items.
-pub(super) struct Read<'r, R> {
-    pub(super) view: &'r View<'r>,
-    pub(super) server: &'r Server,
+pub(crate) struct Read<'r, R> {
+    pub(crate) view: &'r View<'r>,
     /// In milliseconds.
-    pub(super) max_age: f64,
-    pub(super) results: R,
+    pub(crate) max_age: f64,
+    pub(crate) results: R,
 }
 
 impl<R: Results> Read<'_, R> {
     /// The hot path is the whole Value of a Variable that has a source.
     #[inline]
-    pub(super) fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
+    pub(crate) fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         if item.attribute_id == VALUE
             && is_plain(item)
             && let Some(entry) = self.view.in_memory(&item.node_id)
@@ -113,7 +111,7 @@ impl<R: Results> Read<'_, R> {
         match self.unbound_value(node) {
             Err(status) => self.results.status(status),
             Ok(encoded) => {
-                let start_time = self.server.status.start_time;
+                let start_time = self.view.created();
                 let value = match encoded {
                     Some(encoded) => VariantRef::decode(&mut Decoder::new(encoded)).ok(),
                     None => None,
@@ -164,7 +162,7 @@ impl<R: Results> Read<'_, R> {
                         .and_then(|encoded| Variant::decode(&mut Decoder::new(encoded)).ok())
                         .unwrap_or_default(),
                 )
-                .with_source_timestamp(self.server.status.start_time),
+                .with_source_timestamp(self.view.created()),
                 Err(status) => return self.results.status(status),
             },
         };
@@ -213,7 +211,7 @@ impl<R: Results> Read<'_, R> {
             (None, _) => self.results.status(StatusCode::BadAttributeIdInvalid),
             (_, Err(status)) => self.results.status(status),
             (Some(value), Ok(range)) => {
-                let start_time = self.server.status.start_time;
+                let start_time = self.view.created();
                 self.part_of(
                     DataValue::good(value).with_source_timestamp(start_time),
                     range,

@@ -4,8 +4,19 @@ use takt_rt::memory_budget::Charge;
 use takt_space::Target;
 use takt_ua::NodeId;
 use takt_ua::binary::Encode;
+use takt_ua::enumerations::BrowseDirection;
 
-use super::browse::Selection;
+/// The references and the fields of their descriptions that a client wants.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Selection {
+    pub(crate) direction: BrowseDirection,
+    /// Null: all.
+    pub(crate) reference_type: NodeId,
+    pub(crate) include_subtypes: bool,
+    /// 0: all.
+    pub(crate) node_classes: u32,
+    pub(crate) result_mask: u32,
+}
 
 /// A Browse that has come this far.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,42 @@
+//! Responses that come later than their requests.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use takt_rt::memory_budget::Charge;
+
+/// Responses to deferred requests of a connection, until the transport takes them.
+pub(crate) struct Completed {
+    responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
+    waker: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Completed {
+    /// No responses yet; `waker` is called for each one.
+    pub(crate) fn new(waker: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self {
+            responses: Mutex::default(),
+            waker,
+        }
+    }
+
+    /// The next response and its request id.
+    pub(crate) fn take(&self) -> Option<(u32, Vec<u8>)> {
+        self.responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+            .map(|(request_id, response, _)| (request_id, response))
+    }
+
+    /// Hands over a response and wakes the transport.
+    pub(crate) fn push(&self, request_id: u32, response: Vec<u8>, charge: Charge) {
+        let mut responses = self
+            .responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        responses.push_back((request_id, response, charge));
+        drop(responses);
+        (self.waker)();
+    }
+}

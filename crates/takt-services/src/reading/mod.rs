@@ -1,0 +1,46 @@
+//! Reading attributes of nodes (OPC 10000-4, 5.11.2), for the Read service and for MonitoredItems.
+
+pub(crate) mod attributes;
+mod data_value;
+mod read_item;
+
+use takt_space::{StoredValue, View};
+use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::ReadValueId;
+use takt_ua::views::ReadValueIdRef;
+use takt_ua::{DataValue, DateTime, StatusCode};
+
+pub(crate) use data_value::{EncodedResults, LaidOutResults, Results};
+pub(crate) use read_item::{Read, check_encoding};
+
+/// The DataValue of one item with both timestamps, as a Read gives it, in at most `max_size` bytes. Remote values are not asked for.
+pub(crate) fn value_of(
+    view: &View<'_>,
+    item: &ReadValueId,
+    now: DateTime,
+    max_size: usize,
+) -> DataValue {
+    let mut bytes = Vec::new();
+    let mut read = Read {
+        view,
+        max_age: 0.0,
+        results: EncodedResults {
+            response: &mut Encoder::growing(&mut bytes, max_size),
+            timestamps: TimestampsToReturn::Both,
+            now,
+        },
+    };
+    let item = ReadValueIdRef {
+        node_id: item.node_id.as_ref(),
+        attribute_id: item.attribute_id,
+        index_range: item.index_range.as_option(),
+        data_encoding: item.data_encoding.as_ref(),
+    };
+    if read.item(&item).is_err() {
+        return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
+    }
+    // Just encoded.
+    let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, StoredValue::LIMITS));
+    decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
+}

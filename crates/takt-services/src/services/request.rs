@@ -1,0 +1,95 @@
+//! A request whose header is decoded, and the helpers that services share.
+
+use std::sync::Arc;
+
+use takt_ua::binary::{Decoder, Encode, Encoder};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::ResponseHeader;
+use takt_ua::views::RequestHeaderRef;
+use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
+
+use crate::connection::Outcome;
+use crate::fault::Fault;
+use crate::message::response_header;
+use crate::server::Server;
+
+/// A request as its service gets it.
+pub(crate) struct Request<'a> {
+    pub(crate) server: &'a Arc<Server>,
+    pub(crate) header: &'a RequestHeaderRef<'a>,
+    /// The one look at the clock that a request gets.
+    pub(crate) now: DateTime,
+    pub(crate) request_id: u32,
+    /// The whole message.
+    pub(crate) message: &'a [u8],
+}
+
+/// The outcome of a request, or its fault.
+pub(crate) type Handled = Result<Outcome, Fault>;
+
+impl Request<'_> {
+    /// The offset in the message of what a decoder of its rest reads next.
+    pub(crate) fn offset(&self, decoder: &Decoder<'_>) -> usize {
+        self.message.len() - decoder.remaining()
+    }
+
+    /// A ResponseHeader that says Good.
+    pub(crate) fn response_header(&self) -> ResponseHeader {
+        ResponseHeader {
+            timestamp: self.now,
+            request_handle: self.header.request_handle,
+            ..ResponseHeader::default()
+        }
+    }
+
+    /// Writes the TypeId and the ResponseHeader of a response that is encoded by hand.
+    #[inline]
+    pub(crate) fn respond(
+        &self,
+        encoding_id: u32,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), Fault> {
+        let (handle, result) = (self.header.request_handle, StatusCode::Good);
+        Ok(response_header(
+            response,
+            encoding_id,
+            self.now,
+            handle,
+            result,
+        )?)
+    }
+}
+
+/// Decodes a request that is not on the hot path.
+pub(crate) fn decode<T: Structure>(mut structure: Decoder<'_>) -> Result<T, Fault> {
+    Ok(T::decode(&mut structure)?)
+}
+
+/// Encodes a response that is not on the hot path.
+pub(crate) fn encode<T: Structure>(message: &T, response: &mut Encoder<'_>) -> Handled {
+    NodeIdRef::numeric(0, T::BINARY_ENCODING_ID).encode(response)?;
+    message.encode(response)?;
+    Ok(Outcome::Complete)
+}
+
+/// Checks the number of operations in a request (OPC 10000-4, 5.3; OPC 10000-5, 6.3.11).
+#[inline]
+pub(crate) fn check_count(count: usize, limit: u32) -> Result<(), Fault> {
+    if count == 0 {
+        return Err(Fault(StatusCode::BadNothingToDo));
+    }
+    if count > usize::try_from(limit).unwrap_or(usize::MAX) {
+        return Err(Fault(StatusCode::BadTooManyOperations));
+    }
+    Ok(())
+}
+
+/// Which timestamps a client wants (OPC 10000-4, 7.39).
+#[inline]
+pub(crate) fn check_timestamps(timestamps: TimestampsToReturn) -> Result<(), Fault> {
+    if (0..=3).contains(&timestamps.0) {
+        Ok(())
+    } else {
+        Err(Fault(StatusCode::BadTimestampsToReturnInvalid))
+    }
+}

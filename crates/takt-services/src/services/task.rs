@@ -1,0 +1,185 @@
+//! A request as a task of the server: what it needs to go on after its first slice.
+
+use std::sync::Arc;
+
+use takt_rt::memory_budget::Charge;
+use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::views::RequestHeaderRef;
+use takt_ua::{DateTime, NodeIdRef, StatusCode};
+
+use super::body;
+use super::request::Request;
+use super::service::{Progress, Service, Turn};
+use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::message::fault_message;
+use crate::pending::Pending;
+use crate::server::Server;
+use crate::session::Session;
+use crate::tasks::Task;
+use crate::work::Work;
+
+/// A request that has taken more than its first slice.
+pub(super) struct RequestTask {
+    session: Arc<Session>,
+    pending: Arc<Pending>,
+    message: Vec<u8>,
+    response: Vec<u8>,
+    /// Largest response that the transport takes, in bytes.
+    max_response: usize,
+    /// Memory of the response; that of the message counts in `pending`.
+    charge: Charge,
+    /// Units of work so far.
+    spent: u64,
+    service: Option<Box<dyn Service>>,
+}
+
+impl RequestTask {
+    /// Copies what a request needs to go on later. Its memory counts in the budget of the Session.
+    pub(crate) fn new(
+        request: &Request<'_>,
+        connection: &Connection,
+        session: &Arc<Session>,
+        response: Vec<u8>,
+        max_response: usize,
+        work: &Work,
+    ) -> Result<Box<Self>, Fault> {
+        let server = request.server;
+        let charge = session
+            .memory
+            .charge(response.capacity())
+            .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
+        let pending = Pending::new(
+            request.request_id,
+            request.header.request_handle,
+            Arc::clone(&connection.completed),
+            &session.memory,
+            request.message.len(),
+        )?;
+        Ok(Box::new(Self {
+            pending: session.keep_pending(pending),
+            session: Arc::clone(session),
+            message: request.message.to_vec(),
+            response,
+            max_response: max_response.min(server.limits.max_response_size),
+            charge,
+            spent: work.total(),
+            service: None,
+        }))
+    }
+
+    /// Sets the service that goes on.
+    pub(crate) fn with(mut self: Box<Self>, service: Box<dyn Service>) -> Box<Self> {
+        self.service = Some(service);
+        self
+    }
+
+    fn slice(&mut self, server: &Arc<Server>, work: &mut Work) -> Result<Progress, Fault> {
+        let Some(service) = &mut self.service else {
+            return Err(Fault(StatusCode::BadInternalError));
+        };
+        let limits = server.limits.encoding;
+        let laid_out;
+        let header = if takt_layout::is_layout(&self.message) {
+            laid_out = takt_layout::Request::parse(&self.message, limits)?;
+            body::header(&laid_out)
+        } else {
+            let mut decoder = Decoder::with_limits(&self.message, limits);
+            NodeIdRef::decode(&mut decoder)?;
+            RequestHeaderRef::decode(&mut decoder)?
+        };
+        let request = Request {
+            server,
+            header: &header,
+            now: DateTime::now(),
+            request_id: self.pending.request_id,
+            message: &self.message,
+        };
+        let memory = self.charge.bytes() + self.session.memory.available();
+        let mut response = Encoder::continuing(&mut self.response, self.max_response.min(memory));
+        let progress = service.run(&mut Turn {
+            request: &request,
+            session: &self.session,
+            response: &mut response,
+            start: 0,
+            is_inline: false,
+            work,
+        });
+        let progress = progress.map_err(|fault| match fault {
+            // It is too large for the memory that is left, not for the client.
+            Fault(StatusCode::BadResponseTooLarge) if memory < self.max_response => {
+                Fault(StatusCode::BadOutOfMemory)
+            }
+            fault => fault,
+        })?;
+        if self.charge.resize(self.response.capacity()).is_err() {
+            // It grew ahead of what it holds.
+            self.response.shrink_to_fit();
+            self.charge
+                .resize(self.response.capacity())
+                .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
+        }
+        Ok(progress)
+    }
+
+    fn fail(&mut self, fault: Fault) {
+        let handle = self.pending.request_handle;
+        self.pending.answer(fault_message(handle, fault));
+        self.session.forget_answered();
+    }
+}
+
+impl Task<Server> for RequestTask {
+    fn run(&mut self, server: &Arc<Server>) -> bool {
+        if self.pending.is_answered() {
+            self.abandon(server);
+            return true;
+        }
+        if self.session.is_closed() {
+            self.abandon(server);
+            self.fail(Fault(StatusCode::BadSessionClosed));
+            return true;
+        }
+        let mut work = server.tasks.slice_after(self.spent);
+        let progress = self.slice(server, &mut work);
+        server.tasks.note(&work);
+        self.spent = work.total();
+        match progress {
+            Ok(Progress::Unfinished) => false,
+            Ok(Progress::Remote(operations)) => {
+                // The answers of remote sources complete the response, which begins anew then.
+                self.charge.force(0);
+                self.response = Vec::new();
+                let message = std::mem::take(&mut self.message);
+                let pending = Arc::clone(&self.pending);
+                if let Err(fault) = operations.submit(server, &self.session, pending, message) {
+                    self.fail(fault);
+                }
+                true
+            }
+            Ok(Progress::Complete) => {
+                // It counts with the answer from now on.
+                self.charge.force(0);
+                self.pending.answer(std::mem::take(&mut self.response));
+                self.session.forget_answered();
+                true
+            }
+            Err(fault) => {
+                self.abandon(server);
+                self.fail(fault);
+                true
+            }
+        }
+    }
+
+    fn refuse(&mut self, server: &Server) {
+        self.abandon(server);
+        self.fail(Fault(StatusCode::BadTooManyOperations));
+    }
+
+    fn abandon(&mut self, server: &Server) {
+        if let Some(mut service) = self.service.take() {
+            service.abandon(server, &self.session);
+        }
+    }
+}
