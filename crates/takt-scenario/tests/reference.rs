@@ -13,7 +13,23 @@ fn repository(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// The tables of `docs/scenario.md`.
+/// Text in lines of at most 120 columns. All lines but the first are indented by two spaces, as in an item of a list.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().unwrap();
+        if line.chars().count() + 1 + word.chars().count() > 120 {
+            lines.push(format!("  {word}"));
+        } else {
+            let separator = if line.is_empty() { "" } else { " " };
+            line.push_str(separator);
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}
+
+/// The lists of fields in `docs/scenario.md`.
 fn reference() -> String {
     let mut text = String::new();
     let mut table = "";
@@ -22,21 +38,15 @@ fn reference() -> String {
             table = field.table;
             let (first, rest) = table.split_at(1);
             let heading = format!("{}{rest}", first.to_uppercase());
-            writeln!(
-                text,
-                "\n### {heading}\n\n{}\n\n| field | value | |\n|---|---|---|",
-                field.table_description
-            )
-            .unwrap();
+            let description = wrapped(field.table_description).replace("\n  ", "\n");
+            writeln!(text, "\n### {heading}\n\n{description}\n").unwrap();
         }
-        let needed = if field.required { " (needed)" } else { "" };
-        let kind = field.kind.replace('|', "\\|");
-        writeln!(
-            text,
-            "| `{}`{needed} | {kind} | {} |",
-            field.name, field.description
-        )
-        .unwrap();
+        let needed = if field.required { " (required)" } else { "" };
+        let item = format!(
+            "* `{}`{needed}: {}. {}",
+            field.name, field.kind, field.description
+        );
+        writeln!(text, "{}", wrapped(&item)).unwrap();
     }
     text
 }

@@ -34,7 +34,7 @@ const VLAN: Kind = Kind::Integer(1, 4094);
 
 pub(crate) const SCENARIO: Shape = Shape {
     name: "a scenario",
-    description: "One file that bounds, simulations and experiments are made from.",
+    description: "One file, from which bounds, simulations and experiments are made.",
     one_of: &[],
     fields: &[
         need(
@@ -45,38 +45,34 @@ pub(crate) const SCENARIO: Shape = Shape {
         may(
             "name",
             Kind::Text,
-            "What to call the scenario; by default the file's name.",
+            "Name of the scenario; by default the name of the file.",
         ),
-        may("description", Kind::Text, "What it is about."),
+        may("description", Kind::Text, "Description of the scenario."),
         may(
             "topology",
             Kind::Table(&TOPOLOGY),
-            "Nodes and links of a usual form.",
+            "Nodes and links in a common form.",
         ),
         may(
             "nodes",
             Kind::List(&Kind::Table(&NODE)),
-            "Hosts and bridges besides; or more about one that the topology has.",
+            "Further hosts and bridges, or more fields of a node of the topology.",
         ),
-        may(
-            "links",
-            Kind::List(&Kind::Table(&LINK)),
-            "Links besides those of the topology.",
-        ),
+        may("links", Kind::List(&Kind::Table(&LINK)), "Further links."),
         may(
             "disciplines",
             Kind::Named(&DISCIPLINE),
-            "Queueing disciplines, by names of one's own.",
+            "Queueing disciplines, with names of your choice.",
         ),
         may(
             "discipline",
             Kind::Text,
-            "The discipline of every port that has no other; by default Linux's, fq_codel.",
+            "Discipline of every port without its own; by default that of Linux, fq_codel.",
         ),
         may(
             "ports",
             Kind::List(&Kind::Table(&PORT)),
-            "Ports with a discipline of their own. Later ones count.",
+            "Ports with their own discipline. If a port occurs twice, the last entry is used.",
         ),
         may(
             "applications",
@@ -86,50 +82,46 @@ pub(crate) const SCENARIO: Shape = Shape {
         may(
             "cross_traffic",
             Kind::List(&Kind::Table(&CROSS_TRAFFIC)),
-            "What else is on the links.",
+            "Other traffic on the links.",
         ),
-        may(
-            "bounds",
-            Kind::Table(&BOUNDS),
-            "What `takt bounds` takes into account.",
-        ),
+        may("bounds", Kind::Table(&BOUNDS), "Options of `takt bounds`."),
         may(
             "simulation",
             Kind::Table(&SIMULATION),
-            "What `takt simulate` does.",
+            "Options of `takt simulate`.",
         ),
         may(
             "measure",
             Kind::List(&MEASURE),
-            "What is measured; by default everything.",
+            "Measured quantities; by default all.",
         ),
         may(
             "sweeps",
             Kind::List(&Kind::Table(&SWEEP)),
-            "Fields to try with several values: each combination is a scenario.",
+            "Fields with several values: each combination is a scenario.",
         ),
     ],
 };
 
 pub(crate) const BOUNDS: Shape = Shape {
     name: "bounds",
-    description: "docs/bounds.md derives what they mean.",
+    description: "Options of `takt bounds`; docs/bounds.md derives them.",
     one_of: &[],
     fields: &[
         may(
             "model",
             Kind::Choice(&["sound", "paper"]),
-            "The assumptions: those that hold, or the paper's; by default sound.",
+            "Assumptions: those that hold, or those of the paper; by default sound.",
         ),
         may(
             "analyses",
             Kind::List(&ANALYSIS),
-            "The analyses; by default tfa, tfa++ and sfa. The least of their bounds is the answer.",
+            "Analyses; by default tfa, tfa++ and sfa. Each gives an upper bound; the smallest one holds.",
         ),
         may(
             "lower_priority",
             Kind::Size,
-            "The longest frame, in bytes on the wire, that comes from somewhere else, below all classes, and that every port without gates can be busy with; by default there is none.",
+            "Longest frame, in bytes on the wire, of traffic outside the scenario, with lower priority than all classes. It can occupy every port without gates. By default there is none.",
         ),
     ],
 };
@@ -138,13 +130,13 @@ const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp", "sch
 
 pub(crate) const SIMULATION: Shape = Shape {
     name: "a simulation",
-    description: "The same seed gives the same run.",
+    description: "Options of `takt simulate`. The same seed gives the same run.",
     one_of: &[],
     fields: &[
         may(
             "seed",
             Kind::Integer(0, i64::MAX),
-            "What random numbers begin with; by default 1.",
+            "Seed of the random numbers; by default 1.",
         ),
         may(
             "cycles",
@@ -170,14 +162,14 @@ const MEASURE: Kind = Kind::Choice(&[
 
 pub(crate) const SWEEP: Shape = Shape {
     name: "a sweep",
-    description: "A field and the values that it has in turn.",
+    description: "A field and its values.",
     one_of: &[],
     fields: &[
         need(
             "parameter",
             Kind::Text,
-            "The path of the field: `topology.hops`, `applications.control.cycle`. What is in a list is named by its name, or by its number from 0; `*` is all of a list.",
+            "Path of the field: `topology.hops`, `applications.control.cycle`. An element of a list is given by its name, or by its number from 0; `*` means all elements.",
         ),
-        need("values", Kind::List(&Kind::Any), "Its values."),
+        need("values", Kind::List(&Kind::Any), "Values of the field."),
     ],
 };

@@ -4,40 +4,44 @@ use super::{Kind, Shape, may, need};
 
 pub(crate) const TOPOLOGY: Shape = Shape {
     name: "a topology",
-    description: "Hosts are called host1, host2 and so on, bridges bridge1, bridge2 and so on.",
+    description: "Nodes and links in a common form. Hosts have the names host1, host2 and so on, bridges bridge1, bridge2 and so on.",
     one_of: &[],
     fields: &[
         need(
             "kind",
             Kind::Choice(&["p2p", "bridged", "line", "ring", "star"]),
-            "Two hosts at one link; with a bridge between them; a line of bridges between two hosts; a ring of bridges with a host at each; a bridge with hosts around it.",
+            "Form, in this order: two hosts at one link; two hosts with a bridge between them; two hosts with a line of bridges between them; a ring of bridges with one host at each; a bridge with hosts around it.",
         ),
         may(
             "hops",
             Kind::Integer(1, 1000),
-            "Links between both hosts of a line.",
+            "Number of links between both hosts of a line.",
         ),
-        may("bridges", Kind::Integer(3, 1000), "Bridges in a ring."),
-        may("hosts", Kind::Integer(2, 1000), "Hosts around a star."),
+        may(
+            "bridges",
+            Kind::Integer(3, 1000),
+            "Number of bridges in a ring.",
+        ),
+        may(
+            "hosts",
+            Kind::Integer(2, 1000),
+            "Number of hosts of a star.",
+        ),
         may(
             "rate",
             Kind::Rate,
-            "The rate of each link; by default 1 Gbit/s.",
+            "Rate of each link; by default 1 Gbit/s.",
         ),
-        may(
-            "length",
-            Kind::Length,
-            "The length of each link; by default none.",
-        ),
+        may("length", Kind::Length, "Length of each link; by default 0."),
         may(
             "forwarding_delay",
             FORWARDING_DELAY,
-            "What each bridge needs from a frame's last bit until the frame is in the next queue.",
+            "Time of each bridge from the last bit of a frame until the frame is in the next queue.",
         ),
         may(
             "shift_per_hop",
             Kind::Duration,
-            "How much later gates open at each hop, both ways; not in a ring.",
+            "Delay of the gates at each hop after those of the hop before, in both directions; not in a ring.",
         ),
     ],
 };
@@ -46,68 +50,68 @@ const FORWARDING_DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Table(&RANGE)
 
 const RANGE: Shape = Shape {
     name: "a range of times",
-    description: "All times from the least to the most.",
+    description: "All times from the minimum to the maximum.",
     one_of: &[],
     fields: &[
-        need("least", Kind::Duration, "The least."),
-        need("most", Kind::Duration, "The most."),
+        need("least", Kind::Duration, "Minimum."),
+        need("most", Kind::Duration, "Maximum."),
     ],
 };
 
 pub(crate) const NODE: Shape = Shape {
     name: "a node",
-    description: "A host, on which applications run, or a bridge, which forwards as well.",
+    description: "A host, which runs applications, or a bridge, which also forwards frames.",
     one_of: &[],
     fields: &[
-        need("name", Kind::Name, "Its name."),
+        need("name", Kind::Name, "Name."),
         may(
             "kind",
             Kind::Choice(&["host", "bridge"]),
-            "What it is; by default a host.",
+            "Kind of node; by default a host.",
         ),
         may(
             "forwarding_delay",
             FORWARDING_DELAY,
-            "What a bridge needs from a frame's last bit until the frame is in the next queue.",
+            "Time of a bridge from the last bit of a frame until the frame is in the next queue.",
         ),
         may(
             "clock",
             Kind::Table(&CLOCK),
-            "What its clock shows; by default the time.",
+            "Error of its clock; by default none.",
         ),
         may(
             "wake_up_latency",
             Kind::OneOf(&[Kind::Duration, Kind::Table(&LATENCY)]),
-            "How much later than it should a thread runs; by default nothing.",
+            "Delay of a thread after its planned start; by default 0.",
         ),
     ],
 };
 
 const CLOCK: Shape = Shape {
     name: "a clock",
-    description: "A clock that is not perfect.",
+    description: "A clock with an error.",
     one_of: &[],
     fields: &[
         may(
             "offset",
             Kind::SignedDuration,
-            "What it shows more than the time.",
+            "Time that it shows minus the true time.",
         ),
-        may("drift", Kind::Drift, "What it gains on the time."),
+        may("drift", Kind::Drift, "Rate at which it gains time."),
     ],
 };
 
 pub(crate) const LATENCY: Shape = Shape {
     name: "a latency",
-    description: "Either a range, in which all times are as likely, or a histogram.",
+    description: "A range, in which all times have the same probability, or a histogram.",
     one_of: &[],
     fields: &[
-        may("least", Kind::Duration, "The least."),
-        may("most", Kind::Duration, "The most."),
+        may("least", Kind::Duration, "Minimum."),
+        may("most", Kind::Duration, "Maximum."),
         may(
             "histogram",
             Kind::OneOf(&[Kind::Text, Kind::List(&Kind::Pair(&BIN))]),
-            "A CSV file beside this one, or a list of bins: a lower bound and a count, `[\"2 us\", 3401]`.",
+            "A CSV file in the same folder, or a list of bins: a lower bound and a count, `[\"2 us\", 3401]`.",
         ),
     ],
 };
@@ -122,33 +126,33 @@ pub(crate) const LINK: Shape = Shape {
         need(
             "ends",
             Kind::Pair(&Kind::Text),
-            "The names of the two nodes that it joins.",
+            "Names of the two nodes at its ends.",
         ),
-        may("rate", Kind::Rate, "Its rate; by default 1 Gbit/s."),
+        may("rate", Kind::Rate, "Rate; by default 1 Gbit/s."),
         may(
             "length",
             Kind::Length,
-            "Its length, which takes 5 ns per metre; by default none.",
+            "Length; a signal takes 5 ns per metre; by default 0.",
         ),
     ],
 };
 
 pub(crate) const PORT: Shape = Shape {
     name: "a port",
-    description: "The end of a link at which frames leave a node.",
+    description: "One end of a link: the place at which frames leave a node.",
     one_of: &[],
     fields: &[
-        need("node", Kind::Text, "The node that frames leave."),
+        need("node", Kind::Text, "Node that the frames leave."),
         may(
             "to",
             Kind::Text,
-            "The node at the other end; without it, all ports of the node.",
+            "Node at the other end of the link; without it, all ports of the node.",
         ),
-        may("discipline", Kind::Text, "The name of its discipline."),
+        may("discipline", Kind::Text, "Name of its discipline."),
         may(
             "shift",
             Kind::Duration,
-            "How much later than the discipline says its gates open.",
+            "Delay of its gates after the times of the discipline.",
         ),
     ],
 };

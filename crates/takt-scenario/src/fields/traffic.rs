@@ -13,145 +13,145 @@ pub(crate) const PACES: &[&str] = &["rate", "interval"];
 
 pub(crate) const APPLICATION: Shape = Shape {
     name: "an application",
-    description: "A Publisher that sends a message in every cycle, and who receives it. Its frame is said in one of the ways `payload`, `repeated_node_count`, `fields`.",
+    description: "A Publisher that sends a message in every cycle, and its receiver. Exactly one of `payload`, `repeated_node_count` and `fields` gives the size of its frame.",
     one_of: &[RECEIVERS, MESSAGES],
     fields: &[
-        need("name", Kind::Name, "Its name."),
-        need("publisher", Kind::Text, "The node that publishes."),
+        need("name", Kind::Name, "Name."),
+        need("publisher", Kind::Text, "Node that publishes."),
         may(
             "loopback",
             Kind::Text,
-            "The node that sends each message back; either this or `subscriber`.",
+            "Node that sends each message back; either this or `subscriber`.",
         ),
-        may("subscriber", Kind::Text, "The node that keeps messages."),
+        may(
+            "subscriber",
+            Kind::Text,
+            "Node that receives the messages and does not send them back.",
+        ),
         need(
             "cycle",
             Kind::Interval,
-            "The cycle c of publisher and loopback.",
+            "Cycle c of publisher and loopback.",
         ),
         may(
             "offset",
             Kind::Duration,
-            "From the end of a cycle until its messages are sent: o; by default 0.",
+            "Offset o: time from the end of a cycle until its messages are sent; by default 0.",
         ),
         may(
             "phases",
             Kind::Table(&PHASES),
-            "When threads run in a cycle; by default at 0, 0.3 and 0.6 of it, as in open62541's example.",
+            "Start of the threads in a cycle; by default at 0, 0.3 and 0.6 of the cycle, as in the example of open62541.",
         ),
-        may("payload", Kind::Size, "What the Ethernet frame carries."),
+        may("payload", Kind::Size, "Payload of the Ethernet frame."),
         may(
             "repeated_node_count",
             Kind::Integer(0, 1_000_000),
-            "The message of open62541's example with REPEATED_NODECOUNTS of this: 32 + 9 (1 + n) bytes.",
+            "Message of open62541's example with REPEATED_NODECOUNTS n: 32 + 9 (1 + n) bytes.",
         ),
         may(
             "fields",
             Kind::Integer(1, 1_000_000),
-            "The same message with so many fields: 32 + 9 n bytes.",
+            "The same message with n fields: 32 + 9 n bytes.",
         ),
-        may("vlan", VLAN, "The VLAN; by default 1."),
+        may("vlan", VLAN, "VLAN; by default 1."),
         may(
             "pcp",
             PCP,
-            "The Priority Code Point; by default 3, class A of IEEE 802.1Q's table.",
+            "Priority Code Point; by default 3, class A in the table of IEEE 802.1Q.",
         ),
         may(
             "path",
             Kind::List(&Kind::Text),
-            "The names of all nodes from publisher to receiver; by default the shortest path, the first in the file if there are several.",
+            "Names of all nodes from publisher to receiver; by default the shortest path, or the first one in the file if there are several.",
         ),
         may(
             "return_path",
             Kind::List(&Kind::Text),
-            "From the loopback back to the publisher; by default the way there, reversed.",
+            "Names of all nodes from the loopback back to the publisher; by default the reversed path.",
         ),
         may(
             "immediate",
             Kind::Boolean,
-            "Whether a message is sent as soon as the publisher thread has made it, whatever the offset, where `txtime` does not hold, as open62541's example does without etf; by default false.",
+            "True if a message is sent as soon as the publisher thread has made it, at any offset. It has no effect with `txtime`. The example of open62541 does this without etf. By default false.",
         ),
         may(
             "txtime",
             Kind::Boolean,
-            "Whether frames are given to the kernel early with the time at which to send them; by default where the first port's queue is etf and wants that.",
+            "True if frames are given to the kernel early, with the time at which the kernel sends them. By default true if the queue of the first port is etf and requires it.",
         ),
     ],
 };
 
 const PHASES: Shape = Shape {
     name: "phases",
-    description: "Parts of the cycle, from 0 up to but not including 1, not falling.",
+    description: "Shares of the cycle: at least 0, below 1, in ascending order.",
     one_of: &[],
     fields: &[
         may(
             "subscriber",
             Kind::Share,
-            "The subscriber thread begins to receive; by default 0.",
+            "Start of the subscriber thread, which receives; by default 0.",
         ),
         may(
             "user",
             Kind::Share,
-            "The user thread takes what was received; by default 0.3.",
+            "Start of the user thread, which takes the received messages; by default 0.3.",
         ),
         may(
             "publisher",
             Kind::Share,
-            "The publisher thread makes the message; by default 0.6.",
+            "Start of the publisher thread, which makes the message; by default 0.6.",
         ),
     ],
 };
 
 pub(crate) const CROSS_TRAFFIC: Shape = Shape {
     name: "a flow of cross traffic",
-    description: "Packets of one size. Its frame is said in one of the ways `payload`, `udp_payload`; how often in one of `rate`, `interval`.",
+    description: "Packets of one size. Exactly one of `payload` and `udp_payload` gives the size, and exactly one of `rate` and `interval` the frequency.",
     one_of: &[PACKETS, PACES],
     fields: &[
-        need("name", Kind::Name, "Its name."),
-        need("from", Kind::Text, "The node that it comes from."),
-        need("to", Kind::Text, "The node that it goes to."),
-        may("payload", Kind::Size, "What the Ethernet frame carries."),
+        need("name", Kind::Name, "Name."),
+        need("from", Kind::Text, "Node that sends."),
+        need("to", Kind::Text, "Node that receives."),
+        may("payload", Kind::Size, "Payload of the Ethernet frame."),
         may(
             "udp_payload",
             Kind::Size,
-            "What a UDP datagram in it carries: 28 B of IPv4 and UDP less.",
+            "Payload of a UDP datagram in the frame: 28 B less, because of the headers of IPv4 and UDP.",
         ),
         may(
             "rate",
             Kind::Rate,
-            "Bits on the wire in a second, in the mean.",
+            "Mean number of bits on the wire per second.",
         ),
-        may(
-            "interval",
-            Kind::Interval,
-            "Between two packets, in the mean.",
-        ),
-        may("vlan", VLAN, "The VLAN; by default 1."),
+        may("interval", Kind::Interval, "Mean time between two packets."),
+        may("vlan", VLAN, "VLAN; by default 1."),
         may(
             "pcp",
             PCP,
-            "The Priority Code Point; by default 0, best effort.",
+            "Priority Code Point; by default 0, best effort.",
         ),
         may(
             "pattern",
             Kind::OneOf(&[Kind::Choice(&["constant", "poisson"]), Kind::Table(&BURST)]),
-            "How packets come; by default constant.",
+            "Pattern of the packets; by default constant.",
         ),
         may(
             "path",
             Kind::List(&Kind::Text),
-            "The names of all nodes on its way; by default the shortest path.",
+            "Names of all nodes on its path; by default the shortest path.",
         ),
     ],
 };
 
 const BURST: Shape = Shape {
     name: "a pattern",
-    description: "Packets that come at once, then nothing for as many intervals.",
+    description: "Several packets at once, then a pause of as many intervals.",
     one_of: &[],
     fields: &[need(
         "burst",
         Kind::Integer(1, 1_000_000),
-        "How many come at once.",
+        "Number of packets at once.",
     )],
 };
