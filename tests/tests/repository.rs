@@ -119,6 +119,72 @@ fn the_documented_layouts_of_shared_memory_are_those_of_the_sources() {
     }
 }
 
+/// Returns the documents of the repository: their paths below its folder, and their texts.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut documents = Vec::new();
+    for folder in ["", "docs", "peers"] {
+        for entry in fs::read_dir(repository().join(folder)).unwrap() {
+            let name = PathBuf::from(entry.unwrap().file_name());
+            if name.extension().is_some_and(|extension| extension == "md") {
+                let path = Path::new(folder).join(name);
+                let text = fs::read_to_string(repository().join(&path)).unwrap();
+                documents.push((path, text));
+            }
+        }
+    }
+    assert!(documents.len() > 10, "{documents:?}");
+    documents
+}
+
+#[test]
+fn lines_of_documents_have_120_columns_at_most() {
+    let mut long = Vec::new();
+    for (path, text) in documents() {
+        // Its older entries are not wrapped.
+        if path == Path::new("CHANGELOG.md") {
+            continue;
+        }
+        for (line, number) in text.lines().zip(1..) {
+            if line.chars().count() > 120 {
+                long.push(format!("{}:{number}", path.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+/// Returns the anchor of a heading in a document, as Git hosting sites make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.flat_map(char::to_lowercase)
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+#[test]
+fn links_between_documents_have_targets() {
+    let mut links = 0;
+    for (path, text) in documents() {
+        let targets = text.split("](").skip(1);
+        let targets = targets.filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
+        for target in targets.filter(|target| !target.starts_with("http")) {
+            links += 1;
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let folder = path.parent().unwrap();
+            let file = if file.is_empty() { path.clone() } else { folder.join(file) };
+            let found = repository().join(file);
+            assert!(found.exists(), "{}: {target}", path.display());
+            if !heading.is_empty() {
+                let text = fs::read_to_string(found).unwrap();
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let mut anchors = headings.map(|line| anchor(line.trim_start_matches('#').trim()));
+                assert!(anchors.any(|anchor| anchor == heading), "{}: {target}", path.display());
+            }
+        }
+    }
+    assert!(links > 20, "{links}");
+}
+
 /// Returns the workflow files for hosted CI: names and texts.
 fn workflows() -> Vec<(String, String)> {
     let folder = fs::read_dir(repository().join(".github/workflows")).unwrap();
