@@ -155,7 +155,9 @@ fn lines_of_documents_have_120_columns_at_most() {
 
 /// Returns the anchor of a heading in a document, as Git hosting sites make it.
 fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
     kept.flat_map(char::to_lowercase)
         .map(|c| if c == ' ' { '-' } else { c })
         .collect()
@@ -171,14 +173,22 @@ fn links_between_documents_have_targets() {
             links += 1;
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));
             let folder = path.parent().unwrap();
-            let file = if file.is_empty() { path.clone() } else { folder.join(file) };
+            let file = if file.is_empty() {
+                path.clone()
+            } else {
+                folder.join(file)
+            };
             let found = repository().join(file);
             assert!(found.exists(), "{}: {target}", path.display());
             if !heading.is_empty() {
                 let text = fs::read_to_string(found).unwrap();
                 let headings = text.lines().filter(|line| line.starts_with('#'));
                 let mut anchors = headings.map(|line| anchor(line.trim_start_matches('#').trim()));
-                assert!(anchors.any(|anchor| anchor == heading), "{}: {target}", path.display());
+                assert!(
+                    anchors.any(|anchor| anchor == heading),
+                    "{}: {target}",
+                    path.display()
+                );
             }
         }
     }
