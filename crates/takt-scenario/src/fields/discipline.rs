@@ -35,7 +35,7 @@ pub(crate) const DISCIPLINE: Shape = Shape {
         may(
             "txtime_assist",
             Kind::Duration,
-            "taprio: flags 0x1 with this txtime-delay, and etf as the queue of each class.",
+            "taprio: flags 0x1 with this txtime-delay; etf queues of classes send their frames at these times.",
         ),
         may(
             "guard_band",
