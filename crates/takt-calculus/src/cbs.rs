@@ -29,9 +29,9 @@ pub struct CreditBasedShaper {
     lower: Rational,
 }
 
-/// What a port does to what arrives there.
+/// Arrivals at a port with a shaper, and the bounds that follow from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Port {
+pub struct ShapedPort {
     /// What arrives, in bits over seconds.
     pub arrival: Curve,
     /// The minimum service.
@@ -116,14 +116,14 @@ impl CreditBasedShaper {
     ///
     /// # Errors
     /// None after [`Self::new`].
-    pub fn port(&self, arrival: Curve) -> Result<Port, CurveError> {
+    pub fn port(&self, arrival: Curve) -> Result<ShapedPort, CurveError> {
         let service = self.minimum_service()?;
         let utilisation = arrival.long_term_rate().map_or(Extended::Infinity, |rate| {
             Extended::Finite(rate / &self.idle_slope)
         });
         let delay = arrival.horizontal_deviation(&service);
         let backlog = arrival.vertical_deviation(&service);
-        Ok(Port {
+        Ok(ShapedPort {
             arrival,
             service,
             delay,
@@ -142,4 +142,38 @@ impl CreditBasedShaper {
             .deconvolution(&self.minimum_service()?);
         Ok(served.minimum(&self.shaping()?))
     }
+}
+
+/// Total Flow Analysis of shapers in a row, up to the first whose delay is infinite: the ports, and the arrivals behind the last one. `received` makes what the
+/// next port receives of the bits that leave one.
+pub(crate) fn in_a_row(
+    arrival: Curve,
+    shapers: impl IntoIterator<Item = CreditBasedShaper>,
+    received: impl Fn(Curve) -> Curve,
+) -> Result<(Vec<ShapedPort>, Curve), CurveError> {
+    let mut arrival = arrival;
+    let mut ports = Vec::new();
+    for shaper in shapers {
+        let port = shaper.port(arrival)?;
+        arrival = received(shaper.output(&port.arrival)?);
+        let is_infinite = port.delay == Extended::Infinity;
+        ports.push(port);
+        if is_infinite {
+            break;
+        }
+    }
+    Ok((ports, arrival))
+}
+
+/// Messages of so many bits that a source puts on a link bit by bit, one in each interval: the next message comes when this one has left the link, so that the
+/// bucket is lower by the bits of the next that would come meanwhile.
+pub(crate) fn bit_by_bit(
+    message: &Rational,
+    interval: &Rational,
+    link_rate: &Rational,
+) -> Result<Curve, CurveError> {
+    let rate = message / interval;
+    let burst = message * (Rational::ONE - &rate / link_rate);
+    let link = Curve::leaky_bucket(Rational::ZERO, link_rate.clone())?;
+    Ok(Curve::leaky_bucket(burst, rate)?.minimum(&link))
 }

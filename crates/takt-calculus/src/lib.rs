@@ -43,21 +43,21 @@ mod total_flow;
 /// A fraction of integers of any size, always in lowest terms; small ones are kept without an allocation.
 pub use dashu_ratio::RBig as Rational;
 
-pub use analysis::{Output, TotalFlow};
-pub use cbs::{CreditBasedShaper, Port, ShaperError};
+pub use cbs::{CreditBasedShaper, ShapedPort, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
 pub use frame_bits::FrameBits;
 pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
-    Analysis, Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry,
-    GateControlList, GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError,
-    PortNetwork, PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream,
-    StreamBounds, TrafficClass, TransmissionSelection, Unbounded,
+    Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
+    GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError, PortNetwork,
+    PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream, StreamBounds,
+    TrafficClass, TransmissionSelection, Unbounded,
 };
 pub use round_trip::{Line, LineError, Model, RoundTrip};
 pub use scenario::{
     FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
 };
-pub use takt_scenario::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};
+pub use total_flow::{Output, TotalFlow};

@@ -127,34 +127,32 @@ impl Network {
         &self.flows
     }
 
-    /// What arrives at a server of all flows but one. With `shaped`, flows that come over the same link together are no more than the link lets
-    /// through.
+    /// Arrival curve of all flows but one at a server, from that of each flow there. With `shaped`, flows that come over one link together are no more than
+    /// the link lets through.
     pub(crate) fn aggregate(
         &self,
         server: usize,
-        arrivals: &Arrivals,
+        arrival: impl Fn(Passing) -> Curve,
         but: Option<usize>,
         shaped: bool,
     ) -> Curve {
-        let mut links: BTreeMap<Option<usize>, Curve> = BTreeMap::new();
-        for passing in self.passing[server]
-            .iter()
-            .filter(|passing| Some(passing.flow) != but)
-        {
-            let from = passing
-                .position
-                .checked_sub(1)
-                .map(|position| self.flows[passing.flow].path[position]);
-            let sum = links.entry(from).or_insert_with(Curve::zero);
-            *sum = sum.sum(&arrivals.0[passing.flow][passing.position]);
+        let mut links: BTreeMap<Option<usize>, Vec<Passing>> = BTreeMap::new();
+        for passing in self.passing[server].iter().copied() {
+            if Some(passing.flow) != but {
+                let before = passing.position.checked_sub(1);
+                let from = before.map(|before| self.flows[passing.flow].path[before]);
+                links.entry(from).or_default().push(passing);
+            }
         }
-        let limited = links.into_iter().map(|(from, sum)| {
+        let limited = links.into_iter().map(|(from, passing)| {
+            let sum: Curve = passing.into_iter().map(&arrival).sum();
             let shaping = from.and_then(|from| self.servers[from].shaping.as_ref());
-            shaping
-                .filter(|_| shaped)
-                .map_or(sum.clone(), |shaping| sum.minimum(shaping))
+            match shaping.filter(|_| shaped) {
+                Some(shaping) => sum.minimum(shaping),
+                None => sum,
+            }
         });
-        limited.fold(Curve::zero(), |sum, curve| sum.sum(&curve))
+        limited.sum()
     }
 
     /// What remains of a FIFO server for one flow, where `others` arrive besides.
@@ -179,5 +177,10 @@ impl Arrivals {
                 .map(|flow| vec![flow.arrival.clone()])
                 .collect(),
         )
+    }
+
+    /// Arrival curve of a flow at a server that it passes.
+    pub(crate) fn at(&self, passing: Passing) -> Curve {
+        self.0[passing.flow][passing.position].clone()
     }
 }

@@ -1,7 +1,7 @@
-//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back.
-//! `docs/bounds.md` derives the model and says what differs from the paper.
+//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside the analyses of ports,
+//! because each assumption of the paper that differs from those that hold can be switched alone ([`Model`]). `docs/bounds.md` derives the model and says what differs from the paper.
 
-use crate::cbs::{CreditBasedShaper, Port, ShaperError};
+use crate::cbs::{CreditBasedShaper, ShapedPort, ShaperError, bit_by_bit, in_a_row};
 use crate::curve::{Curve, CurveError, Extended};
 use crate::{Frame, FrameBits, Rational};
 
@@ -61,7 +61,7 @@ pub struct RoundTrip {
     /// From publishing to the last bit's return, in seconds.
     pub delay: Extended,
     /// The ports in the order in which the message meets them; ends with the first whose delay is infinite.
-    pub ports: Vec<Port>,
+    pub ports: Vec<ShapedPort>,
 }
 
 /// There is no such line.
@@ -121,34 +121,24 @@ impl Line {
             return Err(LineError::Delay);
         }
         let shaper = self.shaper()?;
+        let shapers = || (0..self.hops).map(|_| shaper.clone());
+        let received = |output: Curve| self.received(&output);
         let published = self.published()?;
-        let mut delay = self.loopback_delay();
-        let mut arrival = published.clone();
-        let mut ports = Vec::new();
-        for index in 0..2 * u64::from(self.hops) {
-            if index == u64::from(self.hops) {
-                arrival = if self.model.loopback_jitter {
-                    arrival.advanced(&self.cycle)
-                } else {
-                    published.clone()
-                };
-            }
-            let port = shaper.port(arrival)?;
-            arrival = self.received(&shaper.output(&port.arrival)?);
-            let port_delay = port.delay.clone();
-            ports.push(port);
-            let Extended::Finite(port_delay) = port_delay else {
-                return Ok(RoundTrip {
-                    delay: Extended::Infinity,
-                    ports,
-                });
-            };
-            delay += port_delay + &self.forwarding_delay;
+        let (mut ports, arrived) = in_a_row(published.clone(), shapers(), received)?;
+        let returned = if self.model.loopback_jitter {
+            arrived.advanced(&self.cycle)
+        } else {
+            published
+        };
+        if ports.iter().all(|port| port.delay != Extended::Infinity) {
+            ports.extend(in_a_row(returned, shapers(), received)?.0);
         }
-        Ok(RoundTrip {
-            delay: Extended::Finite(delay),
-            ports,
-        })
+        let delay = ports
+            .iter()
+            .fold(Extended::Finite(self.loopback_delay()), |sum, port| {
+                sum.sum(&port.delay).plus(&self.forwarding_delay)
+            });
+        Ok(RoundTrip { delay, ports })
     }
 
     /// The bits of a message as arrivals are counted.
@@ -171,19 +161,10 @@ impl Line {
 
     /// What the publisher sends to its port.
     fn published(&self) -> Result<Curve, CurveError> {
-        let rate = self.message() / &self.cycle;
-        let periodic = Curve::leaky_bucket(self.message(), rate.clone())?;
         if self.model.store_and_forward {
-            return Ok(periodic);
+            return Curve::leaky_bucket(self.message(), self.message() / &self.cycle);
         }
-        // The next message comes when this one has left the link: the bucket is lower by what would come meanwhile.
-        let burst = self.message() * (Rational::ONE - rate.clone() / &self.link_rate);
-        Curve::leaky_bucket(burst, rate).map(|curve| curve.minimum(&self.link()))
-    }
-
-    fn link(&self) -> Curve {
-        Curve::leaky_bucket(Rational::ZERO, self.link_rate.clone())
-            .unwrap_or_else(|_| Curve::zero())
+        bit_by_bit(&self.message(), &self.cycle, &self.link_rate)
     }
 
     /// What the next queue gets of what leaves a port.

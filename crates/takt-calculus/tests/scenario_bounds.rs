@@ -25,7 +25,7 @@ fn shipped(name: &str) -> Vec<Variant> {
 }
 
 fn bounds(scenario: &Scenario, model: BoundsModel) -> ScenarioBounds {
-    scenario_bounds(scenario, model, &[Analysis::Tfa]).unwrap()
+    scenario_bounds(scenario, model, &[Analysis::TotalFlow]).unwrap()
 }
 
 fn micros(delay: &Extended) -> Option<i64> {
@@ -182,16 +182,22 @@ fn a_schedule_is_known_where_clocks_agree() {
         "{:?}",
         scheduled.answers
     );
-    let others = flow(&scenario, &[Analysis::TfaPlusPlus, Analysis::Sfa]);
+    let others = flow(
+        &scenario,
+        &[Analysis::TotalFlowShaped, Analysis::SeparateFlow],
+    );
     assert!(
         micros(&others.delay) > Some(1000),
         "{:?}",
         micros(&others.delay)
     );
     scenario.nodes[0].clock.drift = "1 ppm".parse().unwrap();
-    let drifting = flow(&scenario, &[Analysis::Sfa, Analysis::Schedule]);
+    let drifting = flow(&scenario, &[Analysis::SeparateFlow, Analysis::Schedule]);
     assert_eq!(drifting.answers[1].1, Err("clocks drift apart".to_owned()));
-    assert_eq!(drifting.delay, flow(&scenario, &[Analysis::Sfa]).delay);
+    assert_eq!(
+        drifting.delay,
+        flow(&scenario, &[Analysis::SeparateFlow]).delay
+    );
 }
 
 /// Two hosts at a link, one port discipline, and one application in class `A` of it.
@@ -205,7 +211,7 @@ fn two_hosts(discipline: &str, application: &str) -> Scenario {
 }
 
 fn delay(scenario: &Scenario) -> Result<Option<Rational>, String> {
-    let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::Tfa]);
+    let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
     let delay = bounds.map_err(|error| error.to_string())?.flows[0]
         .delay
         .clone();

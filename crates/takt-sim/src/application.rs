@@ -6,7 +6,7 @@
 use takt_scenario::{Application, CrossTraffic, Pattern};
 
 use crate::latency::Latency;
-use crate::{Clock, Random, Time};
+use crate::{NodeClock, Random, Time};
 
 /// The cyclic threads of an application on one node.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Cycles {
     txtime: Option<Time>,
     /// What an adversary moves all of it by.
     shift: Time,
-    clock: Clock,
+    clock: NodeClock,
     latency: Latency,
     random: Random,
     /// The cycle that comes next.
@@ -40,7 +40,7 @@ pub(crate) struct Departure {
 impl Cycles {
     pub(crate) fn new(
         application: &Application,
-        clock: Clock,
+        clock: NodeClock,
         latency: Latency,
         random: Random,
         shift: Time,

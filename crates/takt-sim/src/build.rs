@@ -14,7 +14,7 @@ use crate::discipline::{
 use crate::latency::Latency;
 use crate::options::{Adversary, Model, Options};
 use crate::port::{Interference, Port};
-use crate::{Clock, LineRate, Random, Time};
+use crate::{NodeClock, LineRate, Random, Time};
 
 /// What random numbers are for: each has streams of its own.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +50,10 @@ impl Forwarding {
     }
 }
 
-pub(crate) fn clock(scenario: &Scenario, node: NodeId) -> Clock {
+pub(crate) fn clock(scenario: &Scenario, node: NodeId) -> NodeClock {
     let clock = scenario.nodes.get(node.0).map(|node| node.clock);
     let clock = clock.unwrap_or_default();
-    Clock {
+    NodeClock {
         offset: Time::picoseconds(clock.offset.picos()),
         drift: clock.drift.billionths(),
     }

@@ -6,14 +6,14 @@ const BILLION: i128 = 1_000_000_000;
 
 /// A clock that is off by `offset` at the simulation's begin, and gains `drift` parts per billion from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Clock {
+pub struct NodeClock {
     /// What it shows at time 0.
     pub offset: Time,
     /// What it gains, in nanoseconds per second.
     pub drift: i64,
 }
 
-impl Clock {
+impl NodeClock {
     /// What it shows at this time, rounded down to picoseconds.
     pub fn local(self, time: Time) -> Time {
         if self.drift == 0 {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn ten_ppm_are_ten_microseconds_in_a_second() {
-        let clock = Clock {
+        let clock = NodeClock {
             offset: Time::microseconds(-3),
             drift: 10_000,
         };
@@ -62,7 +62,7 @@ mod tests {
     proptest! {
         #[test]
         fn there_and_back(offset in -1_000_000_000_000i64..1_000_000_000_000, drift in -100_000i64..100_000, local in 0i64..1 << 50) {
-            let clock = Clock { offset: Time::picoseconds(offset), drift };
+            let clock = NodeClock { offset: Time::picoseconds(offset), drift };
             let local = Time::picoseconds(local);
             let time = clock.global(local);
             prop_assert!(clock.local(time) >= local);

@@ -17,12 +17,12 @@ pub struct Message {
     /// When it ended.
     pub ended: Time,
     /// How.
-    pub outcome: Outcome,
+    pub outcome: MessageOutcome,
 }
 
 /// How a message ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum MessageOutcome {
     /// At the Publisher again, or at the Subscriber.
     Arrived,
     /// It was dropped.

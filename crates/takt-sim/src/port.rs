@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::choice::Chooser;
 use crate::discipline::{Discipline, Drops, Packet, Release};
-use crate::{Clock, LineRate, Time};
+use crate::{NodeClock, LineRate, Time};
 
 /// Frames of lower priority that an adversary puts in the way.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Port {
     discipline: Discipline,
     rate: LineRate,
     pub(crate) propagation: Time,
-    clock: Clock,
+    clock: NodeClock,
     /// What each class has handed to the driver; none if frames are chosen when the link is free.
     rings: Vec<VecDeque<Packet>>,
     ring_size: usize,
@@ -46,7 +46,7 @@ impl Port {
         discipline: Discipline,
         rate: LineRate,
         propagation: Time,
-        clock: Clock,
+        clock: NodeClock,
         ring_size: usize,
     ) -> Self {
         let classes = if ring_size == 0 {

@@ -7,7 +7,9 @@
 )]
 
 use takt_scenario::Scenario;
-use takt_sim::{Loopback, Message, Model, Observer, Options, Outcome, Results, Simulation, Time};
+use takt_sim::{
+    Loopback, Message, MessageOutcome, Model, Observer, Options, Results, Simulation, Time,
+};
 
 /// Publisher, bridges and loopback in a line, with everything in one class. `more` goes before the first table of an array.
 fn line(hops: usize, application: &str, more: &str) -> String {
@@ -264,7 +266,7 @@ fn the_same_seed_is_the_same_run() {
             .0
             .0
             .iter()
-            .filter(|message| message.outcome == Outcome::Arrived)
+            .filter(|message| message.outcome == MessageOutcome::Arrived)
             .count()
             == 300
     );

@@ -16,7 +16,11 @@ use takt_scenario::{Analysis, BoundsModel, Scenario, Scheduler};
 use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time};
 
 /// Those that end soon, and the one for gates.
-const ANALYSES: [Analysis; 3] = [Analysis::Tfa, Analysis::TfaPlusPlus, Analysis::Schedule];
+const ANALYSES: [Analysis; 3] = [
+    Analysis::TotalFlow,
+    Analysis::TotalFlowShaped,
+    Analysis::Schedule,
+];
 
 fn pick<'a, T>(random: &mut Random, values: &'a [T]) -> &'a T {
     &values[usize::try_from(random.below(values.len() as u64)).unwrap()]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use takt_scenario::Analysis;
+
 use super::bounds::{FixedPoint, PortBounds};
 use super::lines::lesser;
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
@@ -10,47 +12,6 @@ use crate::Rational;
 use crate::curve::Extended;
 use crate::network::{Arrivals, Flow, Network, Passing, Server};
 use crate::polynomial::{self, Sought};
-
-/// An analysis of streams through ports. Each bound holds where the analysis applies, so that the least is the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Analysis {
-    /// Total Flow Analysis: the sum of the queues' delays. Holds for all queues here, on circles and where frames overtake each other in
-    /// what is between queues.
-    TotalFlow,
-    /// The same, where what comes over a link is no more than the link lets through (TFA++).
-    TotalFlowShaped,
-    /// Separate Flow Analysis: what the other streams leave at each queue, in one, with the arrivals of [`Analysis::TotalFlowShaped`]. A stream's own
-    /// frames must keep their order between queues.
-    SeparateFlow,
-    /// Pay Multiplexing Only Once, for any order in strict servers: applies to one queue only, since frames are put together between
-    /// queues, and a strict server with that behind it is not strict.
-    PayMultiplexingOnlyOnce,
-    /// The polynomial-size linear programme of the queues on and before a stream's path, which must be FIFO. Frames of a class must keep their
-    /// order from one port to the next.
-    PolynomialLinearProgram,
-}
-
-impl Analysis {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::TotalFlow,
-        Self::TotalFlowShaped,
-        Self::SeparateFlow,
-        Self::PayMultiplexingOnlyOnce,
-        Self::PolynomialLinearProgram,
-    ];
-
-    /// What it is called in the literature.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TotalFlow => "TFA",
-            Self::TotalFlowShaped => "TFA++",
-            Self::SeparateFlow => "SFA",
-            Self::PayMultiplexingOnlyOnce => "PMOO",
-            Self::PolynomialLinearProgram => "PLP",
-        }
-    }
-}
 
 /// Why an analysis says nothing of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,7 +65,8 @@ impl PortAnalyses {
 }
 
 impl PortNetwork {
-    /// What these analyses say of each stream.
+    /// Answers of these analyses for each stream. [`Analysis::Schedule`] is left out: it needs the times at which talkers send
+    /// ([`PortNetwork::scheduled`]).
     ///
     /// # Errors
     /// None of which a network that could be made is the cause.
@@ -133,6 +95,7 @@ impl PortNetwork {
             let mut of_stream = Vec::with_capacity(analyses.len());
             for analysis in analyses {
                 let delay = match analysis {
+                    Analysis::Schedule => continue,
                     Analysis::TotalFlow => {
                         let bounds = plain.as_ref().unwrap_or(&total_flow);
                         Ok(bounds.streams[stream].delay.clone())

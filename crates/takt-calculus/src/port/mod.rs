@@ -14,7 +14,7 @@ mod schedule;
 mod separate_flow;
 mod total_flow;
 
-pub use analyses::{Analysis, Answer, NotApplicable, PortAnalyses};
+pub use analyses::{Answer, NotApplicable, PortAnalyses};
 pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};

@@ -11,9 +11,7 @@ mod txtime;
 
 pub use reason::Infinite;
 
-use takt_scenario::{
-    Analysis as AnalysisName, BoundsModel, Duration, Flow, FlowSource, PortId, Rate, Scenario,
-};
+use takt_scenario::{Analysis, BoundsModel, Duration, Flow, FlowSource, PortId, Rate, Scenario};
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{PortError, PortNetworkError};
@@ -103,7 +101,7 @@ pub struct FlowBound {
     /// Whether it is a round trip.
     pub round_trip: bool,
     /// The longest delay that each analysis finds, in seconds, or why it finds none.
-    pub answers: Vec<(AnalysisName, Result<Extended, String>)>,
+    pub answers: Vec<(Analysis, Result<Extended, String>)>,
     /// The least of them, since each holds.
     pub delay: Extended,
     /// The shortest time that it takes, in seconds.
@@ -155,7 +153,7 @@ pub struct QueueBound {
 pub fn scenario_bounds(
     scenario: &Scenario,
     model: BoundsModel,
-    analyses: &[AnalysisName],
+    analyses: &[Analysis],
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
     match model {
         BoundsModel::Sound => sound::bounds(scenario, analyses),

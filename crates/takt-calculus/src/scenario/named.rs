@@ -1,6 +1,6 @@
 //! What was found, by the scenario's names.
 
-use takt_scenario::{Analysis as AnalysisName, Flow, PortId};
+use takt_scenario::{Analysis, Flow, PortId};
 
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
@@ -8,7 +8,7 @@ use super::sound::{ASSUMPTIONS, Mapping};
 use super::{FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, seconds, way_back};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
-use crate::port::{Analysis, PortAnalyses, QueueId, Step, Stream, Unbounded};
+use crate::port::{PortAnalyses, QueueId, Step, Stream, Unbounded};
 
 impl Mapping<'_> {
     /// What follows from knowing when applications send in the cycle of gates.
@@ -47,7 +47,7 @@ impl Mapping<'_> {
                 bound.delay = delay.clone();
                 bound.infinite = None;
             }
-            bound.answers.push((AnalysisName::Schedule, delay));
+            bound.answers.push((Analysis::Schedule, delay));
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Mapping<'_> {
                     let answers = found.answers.get(stream).into_iter().flatten();
                     let answers = answers.map(|answer| {
                         let delay = answer.delay.clone().map_err(|why| why.to_string());
-                        (name_of(answer.analysis), delay)
+                        (answer.analysis, delay)
                     });
                     let delay = found
                         .least(stream)
@@ -155,15 +155,5 @@ impl Mapping<'_> {
                 }
             }
         }
-    }
-}
-
-fn name_of(analysis: Analysis) -> AnalysisName {
-    match analysis {
-        Analysis::TotalFlow => AnalysisName::Tfa,
-        Analysis::TotalFlowShaped => AnalysisName::TfaPlusPlus,
-        Analysis::SeparateFlow => AnalysisName::Sfa,
-        Analysis::PayMultiplexingOnlyOnce => AnalysisName::Pmoo,
-        Analysis::PolynomialLinearProgram => AnalysisName::Plp,
     }
 }

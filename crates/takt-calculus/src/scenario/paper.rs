@@ -10,7 +10,8 @@ use super::{
     FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, bits_per_second, class_at, seconds,
     way_back,
 };
-use crate::curve::{Curve, CurveError, Extended};
+use crate::cbs::{ShapedPort, bit_by_bit, in_a_row};
+use crate::curve::{Curve, Extended};
 use crate::{CreditBasedShaper, FrameBits, Rational};
 
 const ASSUMPTIONS: &[&str] = &[
@@ -59,59 +60,37 @@ fn one(
         delay = Extended::Finite(held.most.clone());
         least += &held.least;
     }
-    'ways: for way in ways.into_iter().flatten() {
-        let mut arrival: Option<Curve> = None;
-        for port in &way.ports {
-            let link = bits_per_second(scenario.links[scenario.ports[port.0].link.0].rate);
-            let shaper = shaper(scenario, way, *port, &link)?;
-            let arrives = match arrival.take() {
-                Some(arrival) => arrival,
-                None => published(way, &link)?,
-            };
-            let bounds = shaper.port(arrives)?;
-            arrival = Some(shaper.output(&bounds.arrival)?);
-            least += way.frame.l2_bits() / &link;
-            let class = class_at(scenario, way, *port);
-            let (port_name, class_name) = names(scenario, *port, class);
-            let is_infinite = bounds.delay == Extended::Infinity;
-            let reason = is_infinite.then(|| {
-                let rate = |curve: &Curve| {
-                    curve
-                        .long_term_rate()
-                        .map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()))
-                };
-                Infinite::overload(
-                    port_name.clone(),
-                    class_name.clone(),
-                    &rate(&bounds.arrival),
-                    &rate(&bounds.service),
-                )
-            });
+    for way in ways.into_iter().flatten() {
+        let link =
+            |port: &PortId| bits_per_second(scenario.links[scenario.ports[port.0].link.0].rate);
+        let Some(first) = way.ports.first() else {
+            continue;
+        };
+        let message = way.frame.l2_bits();
+        let shapers = way
+            .ports
+            .iter()
+            .map(|port| shaper(scenario, way, *port, &link(port)));
+        let shapers: Vec<CreditBasedShaper> = shapers.collect::<Result<_, _>>()?;
+        let published = bit_by_bit(&message, &seconds(way.interval), &link(first))?;
+        let (ports, _) = in_a_row(published, shapers, |output| output)?;
+        for (port, bounds) in way.ports.iter().zip(ports) {
+            least += &message / link(port);
             delay = delay.sum(&bounds.delay);
             passed.push(queues.len());
-            queues.push(QueueBound {
-                port: *port,
-                class,
-                port_name,
-                class_name,
-                arrival: bounds.arrival,
-                service: bounds.service,
-                delay: bounds.delay,
-                backlog: bounds.backlog,
-                utilisation: bounds.utilisation,
-                infinite: reason.clone(),
-            });
-            if reason.is_some() {
-                infinite = reason;
-                break 'ways;
-            }
+            let queue = queue_bound(scenario, *port, class_at(scenario, way, *port), bounds);
+            infinite.clone_from(&queue.infinite);
+            queues.push(queue);
+        }
+        if infinite.is_some() {
+            break;
         }
     }
     Ok(FlowBound {
         name: scenario.flow_name(flow.source),
         source: flow.source,
         round_trip: back.is_some(),
-        answers: vec![(Analysis::Tfa, Ok(delay.clone()))],
+        answers: vec![(Analysis::TotalFlow, Ok(delay.clone()))],
         jitter: delay.plus(&-&least),
         best_case: least,
         delay,
@@ -120,12 +99,29 @@ fn one(
     })
 }
 
-/// What the Publisher sends, bit by bit: the next message comes when this one has left the link.
-fn published(flow: &Flow, link: &Rational) -> Result<Curve, CurveError> {
-    let rate = flow.frame.l2_bits() / seconds(flow.interval);
-    let burst = flow.frame.l2_bits() * (Rational::ONE - &rate / link);
-    let link = Curve::leaky_bucket(Rational::ZERO, link.clone())?;
-    Ok(Curve::leaky_bucket(burst, rate)?.minimum(&link))
+fn queue_bound(scenario: &Scenario, port: PortId, class: usize, bounds: ShapedPort) -> QueueBound {
+    let (port_name, class_name) = names(scenario, port, class);
+    let rate = |curve: &Curve| {
+        let rate = curve.long_term_rate();
+        rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()))
+    };
+    let is_infinite = bounds.delay == Extended::Infinity;
+    let infinite = is_infinite.then(|| {
+        let (arrival, service) = (rate(&bounds.arrival), rate(&bounds.service));
+        Infinite::overload(port_name.clone(), class_name.clone(), &arrival, &service)
+    });
+    QueueBound {
+        port,
+        class,
+        port_name,
+        class_name,
+        arrival: bounds.arrival,
+        service: bounds.service,
+        delay: bounds.delay,
+        backlog: bounds.backlog,
+        utilisation: bounds.utilisation,
+        infinite,
+    }
 }
 
 fn shaper(

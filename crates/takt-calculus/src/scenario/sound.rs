@@ -1,11 +1,11 @@
 //! Bounds of a scenario that hold.
 
-use takt_scenario::{Analysis as AnalysisName, Flow, FlowSource, NodeId, PortId, Scenario};
+use takt_scenario::{Analysis, Flow, FlowSource, NodeId, PortId, Scenario};
 
 use super::loopback::{loopback, publisher};
 use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, way_back};
 use crate::curve::{Curve, CurveError};
-use crate::port::{Analysis, EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
+use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
 
 /// So many steps of a staircase are exact, besides those that come together because delays on the way vary by themselves. Behind them, arrivals are the line
@@ -39,7 +39,7 @@ pub(super) struct Mapping<'a> {
 
 pub(super) fn bounds(
     scenario: &Scenario,
-    analyses: &[AnalysisName],
+    analyses: &[Analysis],
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
     let mut mapping = Mapping {
         scenario,
@@ -60,26 +60,13 @@ pub(super) fn bounds(
     for flow in scenario.flows() {
         mapping.add_stream(flow)?;
     }
-    let wanted: Vec<Analysis> = analyses.iter().copied().filter_map(analysis).collect();
     let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
-    let found = network.analyse(&wanted, &FixedPoint::default())?;
+    let found = network.analyse(analyses, &FixedPoint::default())?;
     let mut bounds = mapping.named(&found);
-    if analyses.contains(&AnalysisName::Schedule) {
+    if analyses.contains(&Analysis::Schedule) {
         mapping.add_schedule(&mut bounds)?;
     }
     Ok(bounds)
-}
-
-/// `None` for what is made of several streams.
-fn analysis(name: AnalysisName) -> Option<Analysis> {
-    Some(match name {
-        AnalysisName::Tfa => Analysis::TotalFlow,
-        AnalysisName::TfaPlusPlus => Analysis::TotalFlowShaped,
-        AnalysisName::Sfa => Analysis::SeparateFlow,
-        AnalysisName::Pmoo => Analysis::PayMultiplexingOnlyOnce,
-        AnalysisName::Plp => Analysis::PolynomialLinearProgram,
-        AnalysisName::Schedule => return None,
-    })
 }
 
 impl<'a> Mapping<'a> {

@@ -16,12 +16,19 @@ pub struct Discipline {
 impl Discipline {
     /// The index of the class that frames of this PCP are in.
     pub fn class_of(&self, pcp: u8) -> usize {
-        let class = self
-            .classes
-            .iter()
-            .position(|class| class.priorities.contains(&pcp));
-        class.unwrap_or(self.classes.len().saturating_sub(1))
+        class_of(self.classes.iter().map(|class| &class.priorities), pcp)
     }
+}
+
+/// Index of the first class that has this PCP, or of the last class.
+pub(crate) fn class_of<'a>(
+    priorities: impl ExactSizeIterator<Item = &'a Vec<u8>>,
+    pcp: u8,
+) -> usize {
+    let last = priorities.len().saturating_sub(1);
+    let mut priorities = priorities;
+    let found = priorities.position(|priorities| priorities.contains(&pcp));
+    found.unwrap_or(last)
 }
 
 /// What chooses between the classes of a port.
@@ -153,7 +160,7 @@ pub enum Queue {
     },
     /// In order, until the credit is not negative (Credit-Based Shaper, IEEE 802.1Q, 8.6.8.2).
     Cbs {
-        /// What the credit gains while frames wait. 0 if it was to follow from the reserved flows and none is in this class at this port.
+        /// What the credit gains while frames wait. Not 0: a class that reserves nothing at a port has a [`Queue::Fifo`] there.
         idle_slope: Rate,
         /// What it loses while one is sent, as a positive number: the link's rate less idleSlope, unless said otherwise.
         send_slope: Rate,

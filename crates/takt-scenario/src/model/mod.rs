@@ -6,6 +6,7 @@ mod node;
 mod options;
 
 pub use application::{Application, ArrivalBound, CrossTraffic, Pattern, Phases, Receiver};
+pub(crate) use discipline::class_of;
 pub use discipline::{
     Discipline, FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, TrafficClass,
 };

@@ -23,42 +23,45 @@ pub enum BoundsModel {
     Paper,
 }
 
-/// A way from curves to bounds.
+/// Analysis of network calculus: a way from curves to bounds. Each bound holds where the analysis applies, so that the smallest one is the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Analysis {
-    /// Total Flow Analysis.
-    Tfa,
-    /// The same with line shaping, TFA++; on cyclic dependencies by fixed point.
-    TfaPlusPlus,
-    /// Separate Flow Analysis.
-    Sfa,
-    /// Pay Multiplexing Only Once.
-    Pmoo,
-    /// The polynomial-size linear programme, of FIFO servers.
-    Plp,
-    /// The windows that each frame waits for, where applications and gates have one clock.
+    /// Total Flow Analysis (TFA): the sum of the queues' delays. Holds for all queues, on circles, and where frames overtake each other between queues.
+    TotalFlow,
+    /// Total Flow Analysis with line shaping (TFA++): frames that come over one link are no more than the link lets through.
+    TotalFlowShaped,
+    /// Separate Flow Analysis (SFA): the service that the other streams leave at each queue, as one server, with the arrivals of
+    /// [`Analysis::TotalFlowShaped`]. A stream's own frames must keep their order between queues.
+    SeparateFlow,
+    /// Pay Multiplexing Only Once (PMOO), for strict servers that send in any order. Applies to a stream with one queue: frames are put together between
+    /// queues, and a strict server with that behind it is not strict.
+    PayMultiplexingOnlyOnce,
+    /// Polynomial-size linear programme (PLP) of the queues on and before a stream's path, which must be FIFO. Frames of a class must keep their
+    /// order from one port to the next.
+    PolynomialLinearProgram,
+    /// Windows of the gates for which each frame waits, where applications and gates have one clock.
     Schedule,
 }
 
 impl Analysis {
     /// All of them.
     pub const ALL: [Self; 6] = [
-        Self::Tfa,
-        Self::TfaPlusPlus,
-        Self::Sfa,
-        Self::Pmoo,
-        Self::Plp,
+        Self::TotalFlow,
+        Self::TotalFlowShaped,
+        Self::SeparateFlow,
+        Self::PayMultiplexingOnlyOnce,
+        Self::PolynomialLinearProgram,
         Self::Schedule,
     ];
 
     /// Its name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Tfa => "tfa",
-            Self::TfaPlusPlus => "tfa++",
-            Self::Sfa => "sfa",
-            Self::Pmoo => "pmoo",
-            Self::Plp => "plp",
+            Self::TotalFlow => "tfa",
+            Self::TotalFlowShaped => "tfa++",
+            Self::SeparateFlow => "sfa",
+            Self::PayMultiplexingOnlyOnce => "pmoo",
+            Self::PolynomialLinearProgram => "plp",
             Self::Schedule => "schedule",
         }
     }

@@ -4,19 +4,42 @@ use std::ops::Range;
 
 use super::Reader;
 use crate::document::{Item, Table};
-use crate::model::{Discipline, FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, TrafficClass};
+use crate::model::{FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, class_of};
 use crate::quantity::{Credit, Duration, Rate, Share, Size};
 
-/// A discipline and what ports must know to resolve it. Slopes and credits in it are those that are written, or 0.
+/// Discipline as the file has it. A port completes it: slopes and credits of a shaper follow from the flows that pass the port.
 pub(super) struct Written {
-    pub(super) discipline: Discipline,
+    pub(super) name: String,
     pub(super) span: Range<usize>,
-    pub(super) shapers: Vec<Option<Shaper>>,
+    pub(super) scheduler: Scheduler,
+    pub(super) classes: Vec<WrittenClass>,
 }
 
-/// What is written of a Credit-Based Shaper.
-#[derive(Clone)]
+impl Written {
+    /// Index of the class that frames of this PCP are in.
+    pub(super) fn class_of(&self, pcp: u8) -> usize {
+        class_of(self.classes.iter().map(|class| &class.priorities), pcp)
+    }
+}
+
+/// Traffic class as the file has it.
+pub(super) struct WrittenClass {
+    pub(super) name: String,
+    pub(super) priorities: Vec<u8>,
+    pub(super) queue: WrittenQueue,
+}
+
+/// Queue as the file has it.
+pub(super) enum WrittenQueue {
+    /// The same at each port.
+    Complete(Queue),
+    /// A Credit-Based Shaper, whose slopes and credits each port has of its own.
+    Shaped(Shaper),
+}
+
+/// Fields of a Credit-Based Shaper in the file.
 pub(super) struct Shaper {
+    pub(super) limit: Limit,
     pub(super) provisioning: Share,
     pub(super) idle_slope: Option<Rate>,
     pub(super) send_slope: Option<Rate>,
@@ -71,13 +94,10 @@ impl Reader<'_> {
     pub(super) fn disciplines(&mut self) -> Vec<Written> {
         let document = self.document;
         let usual = Written {
-            discipline: Discipline {
-                name: "fq_codel".to_owned(),
-                scheduler: Scheduler::FqCodel(FqCodel::default()),
-                classes: vec![everything(Limit::Frames(FqCodel::default().limit))],
-            },
+            name: "fq_codel".to_owned(),
             span: 0..0,
-            shapers: vec![None],
+            scheduler: Scheduler::FqCodel(FqCodel::default()),
+            classes: vec![everything(Limit::Frames(FqCodel::default().limit))],
         };
         let mut all = Vec::new();
         for (key, item) in document
@@ -112,7 +132,7 @@ impl Reader<'_> {
         let kind = table.text("scheduler").unwrap_or_default();
         self.stray("discipline", kind, table, &OF_SCHEDULER);
         let assist: Option<Duration> = table.quantity("txtime_assist");
-        let (mut classes, mut shapers) = (Vec::new(), Vec::new());
+        let mut classes = Vec::new();
         if kind == "fq_codel" {
             if let Some(item) = table.get("classes") {
                 self.problem("fq_codel has no classes", &item.span);
@@ -120,9 +140,7 @@ impl Reader<'_> {
         } else {
             self.distinct("classes", table.tables("classes").map(|(_, table)| table));
             for (item, class) in table.tables("classes") {
-                let (class, shaper) = self.class(item, class, assist.is_some());
-                classes.push(class);
-                shapers.push(shaper);
+                classes.push(self.class(item, class, assist.is_some()));
             }
             self.priorities(&mut classes, table);
         }
@@ -130,7 +148,6 @@ impl Reader<'_> {
             "fq_codel" => {
                 let fq_codel = fq_codel(table);
                 classes.push(everything(Limit::Frames(fq_codel.limit)));
-                shapers.push(None);
                 Scheduler::FqCodel(fq_codel)
             }
             "taprio" => Scheduler::Taprio(self.taprio(table, &span, &classes)),
@@ -139,22 +156,17 @@ impl Reader<'_> {
         if classes.is_empty() {
             self.problem(format!("{kind} needs `classes`"), &span);
             classes.push(everything(Limit::default()));
-            shapers.push(None);
         }
-        let name = name.to_owned();
         Written {
-            discipline: Discipline {
-                name,
-                scheduler,
-                classes,
-            },
+            name: name.to_owned(),
             span,
-            shapers,
+            scheduler,
+            classes,
         }
     }
 
     /// Gives the last class the PCPs that no other has, and reports those that two have.
-    fn priorities(&mut self, classes: &mut [TrafficClass], table: &Table) {
+    fn priorities(&mut self, classes: &mut [WrittenClass], table: &Table) {
         let mut seen: Vec<(u8, &str)> = Vec::new();
         for (item, class) in table.tables("classes") {
             let name = class.text("name").unwrap_or_default();
@@ -189,16 +201,10 @@ impl Reader<'_> {
         }
     }
 
-    fn class(
-        &mut self,
-        item: &Item,
-        table: &Table,
-        assisted: bool,
-    ) -> (TrafficClass, Option<Shaper>) {
+    fn class(&mut self, item: &Item, table: &Table, assisted: bool) -> WrittenClass {
         let kind = table.text("queue").unwrap_or("fifo");
         self.stray("queue", kind, table, &OF_QUEUE);
         let limit = limit(table);
-        let mut shaper = None;
         let queue = match kind {
             "cbs" => {
                 if let (Some(item), Some(_)) = (table.get("provisioning"), table.get("idle_slope"))
@@ -214,43 +220,36 @@ impl Reader<'_> {
                 {
                     self.problem("nothing of the idleSlope would be left", &item.span);
                 }
-                shaper = Some(Shaper {
+                WrittenQueue::Shaped(Shaper {
+                    limit,
                     provisioning,
                     idle_slope: table.quantity("idle_slope"),
                     send_slope: table.quantity("send_slope"),
                     hi_credit: table.quantity("hi_credit"),
                     lo_credit: table.quantity("lo_credit"),
                     span: table.get("idle_slope").unwrap_or(item).span.clone(),
-                });
-                Queue::Cbs {
-                    idle_slope: Rate(0),
-                    send_slope: Rate(0),
-                    hi_credit: Credit(0),
-                    lo_credit: Credit(0),
-                    limit,
-                }
+                })
             }
-            "etf" => Queue::Etf {
+            "etf" => WrittenQueue::Complete(Queue::Etf {
                 delta: table.quantity("delta").unwrap_or_default(),
                 deadline_mode: table.boolean("deadline_mode").unwrap_or(false),
                 skip_sock_check: table.boolean("skip_sock_check").unwrap_or(assisted),
                 offload: table.boolean("offload").unwrap_or(true),
-            },
-            _ => Queue::Fifo { limit },
+            }),
+            _ => WrittenQueue::Complete(Queue::Fifo { limit }),
         };
         let priorities = table.get("priorities").map(Item::list).unwrap_or_default();
-        let class = TrafficClass {
+        WrittenClass {
             name: table.text("name").unwrap_or_default().to_owned(),
             priorities: priorities
                 .iter()
                 .filter_map(|item| item.value.show().parse().ok())
                 .collect(),
             queue,
-        };
-        (class, shaper)
+        }
     }
 
-    fn taprio(&mut self, table: &Table, span: &Range<usize>, classes: &[TrafficClass]) -> Taprio {
+    fn taprio(&mut self, table: &Table, span: &Range<usize>, classes: &[WrittenClass]) -> Taprio {
         let mut entries = Vec::new();
         for (_, entry) in table.tables("entries") {
             let mut gates = 0u8;
@@ -310,11 +309,11 @@ fn limit(table: &Table) -> Limit {
     frames.or_else(size).unwrap_or_default()
 }
 
-fn everything(limit: Limit) -> TrafficClass {
-    TrafficClass {
+fn everything(limit: Limit) -> WrittenClass {
+    WrittenClass {
         name: "all".to_owned(),
         priorities: (0..8).collect(),
-        queue: Queue::Fifo { limit },
+        queue: WrittenQueue::Complete(Queue::Fifo { limit }),
     }
 }
 

@@ -19,7 +19,11 @@ impl Reader<'_> {
             .filter_map(|item| Analysis::of_name(item.text()?))
             .collect();
         if analyses.is_empty() {
-            analyses = vec![Analysis::Tfa, Analysis::TfaPlusPlus, Analysis::Sfa];
+            analyses = vec![
+                Analysis::TotalFlow,
+                Analysis::TotalFlowShaped,
+                Analysis::SeparateFlow,
+            ];
         }
         let lower_priority = table.get("lower_priority").and_then(|item| {
             let bytes = item.quantity::<Size>()?.0;

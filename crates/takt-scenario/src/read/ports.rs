@@ -2,13 +2,26 @@
 
 use std::ops::Range;
 
-use super::discipline::{Shaper, Written};
+use super::discipline::{Shaper, Written, WrittenQueue};
 use super::{NamedFlow, Reader};
 use crate::document::Item;
 use crate::error::Problem;
-use crate::model::{Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio};
+use crate::model::{
+    Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio, TrafficClass,
+};
 use crate::quantity::{Credit, Duration, Rate, Share};
 use crate::{FlowSource, Frame};
+
+/// Shaped classes above one at a port.
+#[derive(Default)]
+struct Reserved {
+    /// The sum of their idleSlopes, in bit/s.
+    slopes: u128,
+    /// Their number.
+    classes: u32,
+    /// The sum of their longest frames, in bytes on the wire.
+    longest: u32,
+}
 
 impl Reader<'_> {
     /// Two ports for each link. `shifts` are those of the topology's ports.
@@ -92,17 +105,13 @@ impl Reader<'_> {
 
     fn discipline_of(&mut self, item: &Item, disciplines: &[Written]) -> Option<usize> {
         let name = item.text()?;
-        let found = disciplines
-            .iter()
-            .position(|written| written.discipline.name == name);
+        let found = disciplines.iter().position(|written| written.name == name);
         if found.is_none() {
             let problem = Problem::new(
                 format!("there is no discipline `{name}`"),
                 item.span.clone(),
             );
-            let names = disciplines
-                .iter()
-                .map(|written| written.discipline.name.as_str());
+            let names = disciplines.iter().map(|written| written.name.as_str());
             self.problems.push(problem.did_you_mean(name, names));
         }
         found
@@ -116,54 +125,35 @@ impl Reader<'_> {
         shift: Duration,
         passing: &[&NamedFlow],
     ) -> Discipline {
-        let mut discipline = written.discipline.clone();
-        // What is reserved for the shaped classes above, how many these are, and their longest frames together.
-        let (mut reserved, mut above, mut in_the_way) = (0u128, 0u32, 0u32);
-        for (index, shaper) in written.shapers.iter().enumerate() {
-            let Some(shaper) = shaper else { continue };
-            let flows = passing
-                .iter()
-                .filter(|flow| written.discipline.class_of(flow.flow.pcp) == index);
-            let frames: Vec<(Frame, Duration)> = flows
-                .map(|flow| (flow.flow.frame, flow.flow.interval))
-                .collect();
-            let Some(class) = discipline.classes.get_mut(index) else {
-                continue;
+        let mut reserved = Reserved::default();
+        let mut classes = Vec::with_capacity(written.classes.len());
+        for (index, class) in written.classes.iter().enumerate() {
+            let queue = match &class.queue {
+                WrittenQueue::Complete(queue) => queue.clone(),
+                WrittenQueue::Shaped(shaper) => {
+                    let flows = passing
+                        .iter()
+                        .filter(|flow| written.class_of(flow.flow.pcp) == index);
+                    let frames: Vec<(Frame, Duration)> = flows
+                        .map(|flow| (flow.flow.frame, flow.flow.interval))
+                        .collect();
+                    self.shaped(shaper, &class.name, rate, &frames, &mut reserved)
+                }
             };
-            if let Queue::Cbs {
-                idle_slope,
-                send_slope,
-                hi_credit,
-                lo_credit,
-                ..
-            } = &mut class.queue
-            {
-                *idle_slope = shaper
-                    .idle_slope
-                    .unwrap_or_else(|| reservation(&frames, shaper.provisioning));
-                *send_slope = shaper
-                    .send_slope
-                    .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
-                let longest = frames.iter().map(|(frame, _)| frame.physical()).max();
-                let longest = longest.unwrap_or(0);
-                // A frame of lower priority, then one of each class above, then what these gained meanwhile.
-                let waits = (1 + above) * Frame::LONGEST.physical() + in_the_way;
-                let left = u128::from(rate.0).saturating_sub(reserved);
-                *hi_credit = shaper
-                    .hi_credit
-                    .unwrap_or_else(|| Credit(portion(waits, idle_slope.0, left)));
-                *lo_credit = shaper
-                    .lo_credit
-                    .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
-                reserved += u128::from(idle_slope.0);
-                above += 1;
-                in_the_way += longest;
-                self.check_slope(*idle_slope, rate, shaper, &class.name);
-            }
+            classes.push(TrafficClass {
+                name: class.name.clone(),
+                priorities: class.priorities.clone(),
+                queue,
+            });
         }
+        let mut discipline = Discipline {
+            name: written.name.clone(),
+            scheduler: written.scheduler.clone(),
+            classes,
+        };
         self.check_etf(&discipline, index_of_port, passing);
-        if reserved >= u128::from(rate.0) && written.shapers.iter().flatten().count() > 1 {
-            let sum = Rate(u64::try_from(reserved).unwrap_or(u64::MAX));
+        if reserved.slopes >= u128::from(rate.0) && reserved.classes > 1 {
+            let sum = Rate(u64::try_from(reserved.slopes).unwrap_or(u64::MAX));
             let message = format!(
                 "the idleSlopes of all classes together, {sum}, are not less than the link's {rate}"
             );
@@ -171,20 +161,59 @@ impl Reader<'_> {
         }
         if let Scheduler::Taprio(taprio) = &mut discipline.scheduler {
             taprio.base_time = taprio.base_time.plus(shift);
-            let taprio = taprio.clone();
+        }
+        if let Scheduler::Taprio(taprio) = &discipline.scheduler {
             for flow in passing {
-                let class = written.discipline.class_of(flow.flow.pcp);
-                self.check_windows(
-                    &taprio,
-                    class,
-                    &written.discipline,
-                    rate,
-                    flow,
-                    &written.span,
-                );
+                self.check_windows(taprio, &discipline, rate, flow, &written.span);
             }
         }
         discipline
+    }
+
+    /// Queue of a class with a shaper at a port: slopes and credits follow from the flows of the class and from the classes above, as far as the file does
+    /// not state them. A class without a flow and without an idleSlope of its own reserves nothing, and nothing is shaped.
+    fn shaped(
+        &mut self,
+        shaper: &Shaper,
+        class: &str,
+        rate: Rate,
+        frames: &[(Frame, Duration)],
+        reserved: &mut Reserved,
+    ) -> Queue {
+        let limit = shaper.limit;
+        let idle_slope = match shaper.idle_slope {
+            Some(slope) => slope,
+            None if frames.is_empty() => {
+                reserved.classes += 1;
+                return Queue::Fifo { limit };
+            }
+            None => reservation(frames, shaper.provisioning),
+        };
+        let send_slope = shaper
+            .send_slope
+            .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
+        let longest = frames.iter().map(|(frame, _)| frame.physical()).max();
+        let longest = longest.unwrap_or(0);
+        // A frame of lower priority, then one of each class above, then the credit that these gained meanwhile.
+        let waits = (1 + reserved.classes) * Frame::LONGEST.physical() + reserved.longest;
+        let left = u128::from(rate.0).saturating_sub(reserved.slopes);
+        let hi_credit = shaper
+            .hi_credit
+            .unwrap_or_else(|| Credit(portion(waits, idle_slope.0, left)));
+        let lo_credit = shaper
+            .lo_credit
+            .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
+        reserved.slopes += u128::from(idle_slope.0);
+        reserved.classes += 1;
+        reserved.longest += longest;
+        self.check_slope(idle_slope, rate, shaper, class);
+        Queue::Cbs {
+            idle_slope,
+            send_slope,
+            hi_credit,
+            lo_credit,
+            limit,
+        }
     }
 
     /// Reports flows that etf drops: it takes only frames with a time of their socket's, which ends at the first port.
@@ -230,12 +259,12 @@ impl Reader<'_> {
     fn check_windows(
         &mut self,
         taprio: &Taprio,
-        class: usize,
         discipline: &Discipline,
         rate: Rate,
         flow: &NamedFlow,
         span: &Range<usize>,
     ) {
+        let class = discipline.class_of(flow.flow.pcp);
         let windows = taprio.windows(class);
         let name = discipline
             .classes

@@ -5,7 +5,7 @@ use takt_scenario::{FlowSource, PortId};
 use super::{Event, Simulation};
 use crate::discipline::{DropReason, Packet};
 use crate::frames::Frame;
-use crate::observer::{Message, Observer, Outcome, Passage};
+use crate::observer::{Message, MessageOutcome, Observer, Passage};
 
 impl Simulation {
     /// A frame comes to a port, the first or the next.
@@ -65,7 +65,7 @@ impl Simulation {
         if frame.counted {
             self.flow_statistics[frame.flow()].lose(port, reason);
         }
-        observer.message(&self.message(&frame, Outcome::Lost(port, reason)));
+        observer.message(&self.message(&frame, MessageOutcome::Lost(port, reason)));
     }
 
     pub(super) fn deliver(&mut self, place: u32, observer: &mut impl Observer) {
@@ -86,11 +86,11 @@ impl Simulation {
         }
         self.frames.remove(place);
         if !matches!(source, FlowSource::Cross(_)) {
-            observer.message(&self.message(&frame, Outcome::Arrived));
+            observer.message(&self.message(&frame, MessageOutcome::Arrived));
         }
     }
 
-    pub(super) fn message(&self, frame: &Frame, outcome: Outcome) -> Message {
+    pub(super) fn message(&self, frame: &Frame, outcome: MessageOutcome) -> Message {
         Message {
             source: self.ways[frame.flow()].source,
             counter: frame.counter,

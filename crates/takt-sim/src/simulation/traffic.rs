@@ -3,7 +3,7 @@
 use super::{Event, PATIENCE, Simulation, number};
 use crate::discipline::Packet;
 use crate::frames::Frame;
-use crate::observer::{Observer, Outcome};
+use crate::observer::{MessageOutcome, Observer};
 use crate::options;
 
 impl Simulation {
@@ -70,7 +70,7 @@ impl Simulation {
                 let frame = *self.frames.get(place);
                 self.application_statistics[index].overwritten += u64::from(frame.counted);
                 self.frames.remove(place);
-                observer.message(&self.message(&frame, Outcome::Overwritten));
+                observer.message(&self.message(&frame, MessageOutcome::Overwritten));
             }
             match (last, latest, self.publishing > 0) {
                 (Some(last), _, _) => inbox.push(last),

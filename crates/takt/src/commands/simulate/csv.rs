@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use takt_scenario::{FlowSource, Variant};
-use takt_sim::{Message, Observer, Outcome, Passage, Time};
+use takt_sim::{Message, MessageOutcome, Observer, Passage, Time};
 
 use crate::explain;
 
@@ -70,9 +70,9 @@ impl Observer for Rows<'_> {
     fn message(&mut self, message: &Message) {
         let scenario = &self.variant.scenario;
         let (outcome, port, reason) = match message.outcome {
-            Outcome::Arrived => ("arrived", String::new(), ""),
-            Outcome::Lost(port, reason) => ("lost", scenario.port_name(port), reason.name()),
-            Outcome::Overwritten => ("overwritten", String::new(), ""),
+            MessageOutcome::Arrived => ("arrived", String::new(), ""),
+            MessageOutcome::Lost(port, reason) => ("lost", scenario.port_name(port), reason.name()),
+            MessageOutcome::Overwritten => ("overwritten", String::new(), ""),
         };
         let counter = message.counter;
         self.row(
