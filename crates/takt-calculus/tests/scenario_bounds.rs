@@ -10,7 +10,9 @@ mod table_iv;
 
 use std::path::PathBuf;
 
-use takt_calculus::{Extended, Frame, Line, Model, Rational, ScenarioBounds, scenario_bounds};
+use takt_calculus::{
+    Extended, FlowBound, Frame, Line, Model, Rational, ScenarioBounds, scenario_bounds,
+};
 use takt_scenario::{Analysis, BoundsModel, Scenario, ScenarioFile, Variant};
 
 use table_iv::TABLE_IV;
@@ -343,4 +345,64 @@ fn what_is_late_by_less_than_a_cycle_is_no_burst() {
     assert_eq!(delay("0 us"), nanos(808 * (1 + 3)));
     assert_eq!(delay("990 us"), nanos(990_000 + 808 * (1 + 3)));
     assert_eq!(delay("1 ms"), nanos(1_000_000 + 808 * (2 + 6)));
+}
+
+/// One message in each cycle over one bridge, with shapers; `publisher` and `bridge` are fields of these nodes, `class` fields of the shaped class.
+fn shaped_line(publisher: &str, bridge: &str, class: &str) -> FlowBound {
+    let text = format!(
+        r#"version = 1
+        discipline = "cbs"
+        nodes = [{{ name = "a"{publisher} }}, {{ name = "b", kind = "bridge"{bridge} }}, {{ name = "c" }}]
+        links = [{{ ends = ["a", "b"] }}, {{ ends = ["b", "c"] }}]
+        [disciplines.cbs]
+        scheduler = "mqprio"
+        classes = [{{ name = "A", priorities = [3], queue = "cbs"{class} }}, {{ name = "rest" }}]
+        [[applications]]
+        name = "control"
+        publisher = "a"
+        subscriber = "c"
+        cycle = "250 us"
+        repeated_node_count = 2
+        "#
+    );
+    let scenario = Scenario::parse(&text, "shaped.toml").unwrap();
+    let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
+    bounds.unwrap().flows.remove(0)
+}
+
+/// A clock that is 100 ppm fast sends 100 ppm more than an idleSlope of one frame in each cycle carries, and one that is slow shapes to less.
+#[test]
+fn clocks_that_drift_count() {
+    let (none, fast, slow) = (
+        "",
+        ", clock = { drift = \"100 ppm\" }",
+        ", clock = { drift = \"-100 ppm\" }",
+    );
+    let delay = |publisher, bridge, class| shaped_line(publisher, bridge, class).delay;
+    assert!(delay(none, none, none).finite().is_some());
+    // The Publisher's own port has the same clock as its cycle.
+    let infinite = shaped_line(fast, none, none);
+    assert_eq!(infinite.delay, Extended::Infinity);
+    assert!(infinite.infinite.unwrap().port.starts_with('b'));
+    assert_eq!(delay(none, slow, none), Extended::Infinity);
+    assert!(delay(fast, fast, none).finite().is_some());
+    assert!(delay(slow, none, none).finite().is_some());
+    let enough = ", provisioning = \"1%\"";
+    assert!(delay(fast, slow, enough).finite().is_some());
+}
+
+/// A sendSlope above the rest of the link's rate makes a shaper slower: an idleSlope `R` carries `R C / (R + S)`, less than one message in each cycle needs
+/// at first.
+#[test]
+fn a_send_slope_of_the_file_counts() {
+    let delay = |class| shaped_line("", "", class).delay;
+    assert_eq!(delay(", send_slope = \"1 Gbit/s\""), Extended::Infinity);
+    // 10 and 990 Mbit/s are what is usual; 10 and 1990 carry half, which is too much for 3.2 Mbit/s still.
+    let usual = delay(", idle_slope = \"10 Mbit/s\"");
+    assert_eq!(
+        delay(", idle_slope = \"10 Mbit/s\", send_slope = \"990 Mbit/s\""),
+        usual
+    );
+    let slower = delay(", idle_slope = \"10 Mbit/s\", send_slope = \"1990 Mbit/s\"");
+    assert_eq!(slower, delay(", idle_slope = \"5 Mbit/s\""));
 }

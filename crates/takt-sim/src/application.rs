@@ -115,20 +115,28 @@ impl Cycles {
 pub(crate) struct Generator {
     interval: Time,
     pattern: Pattern,
+    clock: NodeClock,
     random: Random,
+    /// By the node's clock.
     next: Time,
 }
 
 impl Generator {
     /// The first frame comes at `phase`, or within an interval if that is `None`.
-    pub(crate) fn new(traffic: &CrossTraffic, mut random: Random, phase: Option<Time>) -> Self {
+    pub(crate) fn new(
+        traffic: &CrossTraffic,
+        clock: NodeClock,
+        mut random: Random,
+        phase: Option<Time>,
+    ) -> Self {
         let interval = Time::from(traffic.interval).max(Time::picoseconds(1));
         let anywhere = random.between(Time::ZERO, interval);
         Self {
             interval,
             pattern: traffic.pattern,
+            clock,
             random,
-            next: phase.unwrap_or(anywhere),
+            next: clock.local(Time::ZERO) + phase.unwrap_or(anywhere),
         }
     }
 
@@ -141,6 +149,6 @@ impl Generator {
             Pattern::Burst(frames) => (self.interval.times(frames.into()), frames),
         };
         self.next += until_next;
-        (at, frames)
+        (self.clock.global(at), frames)
     }
 }

@@ -14,7 +14,7 @@ use crate::discipline::{
 use crate::latency::Latency;
 use crate::options::{Adversary, Model, Options};
 use crate::port::{Interference, Port};
-use crate::{NodeClock, LineRate, Random, Time};
+use crate::{LineRate, NodeClock, Random, Time};
 
 /// What random numbers are for: each has streams of its own.
 #[derive(Debug, Clone, Copy)]
@@ -78,12 +78,13 @@ fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
         Model::Linux => options.driver_queue.max(1),
         Model::Ieee => 0,
     };
-    let discipline = discipline(&port.discipline, rate, options.model);
+    let clock = clock(scenario, port.node);
+    let discipline = discipline(&port.discipline, rate, clock, options.model);
     let mut built = Port::new(
         discipline,
         rate,
         link.length.propagation().into(),
-        clock(scenario, port.node),
+        clock,
         ring,
     );
     let choice = options
@@ -104,10 +105,16 @@ fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
     built
 }
 
-fn discipline(written: &takt_scenario::Discipline, rate: LineRate, model: Model) -> Discipline {
-    let lengths = match model {
-        Model::Linux => Lengths::Kernel,
-        Model::Ieee => Lengths::Wire,
+fn discipline(
+    written: &takt_scenario::Discipline,
+    rate: LineRate,
+    clock: NodeClock,
+    model: Model,
+) -> Discipline {
+    // Linux computes from the link's rate how long frames take; by the standard a frame ends before its gate closes, whatever its clock shows.
+    let (lengths, by_clock) = match model {
+        Model::Linux => (Lengths::Kernel, rate),
+        Model::Ieee => (Lengths::Wire, rate.by(clock)),
     };
     let classes = || {
         let queues = written
@@ -118,7 +125,7 @@ fn discipline(written: &takt_scenario::Discipline, rate: LineRate, model: Model)
         for (priority, class) in (0u8..).zip(&mut map) {
             *class = u8::try_from(written.class_of(priority)).unwrap_or(u8::MAX);
         }
-        Classes::new(queues.collect(), map, rate, lengths)
+        Classes::new(queues.collect(), map, by_clock, lengths)
     };
     match &written.scheduler {
         Scheduler::FqCodel(parameters) => Discipline::FqCodel(Box::new(FqCodel::new(parameters))),
@@ -143,7 +150,12 @@ fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
             lo_credit,
             limit,
         } => match model {
-            Model::Ieee => Queue::CbsIeee(CbsIeee::new(Fifo::new(*limit), idle_slope.0, rate)),
+            Model::Ieee => Queue::CbsIeee(CbsIeee::new(
+                Fifo::new(*limit),
+                idle_slope.0,
+                send_slope.0,
+                rate,
+            )),
             Model::Linux => {
                 let parameters = CbsParameters {
                     idle_slope: *idle_slope,
@@ -233,10 +245,11 @@ pub(crate) fn applications(
 
 pub(crate) fn generators(scenario: &Scenario, options: &Options) -> Vec<Generator> {
     let traffic = scenario.cross_traffic.iter().enumerate();
-    let build = |(index, traffic)| {
+    let build = |(index, traffic): (usize, &takt_scenario::CrossTraffic)| {
         let adversary = options.adversary.as_ref();
         let phase = adversary.and_then(|it| it.cross_traffic.get(index).copied());
-        Generator::new(traffic, random(options, Stream::CrossTraffic, index), phase)
+        let random = random(options, Stream::CrossTraffic, index);
+        Generator::new(traffic, clock(scenario, traffic.from), random, phase)
     };
     traffic.map(build).collect()
 }

@@ -1,8 +1,9 @@
 //! How long bytes take on a link.
 
-use crate::Time;
+use crate::{NodeClock, Time};
 
 const PICOSECONDS: u64 = 1_000_000_000_000;
+const BILLION: i128 = 1_000_000_000;
 
 /// The rate of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub struct LineRate {
     bits_per_second: u64,
     /// 0 if that is no whole number.
     picoseconds_per_byte: u64,
+    /// The clock by which time is measured gains so many parts per billion.
+    drift: i64,
 }
 
 impl LineRate {
@@ -24,6 +27,16 @@ impl LineRate {
             } else {
                 0
             },
+            drift: 0,
+        }
+    }
+
+    /// The rate by a node's clock: bytes take longer by a fast one.
+    #[must_use]
+    pub fn by(self, clock: NodeClock) -> Self {
+        Self {
+            drift: clock.drift,
+            ..self
         }
     }
 
@@ -42,6 +55,12 @@ impl LineRate {
         } else {
             (bytes * self.picoseconds_per_byte).into()
         };
+        let picoseconds = match u128::try_from(BILLION + i128::from(self.drift)) {
+            Ok(speed) if self.drift != 0 => picoseconds
+                .saturating_mul(speed)
+                .div_ceil(BILLION.unsigned_abs()),
+            _ => picoseconds,
+        };
         Time::picoseconds(i64::try_from(picoseconds).unwrap_or(i64::MAX))
     }
 }
@@ -57,5 +76,21 @@ mod tests {
         assert_eq!(duration(100_000_000, 84), 6_720_000);
         assert_eq!(duration(3_000_000_000, 1), 2667);
         assert_eq!(duration(0, 1), 8 * 1_000_000_000_000);
+    }
+
+    #[test]
+    fn a_fast_clock_counts_more() {
+        let by = |drift| {
+            let clock = NodeClock {
+                offset: Time::ZERO,
+                drift,
+            };
+            let rate = LineRate::new(1_000_000_000).by(clock);
+            rate.duration(1250).as_picoseconds()
+        };
+        assert_eq!(
+            [by(0), by(100_000), by(-100_000)],
+            [10_000_000, 10_001_000, 9_999_000]
+        );
     }
 }

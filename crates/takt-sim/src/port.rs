@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::choice::Chooser;
 use crate::discipline::{Discipline, Drops, Packet, Release};
-use crate::{NodeClock, LineRate, Time};
+use crate::{LineRate, NodeClock, Time};
 
 /// Frames of lower priority that an adversary puts in the way.
 #[derive(Debug)]
@@ -14,15 +14,28 @@ pub(crate) struct Interference {
     pub(crate) chooser: Chooser,
 }
 
+/// Qdisc that hands frames of some classes to the driver.
+#[derive(Debug)]
+struct Qdisc {
+    /// Bit 0 is the highest class.
+    classes: u16,
+    /// The time of its watchdog.
+    watchdog: Time,
+    /// Whether it runs when the port acts next.
+    is_due: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Port {
     discipline: Discipline,
     rate: LineRate,
     pub(crate) propagation: Time,
     clock: NodeClock,
-    /// What each class has handed to the driver; none if frames are chosen when the link is free.
+    /// Of each class, the frames that it has handed to the driver; none if frames are chosen when the link is free.
     rings: Vec<VecDeque<Packet>>,
     ring_size: usize,
+    /// The qdiscs that hand frames to the driver: one of each class, or one of all.
+    qdiscs: Vec<Qdisc>,
     waiting: usize,
     busy_until: Time,
     planned: Time,
@@ -54,7 +67,18 @@ impl Port {
         } else {
             discipline.classes()
         };
+        let all = (0..classes).fold(0u16, |all, class| all | 1 << class);
+        let groups: Vec<u16> = match discipline.has_classes_apart() {
+            true => (0..classes).map(|class| 1 << class).collect(),
+            false => vec![all],
+        };
+        let qdiscs = groups.into_iter().map(|classes| Qdisc {
+            classes,
+            watchdog: Time::MAX,
+            is_due: false,
+        });
         Self {
+            qdiscs: qdiscs.collect(),
             discipline,
             rate,
             propagation,
@@ -75,6 +99,10 @@ impl Port {
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         let dropped = drops.len();
         self.waiting += 1;
+        let class = self.discipline.class_of(packet.priority);
+        for qdisc in &mut self.qdiscs {
+            qdisc.is_due |= qdisc.classes >> class & 1 == 1;
+        }
         self.discipline
             .enqueue(packet, self.clock.local(now), drops);
         self.waiting -= drops.len() - dropped;
@@ -85,6 +113,9 @@ impl Port {
         let asked = self.planned == now;
         if asked {
             self.planned = Time::MAX;
+        }
+        for qdisc in &mut self.qdiscs {
+            qdisc.is_due |= asked && qdisc.watchdog <= now;
         }
         asked
     }
@@ -141,30 +172,44 @@ impl Port {
         }
     }
 
-    /// The discipline hands frames to the driver while that has room; the hardware sends the highest class first.
+    /// Qdiscs that are due hand frames to the driver while that has room; the hardware sends the highest class first.
     fn take_from_rings(&mut self, now: Time, drops: &mut Drops) -> (Option<Packet>, Time) {
-        let mut wake = self.fill_rings(now, drops);
+        self.run_qdiscs(now, drops);
         let mut sent = None;
         if now >= self.busy_until
-            && let Some(ring) = self.rings.iter_mut().find(|ring| !ring.is_empty())
+            && let Some(class) = self.rings.iter().position(|ring| !ring.is_empty())
         {
-            sent = ring.pop_front();
-            wake = self.fill_rings(now, drops);
+            sent = self.rings[class].pop_front();
+            for qdisc in &mut self.qdiscs {
+                qdisc.is_due |= qdisc.classes >> class & 1 == 1;
+            }
+            self.run_qdiscs(now, drops);
         }
-        (sent, wake)
+        let watchdogs = self.qdiscs.iter().map(|qdisc| qdisc.watchdog);
+        (sent, watchdogs.min().unwrap_or(Time::MAX))
     }
 
-    fn fill_rings(&mut self, now: Time, drops: &mut Drops) -> Time {
+    fn run_qdiscs(&mut self, now: Time, drops: &mut Drops) {
+        for index in 0..self.qdiscs.len() {
+            if std::mem::take(&mut self.qdiscs[index].is_due) {
+                self.qdiscs[index].watchdog =
+                    self.fill_rings(self.qdiscs[index].classes, now, drops);
+            }
+        }
+    }
+
+    /// Hands frames of these classes to the driver. The time at which to go on, if nothing happens before.
+    fn fill_rings(&mut self, classes: u16, now: Time, drops: &mut Drops) -> Time {
         let local = self.clock.local(now);
         loop {
             let mut room = 0u16;
             for (class, ring) in self.rings.iter().enumerate() {
                 room |= u16::from(ring.len() < self.ring_size) << class;
             }
-            if room == 0 {
+            if room & classes == 0 {
                 return Time::MAX;
             }
-            match self.discipline.dequeue(local, room, drops) {
+            match self.discipline.dequeue(local, room & classes, drops) {
                 Release::Packet(packet, class) => match self.rings.get_mut(usize::from(class)) {
                     Some(ring) => ring.push_back(packet),
                     None => return Time::MAX,

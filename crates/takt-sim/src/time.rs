@@ -14,6 +14,8 @@ impl Time {
     pub const ZERO: Self = Self(0);
     /// Later than anything.
     pub const MAX: Self = Self(i64::MAX);
+    /// Earlier than anything.
+    pub const MIN: Self = Self(i64::MIN);
 
     /// So many picoseconds.
     pub const fn picoseconds(picoseconds: i64) -> Self {

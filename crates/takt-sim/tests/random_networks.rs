@@ -64,8 +64,9 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
                     "{ name = \"B\", priorities = [2], queue = \"cbs\", provisioning = \"20%\" }, ",
                 ],
             );
+            let slope = send_slope(random);
             format!(
-                "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", provisioning = \"10%\" }}, {second}{rest}\n"
+                "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", provisioning = \"10%\"{slope} }}, {second}{rest}\n"
             )
         }
         Kind::Taprio => {
@@ -77,6 +78,7 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
         }
         Kind::ShapedTaprio => {
             let (guard_band, slope) = (pick(random, &[0, 5, 15]), pick(random, &[100, 300, 600]));
+            let send = send_slope(random);
             let second = *pick(
                 random,
                 &[
@@ -102,7 +104,7 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
             });
             let gates = entries(random, &gates.each_ref().map(String::as_str));
             format!(
-                "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\" }}, {second}{rest}\n\
+                "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\"{send} }}, {second}{rest}\n\
                  guard_band = \"{guard_band} us\"\n{gates}"
             )
         }
@@ -137,6 +139,26 @@ fn entries(random: &mut Random, gates: &[&str]) -> String {
     )
 }
 
+/// Clock of a node: right, a little wrong, or so wrong that twenty cycles show it.
+fn clock(offset: u64, drifts: &[i64], random: &mut Random) -> String {
+    let drift = pick(random, drifts);
+    format!("clock = {{ offset = \"{offset} ns\", drift = \"{drift} ppm\" }}")
+}
+
+/// Field of a shaper with a sendSlope of its own, or nothing.
+fn send_slope(random: &mut Random) -> &'static str {
+    pick::<&str>(
+        random,
+        &[
+            "",
+            "",
+            ", send_slope = \"990 Mbit/s\"",
+            ", send_slope = \"2 Gbit/s\"",
+            ", send_slope = \"700 Mbit/s\"",
+        ],
+    )
+}
+
 /// Bridges in a line with hosts at some of them. Hosts may have ETF, if bridges have no gates.
 fn scenario(kind: Kind, etf: bool, random: &mut Random) -> String {
     let mut text = String::new();
@@ -153,22 +175,30 @@ fn scenario(kind: Kind, etf: bool, random: &mut Random) -> String {
     if random.below(2) == 0 {
         text += "[bounds]\nlower_priority = \"1542 B\"\n";
     }
+    // So that there are schedules to keep, all clocks of some scenarios agree.
+    let (offsets, drifts): (u64, &[i64]) = match random.below(3) {
+        0 => (1, &[0]),
+        1 => (500_000, &[0, 100, -100]),
+        _ => (1_000_000, &[0, 100, -100, 150_000, -150_000]),
+    };
     let bridges = 1 + random.below(3);
     for bridge in 0..bridges {
         let most = pick(random, &[0, 900, 5000]);
-        writeln!(text, "[[nodes]]\nname = \"b{bridge}\"\nkind = \"bridge\"\nforwarding_delay = {{ least = \"0 ns\", most = \"{most} ns\" }}").unwrap();
+        let offset = random.below(offsets);
+        let clock = clock(offset, drifts, random);
+        writeln!(text, "[[nodes]]\nname = \"b{bridge}\"\nkind = \"bridge\"\n{clock}\nforwarding_delay = {{ least = \"0 ns\", most = \"{most} ns\" }}").unwrap();
         if bridge > 0 {
             let length = random.below(100);
             writeln!(text, "[[links]]\nends = [\"b{}\", \"b{bridge}\"]\nrate = \"1 Gbit/s\"\nlength = \"{length} m\"", bridge - 1).unwrap();
         }
     }
     let hosts = 2 + random.below(3);
-    // So that there are schedules to keep.
-    let clocks = *pick(random, &[1, 500_000]);
     for host in 0..hosts {
         let bridge = if host == 0 { 0 } else { random.below(bridges) };
         let late = pick(random, &[0, 0, 20, 90]);
-        writeln!(text, "[[nodes]]\nname = \"h{host}\"\nclock = {{ offset = \"{} ns\" }}\nwake_up_latency = {{ least = \"0 us\", most = \"{late} us\" }}", random.below(clocks)).unwrap();
+        let offset = random.below(offsets);
+        let clock = clock(offset, drifts, random);
+        writeln!(text, "[[nodes]]\nname = \"h{host}\"\n{clock}\nwake_up_latency = {{ least = \"0 us\", most = \"{late} us\" }}").unwrap();
         if etf {
             writeln!(text, "[[ports]]\nnode = \"h{host}\"\ndiscipline = \"etf\"").unwrap();
         }

@@ -8,8 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
-use takt_calculus::{Extended, Line, Rational};
-use takt_scenario::{Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
+use takt_calculus::{Extended, Line, Rational, scenario_bounds};
+use takt_scenario::{Analysis, BoundsModel, Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
 use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time, search};
 
 /// A line with a Credit-Based Shaper at each port, and best effort in the way.
@@ -23,17 +23,30 @@ struct Case {
     /// In nanoseconds.
     forwarding: u64,
     best_effort: u64,
+    /// Of all nodes: by how many nanoseconds each clock is behind, and its drift in ppm.
+    behind: u64,
+    drift: i64,
+    /// Of the shapers, in Mbit/s, if it is not the rest of the link's rate.
+    send_slope: Option<u64>,
 }
 
 impl Case {
     fn scenario(&self) -> Scenario {
+        let send_slope = self.send_slope.map_or_else(String::new, |slope| {
+            format!(", send_slope = \"{slope} Mbit/s\"")
+        });
+        // The last node's clock is right.
+        let clock = format!(
+            "clock = {{ offset = \"-{} ns\", drift = \"{} ppm\" }}\n",
+            self.behind, self.drift
+        );
         let mut text = format!(
             r#"version = 1
             discipline = "cbs"
             [disciplines.cbs]
             scheduler = "mqprio"
             classes = [
-                {{ name = "A", priorities = [3], queue = "cbs", provisioning = "{}%" }},
+                {{ name = "A", priorities = [3], queue = "cbs", provisioning = "{}%"{send_slope} }},
                 {{ name = "best effort" }},
             ]
             [[applications]]
@@ -53,6 +66,7 @@ impl Case {
             pattern = "poisson"
             [[nodes]]
             name = "n0"
+            {clock}
             "#,
             self.provisioning,
             self.hops,
@@ -65,6 +79,7 @@ impl Case {
         for hop in 1..=self.hops {
             text += &format!("[[nodes]]\nname = \"n{hop}\"\n");
             if hop < self.hops {
+                text += &clock;
                 text += &format!(
                     "kind = \"bridge\"\nforwarding_delay = {{ least = \"0 ns\", most = \"{} ns\" }}\n",
                     self.forwarding
@@ -82,7 +97,11 @@ impl Case {
     }
 
     /// What is proven, in picoseconds.
-    fn bound(&self) -> f64 {
+    fn bound(&self, scenario: &Scenario) -> f64 {
+        if self.drift != 0 || self.send_slope.is_some() {
+            let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
+            return picoseconds(&bounds.unwrap().flows[0].delay);
+        }
         let fraction = |number: u64, of: u64| Rational::from_parts(number.into(), of.into());
         let frame = Frame::of_repeated_node_count(self.count).unwrap();
         let line = Line {
@@ -97,11 +116,7 @@ impl Case {
                 takt_calculus::Model::SOUND,
             )
         };
-        match line.round_trip().unwrap().delay {
-            Extended::Finite(delay) => (delay * fraction(1_000_000_000_000, 1)).to_f64().value(),
-            Extended::Infinity => f64::INFINITY,
-            Extended::NegativeInfinity => panic!("no delay is that short"),
-        }
+        picoseconds(&line.round_trip().unwrap().delay)
     }
 
     fn random(random: &mut Random) -> Self {
@@ -115,7 +130,20 @@ impl Case {
             offset: pick(&[0, 50, 150]),
             forwarding: pick(&[0, 700, 5000]),
             best_effort: pick(&[100, 600, 1500]),
+            behind: pick(&[0, 0, 77_000, 10_000_000]),
+            drift: i64::try_from(pick(&[1000, 1000, 1000, 900, 1100, 0, 2000])).unwrap() - 1000,
+            send_slope: Some(pick(&[0, 0, 0, 700, 1000, 1500])).filter(|slope| *slope > 0),
         }
+    }
+}
+
+fn picoseconds(delay: &Extended) -> f64 {
+    match delay {
+        Extended::Finite(delay) => (delay * Rational::from(1_000_000_000_000u64))
+            .to_f64()
+            .value(),
+        Extended::Infinity => f64::INFINITY,
+        Extended::NegativeInfinity => panic!("no delay is that short"),
     }
 }
 
@@ -158,7 +186,10 @@ fn no_round_trip_is_longer_than_its_bound() {
         let results = Simulation::new(&scenario, options).run(&mut ());
         let delay = results.applications[0].round_trip.delay.extremes;
         assert_eq!(delay.count, 30, "all come back");
-        let (delay, bound) = (delay.most().unwrap().as_picoseconds() as f64, case.bound());
+        let (delay, bound) = (
+            delay.most().unwrap().as_picoseconds() as f64,
+            case.bound(&scenario),
+        );
         assert!(
             delay <= bound + rounding(case.hops),
             "{delay} ps, bound {bound} ps\n{scenario:?}"
@@ -179,6 +210,9 @@ fn the_adversary_finds_the_worst_case() {
         offset: 150,
         forwarding: 0,
         best_effort: 1500,
+        behind: 0,
+        drift: 0,
+        send_slope: None,
     };
     let scenario = case.scenario();
     let mut options = Options::new(&scenario);
@@ -186,7 +220,7 @@ fn the_adversary_finds_the_worst_case() {
     options.model = Model::Ieee;
     let worst = search(&scenario, &options, 600, |_| true);
     let found = worst.round_trips[0].as_ref().unwrap();
-    let (delay, bound) = (found.delay.as_picoseconds() as f64, case.bound());
+    let (delay, bound) = (found.delay.as_picoseconds() as f64, case.bound(&scenario));
     assert!(
         delay <= bound + rounding(case.hops),
         "{delay} ps, bound {bound} ps"

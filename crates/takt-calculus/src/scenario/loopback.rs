@@ -2,7 +2,7 @@
 
 use takt_scenario::{Application, Node, Share};
 
-use super::seconds;
+use super::{seconds, seconds_by};
 use crate::Rational;
 
 /// The least and the most that something takes, in seconds.
@@ -35,10 +35,10 @@ pub(super) fn publisher(application: &Application, node: &Node) -> Range {
 ///
 /// Threads may be late. If the user thread may then come behind the publisher thread, messages are published a cycle later.
 pub(super) fn loopback(application: &Application, node: &Node) -> Range {
-    let cycle = seconds(application.cycle);
+    let cycle = seconds_by(application.cycle, node.clock);
     let latency = seconds(node.wake_up_latency.most());
     let user = &cycle * part(application.phases.user);
-    let sent = seconds(application.sending_time());
+    let sent = seconds_by(application.sending_time(), node.clock);
     let sending = if application.txtime.is_some() {
         Rational::ZERO
     } else {
@@ -54,7 +54,7 @@ pub(super) fn loopback(application: &Application, node: &Node) -> Range {
 
 /// The cycles by which a message is published later because the user thread may come behind the publisher thread, in seconds.
 pub(super) fn missed_publishers(application: &Application, node: &Node) -> Rational {
-    let cycle = seconds(application.cycle);
+    let cycle = seconds_by(application.cycle, node.clock);
     let user = &cycle * part(application.phases.user);
     let publisher = &cycle * part(application.phases.publisher);
     let mut missed = Rational::ZERO;

@@ -11,7 +11,9 @@ mod txtime;
 
 pub use reason::Infinite;
 
-use takt_scenario::{Analysis, BoundsModel, Duration, Flow, FlowSource, PortId, Rate, Scenario};
+use takt_scenario::{
+    Analysis, BoundsModel, Clock, Duration, Flow, FlowSource, PortId, Rate, Scenario,
+};
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{PortError, PortNetworkError};
@@ -164,6 +166,17 @@ pub fn scenario_bounds(
 /// Seconds.
 fn seconds(time: Duration) -> Rational {
     Rational::from_parts(time.picos().into(), 1_000_000_000_000u64.into())
+}
+
+/// Time by a node's clock, in seconds.
+fn seconds_by(time: Duration, clock: Clock) -> Rational {
+    seconds(time) / speed(clock)
+}
+
+/// Seconds that a clock gains in a second. One that stands still or runs backwards is taken for one that is as slow as can be, as in a simulation.
+fn speed(clock: Clock) -> Rational {
+    let billionths = 1_000_000_000i64.saturating_add(clock.drift.billionths());
+    Rational::from_parts(billionths.max(1).into(), 1_000_000_000u32.into())
 }
 
 /// Bits per second.

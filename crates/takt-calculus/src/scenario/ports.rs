@@ -1,10 +1,10 @@
 //! Ports of a scenario as the calculus knows them.
 
-use takt_scenario::{Credit, LowerPriority, PortId, Queue, Scheduler, Taprio};
+use takt_scenario::{Clock, Credit, LowerPriority, PortId, Queue, Rate, Scheduler, Taprio};
 
 use super::reason::names;
 use super::sound::Mapping;
-use super::{ScenarioBoundsError, bits_per_second, class_at, seconds};
+use super::{ScenarioBoundsError, bits_per_second, class_at, seconds_by, speed};
 use crate::port::{
     EgressPort, GateControlEntry, GateControlList, PortError, TrafficClass, TransmissionSelection,
 };
@@ -16,6 +16,7 @@ impl Mapping<'_> {
         let scenario = self.scenario;
         let port = &scenario.ports[id.0];
         let link = bits_per_second(scenario.links[port.link.0].rate);
+        let clock = scenario.nodes[port.node.0].clock;
         let mut classes = Vec::new();
         let mut indices = Vec::new();
         for (index, class) in port.discipline.classes.iter().enumerate() {
@@ -33,7 +34,7 @@ impl Mapping<'_> {
                 Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some() => {
                     self.assisted(id, index, taprio, shortest == longest)?
                 }
-                scheduler => selection(&class.queue, scheduler),
+                scheduler => selection(&class.queue, scheduler, &link, clock),
             };
             classes.push(TrafficClass {
                 selection,
@@ -56,11 +57,13 @@ impl Mapping<'_> {
             port: scenario.port_name(id),
             reason: Box::new(reason),
         };
-        let mut egress = EgressPort::new(link, classes).map_err(port_error)?;
+        let mut egress = EgressPort::new(link.clone(), classes).map_err(port_error)?;
         let queues = port.discipline.classes.iter().zip(&indices);
         for (class, index) in queues {
             if let (
                 Queue::Cbs {
+                    idle_slope,
+                    send_slope,
                     hi_credit,
                     lo_credit,
                     ..
@@ -68,14 +71,21 @@ impl Mapping<'_> {
                 Some(index),
             ) = (&class.queue, index)
             {
-                let bits = |credit: &Credit| Rational::from(credit.0) * Rational::from(8);
+                let slopes = Slopes::new(*idle_slope, *send_slope, &link);
+                let bits =
+                    |credit: &Credit| Rational::from(credit.0) * Rational::from(8) / &slopes.cost;
                 let mut high = bits(hi_credit);
-                // Behind gates credit rises higher; that hiCredit leaves room for that is assumed.
+                // That hiCredit leaves room for credit that rises higher behind gates is assumed.
                 if is_gated && let Some((_, needed)) = egress.credit_limits(*index) {
                     high = high.max(needed);
                 }
-                let checked = egress.check_credit(*index, &bits(lo_credit), &high);
-                checked.map_err(port_error)?;
+                // By a slow clock a frame is over before it has cost all its credit.
+                let gained = &slopes.idle / &link * (speed(clock) - Rational::ONE);
+                let longest = &egress.classes()[*index].longest;
+                let low = bits(lo_credit) + longest * gained.min(Rational::ZERO);
+                egress
+                    .check_credit(*index, &low, &high)
+                    .map_err(port_error)?;
             }
         }
         if let Some(gates) = self.gates(id, &indices)? {
@@ -98,6 +108,8 @@ impl Mapping<'_> {
         if indices.iter().all(Option::is_none) {
             return Ok(None);
         }
+        let clock = self.scenario.nodes[port.node.0].clock;
+        let by_clock = |time| seconds_by(time, clock);
         let entries = taprio.entries.iter().map(|entry| {
             let open = indices
                 .iter()
@@ -108,18 +120,18 @@ impl Mapping<'_> {
                 .fold(0u64, |gates, index| gates | 1 << index);
             GateControlEntry {
                 gates,
-                interval: seconds(entry.interval),
+                interval: by_clock(entry.interval),
             }
         });
         let port_error = |reason| ScenarioBoundsError::Port {
             port: self.scenario.port_name(id),
             reason: Box::new(PortError::Gate(reason)),
         };
-        let (base_time, cycle_time) = (seconds(taprio.base_time), seconds(taprio.cycle_time));
+        let (base_time, cycle_time) = (by_clock(taprio.base_time), by_clock(taprio.cycle_time));
         let gates = GateControlList::new(base_time, cycle_time, entries.collect())
-            .and_then(|gates| gates.with_guard_band(seconds(taprio.guard_band)));
+            .and_then(|gates| gates.with_guard_band(by_clock(taprio.guard_band)));
         let gates = match taprio.txtime_assist {
-            Some(delay) => gates.and_then(|gates| gates.with_txtime_assist(seconds(delay))),
+            Some(delay) => gates.and_then(|gates| gates.with_txtime_assist(by_clock(delay))),
             None => gates,
         };
         gates.map(Some).map_err(port_error)
@@ -162,18 +174,52 @@ impl Mapping<'_> {
     }
 }
 
-fn selection(queue: &Queue, scheduler: &Scheduler) -> TransmissionSelection {
+/// Slopes of a Credit-Based Shaper as the calculus knows them.
+///
+/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope times the time, less
+/// `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose bits cost one each, and whose idleSlope is
+/// `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's rate, as in IEEE 802.1Q, the cost is 1.
+struct Slopes {
+    idle: Rational,
+    cost: Rational,
+}
+
+impl Slopes {
+    fn new(idle_slope: Rate, send_slope: Rate, link: &Rational) -> Self {
+        let idle = bits_per_second(idle_slope);
+        let cost = (&idle + bits_per_second(send_slope)) / link;
+        Self {
+            idle: idle / &cost,
+            cost,
+        }
+    }
+}
+
+fn selection(
+    queue: &Queue,
+    scheduler: &Scheduler,
+    link: &Rational,
+    clock: Clock,
+) -> TransmissionSelection {
     match (scheduler, queue) {
         (Scheduler::FqCodel(_), _) => TransmissionSelection::FlowQueueing,
-        (_, Queue::Cbs { idle_slope, .. }) => TransmissionSelection::CreditBased {
-            idle_slope: bits_per_second(*idle_slope),
+        (
+            _,
+            Queue::Cbs {
+                idle_slope,
+                send_slope,
+                ..
+            },
+        ) => TransmissionSelection::CreditBased {
+            // Credit is gained by the node's clock.
+            idle_slope: Slopes::new(*idle_slope, *send_slope, link).idle * speed(clock),
         },
         (Scheduler::Mqprio, Queue::Etf { delta, offload, .. }) => {
             TransmissionSelection::EarliestTxTime {
                 delta: if *offload {
                     Rational::ZERO
                 } else {
-                    seconds(*delta)
+                    seconds_by(*delta, clock)
                 },
             }
         }

@@ -3,7 +3,7 @@
 use takt_scenario::{Analysis, Flow, FlowSource, NodeId, PortId, Scenario};
 
 use super::loopback::{loopback, publisher};
-use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, way_back};
+use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, seconds_by, way_back};
 use crate::curve::{Curve, CurveError};
 use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
@@ -18,7 +18,7 @@ const STEPS_UP_TO: usize = 20_000;
 
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
-    "threads are never later than the latency of their node; clocks agree in rate",
+    "threads are never later than the latency of their node; each clock has the offset and the drift that its node states",
     "queues are long enough for the backlog given here, so that nothing is dropped",
     "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other, but for the analysis `schedule`",
     "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
@@ -98,15 +98,24 @@ impl<'a> Mapping<'a> {
             }
         }
         let bits = flow.frame.physical_bits();
+        let clock = |id: NodeId| scenario.nodes[id.0].clock;
         let arrival = match flow.source {
-            FlowSource::Cross(id) => match scenario.cross_traffic[id.0].arrival_bound() {
-                Some(bound) => {
-                    let burst = &bits * Rational::from(bound.frames);
-                    self.periodic(burst, seconds(bound.interval), &path)?
+            FlowSource::Cross(id) => {
+                let traffic = &scenario.cross_traffic[id.0];
+                match traffic.arrival_bound() {
+                    Some(bound) => {
+                        let burst = &bits * Rational::from(bound.frames);
+                        let interval = seconds_by(bound.interval, clock(traffic.from));
+                        self.periodic(burst, interval, &path)?
+                    }
+                    None => Curve::burst_delay(Rational::ZERO)?,
                 }
-                None => Curve::burst_delay(Rational::ZERO)?,
-            },
-            _ => self.periodic(bits.clone(), seconds(flow.interval), &path)?,
+            }
+            FlowSource::Publish(id) | FlowSource::Return(id) => {
+                let publisher = scenario.applications[id.0].publisher;
+                let cycle = seconds_by(flow.interval, clock(publisher));
+                self.periodic(bits.clone(), cycle, &path)?
+            }
         };
         self.streams.push(Stream {
             arrival,

@@ -3,7 +3,7 @@
 use takt_scenario::{Application, Duration, Flow, FlowSource, Queue, Scheduler};
 
 use super::sound::Mapping;
-use super::{ScenarioBoundsError, class_at, way_back};
+use super::{ScenarioBoundsError, class_at, seconds, seconds_by, way_back};
 
 impl Mapping<'_> {
     /// Whether frames with a time of their own leave the Publisher's and the loopback's node at that time, and in that order. Only then their
@@ -70,8 +70,10 @@ impl Mapping<'_> {
             FlowSource::Return(_) => application.receiver.node(),
             _ => application.publisher,
         };
-        let late = self.scenario.nodes[node.0].wake_up_latency.most();
-        if !offload && lead < delta.plus(late) {
+        let node = &self.scenario.nodes[node.0];
+        let late = node.wake_up_latency.most();
+        let until_released = seconds_by(lead, node.clock) - seconds_by(*delta, node.clock);
+        if !offload && until_released < seconds(late) {
             return refused(format!(
                 "frames that are sent late and in another order: they are given to etf {lead} before their time, {late} later at most, \
                  but delta is {delta}, and without offload they leave then"

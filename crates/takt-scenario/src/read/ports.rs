@@ -9,13 +9,13 @@ use crate::error::Problem;
 use crate::model::{
     Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio, TrafficClass,
 };
-use crate::quantity::{Credit, Duration, Rate, Share};
+use crate::quantity::{Credit, Drift, Duration, Rate, Share};
 use crate::{FlowSource, Frame};
 
 /// Shaped classes above one at a port.
 #[derive(Default)]
 struct Reserved {
-    /// The sum of their idleSlopes, in bit/s.
+    /// The sum of the rates that they may send at, in bit/s.
     slopes: u128,
     /// Their number.
     classes: u32,
@@ -71,11 +71,13 @@ impl Reader<'_> {
         for (index, (chosen, shift)) in chosen.into_iter().zip(shift).enumerate() {
             let link = &self.links[index / 2];
             let (node, to, rate) = (link.ends[index % 2], link.ends[1 - index % 2], link.rate);
+            let drift = self.nodes[node.0].clock.drift;
             let passing: Vec<&NamedFlow> = flows
                 .iter()
                 .filter(|flow| flow.flow.ports.contains(&PortId(index)))
                 .collect();
-            let discipline = self.resolve(&disciplines[chosen], index, rate, shift, &passing);
+            let discipline =
+                self.resolve(&disciplines[chosen], index, (rate, drift), shift, &passing);
             ports.push(Port {
                 node,
                 to,
@@ -121,7 +123,7 @@ impl Reader<'_> {
         &mut self,
         written: &Written,
         index_of_port: usize,
-        rate: Rate,
+        (rate, drift): (Rate, Drift),
         shift: Duration,
         passing: &[&NamedFlow],
     ) -> Discipline {
@@ -137,7 +139,7 @@ impl Reader<'_> {
                     let frames: Vec<(Frame, Duration)> = flows
                         .map(|flow| (flow.flow.frame, flow.flow.interval))
                         .collect();
-                    self.shaped(shaper, &class.name, rate, &frames, &mut reserved)
+                    self.shaped(shaper, &class.name, (rate, drift), &frames, &mut reserved)
                 }
             };
             classes.push(TrafficClass {
@@ -176,7 +178,7 @@ impl Reader<'_> {
         &mut self,
         shaper: &Shaper,
         class: &str,
-        rate: Rate,
+        (rate, drift): (Rate, Drift),
         frames: &[(Frame, Duration)],
         reserved: &mut Reserved,
     ) -> Queue {
@@ -199,11 +201,15 @@ impl Reader<'_> {
         let left = u128::from(rate.0).saturating_sub(reserved.slopes);
         let hi_credit = shaper
             .hi_credit
-            .unwrap_or_else(|| Credit(portion(waits, idle_slope.0, left)));
+            .unwrap_or_else(|| Credit(portion(waits, by_fast_clock(idle_slope.0, drift), left)));
         let lo_credit = shaper
             .lo_credit
             .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
-        reserved.slopes += u128::from(idle_slope.0);
+        // Bits per second that the class may send: idleSlope, unless sendSlope is another one.
+        let both = u128::from(idle_slope.0) + u128::from(send_slope.0);
+        let sends = (u128::from(idle_slope.0) * u128::from(rate.0)).div_ceil(both.max(1));
+        let sends = u64::try_from(sends).unwrap_or(u64::MAX);
+        reserved.slopes += u128::from(by_fast_clock(sends, drift));
         reserved.classes += 1;
         reserved.longest += longest;
         self.check_slope(idle_slope, rate, shaper, class);
@@ -304,6 +310,13 @@ fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
         (bits * part).div_ceil(u128::from(interval.0.max(1)) * one)
     });
     Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
+}
+
+/// Slope of a node whose clock is fast; one that is slow changes nothing.
+fn by_fast_clock(slope: u64, drift: Drift) -> u64 {
+    let billion = 1_000_000_000;
+    let speed = billion + u128::from(drift.0.max(0).unsigned_abs());
+    u64::try_from((u128::from(slope) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
 }
 
 /// `bytes · slope / rate`, rounded up.

@@ -3,31 +3,36 @@
 use super::{Drops, Fifo, Gates, Next, Packet, quotient};
 use crate::{LineRate, Time};
 
-/// A queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
-/// credit is negative, falls with sendSlope while one is sent, and is 0 at most when nothing waits. Frames count as long as they are on the wire.
+/// Queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
+/// credit is negative, falls with sendSlope while one is sent, and is at most 0 while no frame waits. Frames count as long as they are on the wire.
 /// While its gate is closed, if there is one, it does not rise.
+///
+/// Whoever asks for frames asks while the link is free: by a clock that is slow, the last frame may seem to be on the link still.
 #[derive(Debug)]
 pub struct CbsIeee {
     queue: Fifo,
     idle_slope: i128,
+    /// A positive number.
+    send_slope: i128,
     rate: LineRate,
     /// Bits divided by 10¹²: idleSlope in bit/s times picoseconds.
     credit: i128,
-    /// The time of the credit; in the future while a frame is sent.
+    /// The time of the credit: in the future while a frame is sent, and before all times until the first frame comes.
     time: Time,
-    /// What it is behind, and as which class.
+    /// The gates before it, and its class.
     gate: Option<(Gates, u8)>,
 }
 
 impl CbsIeee {
-    /// A shaper with idleSlope in bit/s at a link of this rate; sendSlope is the difference.
-    pub fn new(queue: Fifo, idle_slope: u64, rate: LineRate) -> Self {
+    /// A shaper with idleSlope, and sendSlope as a positive number, in bit/s at a link of this rate.
+    pub fn new(queue: Fifo, idle_slope: u64, send_slope: u64, rate: LineRate) -> Self {
         Self {
             queue,
             idle_slope: idle_slope.max(1).into(),
+            send_slope: send_slope.into(),
             rate,
             credit: 0,
-            time: Time::ZERO,
+            time: Time::MIN,
             gate: None,
         }
     }
@@ -60,9 +65,6 @@ impl CbsIeee {
         if self.queue.is_empty() {
             return Next::Empty;
         }
-        if now < self.time {
-            return Next::At(self.time);
-        }
         self.advance(now);
         if self.credit >= 0 {
             return self.queue.peek().map_or(Next::Empty, |it| Next::Now(*it));
@@ -70,8 +72,8 @@ impl CbsIeee {
         let bits = -self.credit + self.idle_slope - 1;
         let wait = Time::picoseconds(quotient(bits, self.idle_slope));
         Next::At(match &self.gate {
-            None => now + wait,
-            Some((gates, class)) => gates.when_open_for(*class, now, wait),
+            None => self.time + wait,
+            Some((gates, class)) => gates.when_open_for(*class, self.time, wait),
         })
     }
 
@@ -79,9 +81,8 @@ impl CbsIeee {
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         let packet = self.queue.dequeue()?;
         let duration = self.rate.duration(packet.wire);
-        let send_slope = self.idle_slope - i128::from(self.rate.bits_per_second());
-        self.credit += send_slope * i128::from(duration.as_picoseconds());
-        self.time = now + duration;
+        self.credit -= self.send_slope * i128::from(duration.as_picoseconds());
+        self.time = self.time.max(now) + duration;
         Some(packet)
     }
 
@@ -89,15 +90,16 @@ impl CbsIeee {
         if now < self.time {
             return;
         }
-        let gained = self.idle_slope * i128::from(self.open_time(self.time, now).as_picoseconds());
-        self.time = now;
-        if !self.queue.is_empty() {
-            self.credit += gained;
-        } else if self.credit < 0 {
-            self.credit = (self.credit + gained).min(0);
-        } else {
+        if self.queue.is_empty() && self.credit >= 0 {
             self.credit = 0;
+        } else {
+            let open = self.open_time(self.time, now).as_picoseconds();
+            self.credit += self.idle_slope * i128::from(open);
+            if self.queue.is_empty() {
+                self.credit = self.credit.min(0);
+            }
         }
+        self.time = now;
     }
 }
 
@@ -113,7 +115,7 @@ mod tests {
     fn shaper() -> (CbsIeee, Drops) {
         let rate = LineRate::new(1_000_000_000);
         (
-            CbsIeee::new(Fifo::new(Limit::Frames(10)), 100_000_000, rate),
+            CbsIeee::new(Fifo::new(Limit::Frames(10)), 100_000_000, 900_000_000, rate),
             Drops::new(),
         )
     }
@@ -130,12 +132,48 @@ mod tests {
         }
         assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1226)));
         assert_eq!(shaper.take(us(5)), Some(packet(0, 1226)));
-        assert_eq!(shaper.next(us(6)), Next::At(us(15)));
         // Sending cost 9000 bits, which 90 µs give back.
+        assert_eq!(shaper.next(us(6)), Next::At(us(105)));
         assert_eq!(shaper.next(us(15)), Next::At(us(105)));
         assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1226)));
         assert_eq!(shaper.take(us(105)), Some(packet(1, 1226)));
         assert_eq!(shaper.next(us(115)), Next::At(us(205)));
+    }
+
+    #[test]
+    fn nothing_waits_for_time_0_of_the_clock() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1226), us(-10_000), &mut drops);
+        assert_eq!(shaper.next(us(-10_000)), Next::Now(packet(0, 1226)));
+    }
+
+    #[test]
+    fn a_greater_send_slope_costs_more() {
+        let rate = LineRate::new(1_000_000_000);
+        let queue = Fifo::new(Limit::Frames(10));
+        let mut shaper = CbsIeee::new(queue, 100_000_000, 1_800_000_000, rate);
+        let mut drops = Drops::new();
+        for number in 0..2 {
+            shaper.enqueue(packet(number, 1226), us(5), &mut drops);
+        }
+        let _ = shaper.take(us(5));
+        // Twice 9000 bits.
+        assert_eq!(shaper.next(us(15)), Next::At(us(195)));
+    }
+
+    #[test]
+    fn a_link_that_is_free_sends_although_the_clock_is_slow() {
+        let (mut shaper, mut drops) = shaper();
+        for number in 0..3 {
+            shaper.enqueue(packet(number, 1226), us(0), &mut drops);
+        }
+        // 10 000 bits gained, 9000 spent: the next frame may be sent once the link is free, by this clock 1 µs early.
+        let _ = shaper.next(us(100));
+        let _ = shaper.take(us(100));
+        assert_eq!(shaper.next(us(109)), Next::Now(packet(1, 1226)));
+        let _ = shaper.take(us(109));
+        // Both frames together cost 18 000 bits: at 120 µs, 8000 are missing.
+        assert_eq!(shaper.next(us(119)), Next::At(us(200)));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct CbsLinux {
     /// The port's speed in bytes per second.
     port_rate: i64,
     credit: i64,
-    /// Nanoseconds.
+    /// Nanoseconds. The credit is 0 until the first packet sets this.
     last: i64,
 }
 
@@ -51,7 +51,7 @@ impl CbsLinux {
             lo_credit: parameters.lo_credit.0,
             port_rate: bytes(port_rate.bits_per_second()).max(1),
             credit: 0,
-            last: 0,
+            last: i64::MIN,
         }
     }
 
@@ -142,6 +142,13 @@ mod tests {
 
     const fn us(microseconds: i64) -> Time {
         Time::microseconds(microseconds)
+    }
+
+    #[test]
+    fn nothing_waits_for_time_0_of_the_clock() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1250), us(-10_000), &mut drops);
+        assert_eq!(shaper.next(us(-10_000)), Next::Now(packet(0, 1250)));
     }
 
     #[test]

@@ -70,6 +70,12 @@ impl Classes {
         self.classes.len()
     }
 
+    /// Whether each class is asked for its packets by itself. Below MQPRIO each class has a qdisc and a watchdog of its own, which run when a packet comes to
+    /// that class, when the driver has room for it, or when its time has come. TAPRIO in software is one qdisc with all classes.
+    pub fn are_apart(&self) -> bool {
+        self.gates.is_none()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
@@ -236,6 +242,7 @@ mod tests {
         let cbs = Queue::CbsIeee(CbsIeee::new(
             Fifo::new(Limit::Frames(10)),
             100_000_000,
+            900_000_000,
             rate(),
         ));
         let mut classes = Classes::new(vec![cbs, fifo()], [0; 16], rate(), Lengths::Wire);

@@ -35,7 +35,7 @@ impl Etf {
             limit,
             delta,
             mode,
-            last: Time::picoseconds(i64::MIN),
+            last: Time::MIN,
         }
     }
 

@@ -162,7 +162,15 @@ impl Discipline {
         }
     }
 
-    /// Which class packets of this priority are in.
+    /// Whether each class is asked for its packets by itself.
+    pub fn has_classes_apart(&self) -> bool {
+        match self {
+            Self::FqCodel(_) => false,
+            Self::Classes(classes) => classes.are_apart(),
+        }
+    }
+
+    /// The class of packets of this priority.
     pub fn class_of(&self, priority: u8) -> u8 {
         match self {
             Self::FqCodel(_) => 0,

@@ -17,7 +17,7 @@ impl TxTimeAssist {
     pub fn new(delay: Time, entries: usize) -> Self {
         Self {
             delay,
-            next: vec![Time::picoseconds(i64::MIN); entries],
+            next: vec![Time::MIN; entries],
         }
     }
 
