@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
-use crate::subscriptions::{Subscription, Subscriptions};
+use crate::subscriptions::{Engine, Now, Subscriptions};
 
 /// Gives the Methods their code.
 pub(crate) fn bind(
@@ -14,18 +14,14 @@ pub(crate) fn bind(
     subscriptions: &Arc<Subscriptions>,
 ) -> Result<(), AddressSpaceError> {
     let mut edit = space.edit();
-    let mut set = |id: u32, run: fn(&Subscription) -> Vec<Variant>| {
+    let mut set = |id: u32, run: Method| {
         let subscriptions = Arc::clone(subscriptions);
         let method = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
             let [Variant::UInt32(subscription)] = *inputs else {
                 return Err(CallError::from(StatusCode::BadInvalidArgument));
             };
-            let outputs = subscriptions.with(|engine| {
-                let subscription =
-                    engine.subscription_of_caller(&caller.session_id, subscription)?;
-                Ok::<_, StatusCode>(run(subscription))
-            });
-            Ok(outputs?)
+            let run = |engine: &mut Engine| run(engine, &caller.session_id, subscription);
+            Ok(subscriptions.with(run)?)
         };
         edit.set_method(&NodeId::from(id), MethodHandler::local(method))
     };
@@ -33,17 +29,29 @@ pub(crate) fn bind(
     set(ids::SERVER_RESEND_DATA, resend_data)
 }
 
+/// A Method about a Subscription of the Session that calls it.
+type Method = fn(&mut Engine, &NodeId, u32) -> Result<Vec<Variant>, StatusCode>;
+
 /// GetMonitoredItems: serverHandles and clientHandles, in the same order.
-fn get_monitored_items(subscription: &Subscription) -> Vec<Variant> {
-    let items = subscription.items();
-    let mut handles: Vec<(u32, u32)> = items.map(|item| (item.id, item.client_handle())).collect();
-    handles.sort_unstable();
-    let (server, client): (Vec<u32>, Vec<u32>) = handles.into_iter().unzip();
-    vec![server.into(), client.into()]
+fn get_monitored_items(
+    engine: &mut Engine,
+    session: &NodeId,
+    subscription: u32,
+) -> Result<Vec<Variant>, StatusCode> {
+    let items = engine
+        .subscription_of_caller(session, subscription)?
+        .items();
+    let handles = items.map(|item| (item.id, item.client_handle()));
+    let (server, client): (Vec<u32>, Vec<u32>) = handles.unzip();
+    Ok(vec![server.into(), client.into()])
 }
 
-/// ResendData: what the items that report have sampled last is published with the next publishing interval, even if it was before.
-fn resend_data(subscription: &Subscription) -> Vec<Variant> {
-    subscription.send_initial_values();
-    Vec::new()
+/// ResendData: items that report publish what they have sampled last with the next publishing interval, even if they did before.
+fn resend_data(
+    engine: &mut Engine,
+    session: &NodeId,
+    subscription: u32,
+) -> Result<Vec<Variant>, StatusCode> {
+    engine.resend_data(session, subscription, Now::get())?;
+    Ok(Vec::new())
 }

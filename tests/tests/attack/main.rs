@@ -155,6 +155,8 @@ attacks! {
     reads_of_many_structures: Read on Registry / 10;
     monitored_items_each_millisecond: MonitoredItems on Registry / 10;
     monitored_items_left_behind: AbandonedItems on Registry / 10;
+    monitored_items_deleted_with_their_subscription: DeletedItems on Registry / 10;
+    monitored_items_deleted_with_their_session: ClosedItems on Registry / 10;
     nodes_added_and_deleted: AddNodes on Registry / 20;
     nodes_added_and_deleted_over_shared_memory: AddNodesShm on Registry / 20;
     answers_that_nobody_reads: Unread on Registry / 10;

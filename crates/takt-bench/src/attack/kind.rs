@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::{Lost, Way};
 use super::target::Attacker;
-use super::{connections, messages, nodes, shared_memory, walking};
+use super::{connections, items, messages, nodes, shared_memory, walking};
 
 macro_rules! attacks {
     ($($attack:ident $name:literal $description:literal;)*) => {
@@ -49,6 +49,8 @@ attacks! {
     Read "read" "Read of 10 000 structures, 8 pipelined";
     MonitoredItems "monitored-items" "100 000 MonitoredItems, sampled each millisecond";
     AbandonedItems "abandoned-items" "the same, then the connection is closed";
+    DeletedItems "deleted-items" "100 000 MonitoredItems, deleted with their Subscription, again and again";
+    ClosedItems "closed-items" "the same, deleted with their Session";
     AddNodes "add-nodes" "100 000 nodes added below a Provider and deleted with it, over TCP";
     AddNodesShm "add-nodes-shm" "the same over shared memory";
     Names "names" "4092 registrations under names of their own, over TCP";
@@ -118,8 +120,10 @@ impl Attack {
             Self::BrowseShm => walking::browse(attacker, Way::SharedMemory),
             Self::BrowseNext => walking::browse_next(attacker, Way::Tcp),
             Self::Read => walking::read(attacker, Way::Tcp),
-            Self::MonitoredItems => walking::monitor(attacker, false),
-            Self::AbandonedItems => walking::monitor(attacker, true),
+            Self::MonitoredItems => items::keep(attacker),
+            Self::AbandonedItems => items::abandon(attacker),
+            Self::DeletedItems => items::delete(attacker),
+            Self::ClosedItems => items::close(attacker),
             Self::AddNodes => nodes::add_and_delete(attacker, Way::Tcp),
             Self::AddNodesShm => nodes::add_and_delete(attacker, Way::SharedMemory),
             Self::Names => nodes::names(attacker, Way::Tcp),

@@ -7,6 +7,7 @@
 
 mod channel;
 mod connections;
+mod items;
 mod kind;
 mod messages;
 mod nodes;

@@ -1,7 +1,5 @@
 //! Requests that make the server walk its address space: short to send, long to answer.
 
-use std::time::Duration;
-
 use takt_ua::enumerations::{BrowseDirection, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, NodeId, QualifiedName, ids};
@@ -50,7 +48,12 @@ fn path(pairs: usize) -> Vec<RelativePathElement> {
     pair.into_iter().cycle().take(length).collect()
 }
 
-fn browse_request(header: RequestHeader, node: u32, times: usize, at_most: u32) -> Vec<u8> {
+pub(super) fn browse_request(
+    header: RequestHeader,
+    node: u32,
+    times: usize,
+    at_most: u32,
+) -> Vec<u8> {
     let description = BrowseDescription {
         node_id: NodeId::numeric(0, node),
         browse_direction: BrowseDirection::Inverse,
@@ -145,58 +148,4 @@ pub(super) fn read(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
         ..ReadRequest::default()
     };
     session.repeat(attacker, &subject::message(&request), 8)
-}
-
-/// CreateMonitoredItems: 100 000 of them, sampled each millisecond. They are held, or left behind with their Session.
-pub(super) fn monitor(attacker: &mut Attacker<'_>, abandon: bool) -> Result<(), Lost> {
-    let mut session = Session::open(attacker, Way::Tcp)?;
-    let create = CreateSubscriptionRequest {
-        request_header: session.header(),
-        requested_publishing_interval: 100.0,
-        requested_lifetime_count: 30,
-        requested_max_keep_alive_count: 10,
-        publishing_enabled: true,
-        ..CreateSubscriptionRequest::default()
-    };
-    let created: CreateSubscriptionResponse = session.channel.call(attacker, &create)?;
-    let item = |handle: usize| MonitoredItemCreateRequest {
-        item_to_monitor: ReadValueId {
-            node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS_CURRENT_TIME),
-            attribute_id: 13,
-            ..ReadValueId::default()
-        },
-        monitoring_mode: takt_ua::enumerations::MonitoringMode::Reporting,
-        requested_parameters: MonitoringParameters {
-            client_handle: u32::try_from(handle).unwrap_or_default(),
-            sampling_interval: 1.0,
-            queue_size: 10,
-            discard_oldest: true,
-            ..MonitoringParameters::default()
-        },
-    };
-    let request = CreateMonitoredItemsRequest {
-        request_header: session.header(),
-        subscription_id: created.subscription_id,
-        timestamps_to_return: TimestampsToReturn::Both,
-        items_to_create: (0..attacker.count(10_000)).map(item).collect(),
-    };
-    let message = subject::message(&request);
-    for _ in 0..10 {
-        session.channel.push(attacker, &message)?;
-        session.channel.receive(attacker, PATIENCE)?;
-    }
-    if abandon {
-        // Without CloseSession.
-        drop(session);
-        attacker.hold();
-        return Ok(());
-    }
-    while attacker.goes_on() {
-        // The Session stays in use; nobody asks for the values.
-        let message = browse_request(session.header(), ids::SERVER, 1, 1);
-        session.channel.push(attacker, &message)?;
-        session.channel.receive(attacker, PATIENCE)?;
-        attacker.wait(Duration::from_millis(200));
-    }
-    Ok(())
 }

@@ -19,7 +19,7 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::load::Allotment;
 use crate::subscriptions::sampler::Sampler;
-use crate::subscriptions::{Engine, Now, Subscription};
+use crate::subscriptions::{Engine, Now, Removed, Subscription};
 
 /// Handles a ModifyMonitoredItems request.
 pub(crate) fn modify(
@@ -103,19 +103,23 @@ trait Change: Send + 'static {
     /// Bytes of a result.
     const RESULT_SIZE: usize;
 
-    /// What comes before the first of so many items.
+    /// Prepares the change of so many items.
     fn begin(&mut self, _: &Engine, _: &Session, _count: usize) {}
 
     /// The id of the item.
     fn id(item: &Self::Item) -> u32;
 
-    fn change(
-        &mut self,
-        server: &Server,
-        subscription: &mut Subscription,
-        item: &Self::Item,
-        sampler: &mut Sampler<'_>,
-    ) -> Self::Result;
+    /// Changes one item.
+    fn change(&mut self, changing: &mut Changing<'_>, item: &Self::Item) -> Self::Result;
+}
+
+/// A Subscription whose items are being changed.
+struct Changing<'c> {
+    server: &'c Server,
+    subscription: &'c mut Subscription,
+    sampler: Sampler<'c>,
+    /// Where samples go that the items discard.
+    removed: &'c mut Removed,
 }
 
 /// Changes of items of one Subscription.
@@ -147,24 +151,26 @@ impl<C: Change> Operations for Changes<C> {
         let server = turn.request.server;
         let now = Now::get();
         server.subscriptions.with(|engine| {
-            let subscription = engine.subscription(&turn.session.id, self.subscription_id)?;
+            let (subscription, removed) =
+                engine.subscription_to_change(&turn.session.id, self.subscription_id)?;
             subscription.machine.reset_lifetime();
-            let mut sampler = Sampler::new(server.sources(), now.date_time);
-            let mut changed = Vec::new();
+            let mut changing = Changing {
+                server,
+                subscription,
+                sampler: Sampler::new(server.sources(), now.date_time),
+                removed,
+            };
             let mut change = || {
                 while let Some(item) = items.next(turn)? {
                     turn.work.spend(ITEM);
-                    let result = self
-                        .change
-                        .change(server, subscription, &item, &mut sampler);
-                    changed.push(C::id(&item));
+                    let result = self.change.change(&mut changing, &item);
+                    changing.subscription.schedule(C::id(&item), now.instant);
                     result.encode(turn.response)?;
                 }
                 Ok(())
             };
             let result = change();
-            sampler.finish();
-            subscription.settle(&changed, now.instant);
+            changing.sampler.finish();
             result
         })
     }
@@ -176,7 +182,7 @@ impl<C: Change> Operations for Changes<C> {
 
 struct Modify {
     timestamps: TimestampsToReturn,
-    /// What the items may take of the sampling budget: decided for all of them at once.
+    /// The part of the sampling budget for the items: decided for all of them at once.
     allotment: Option<Allotment>,
 }
 
@@ -197,13 +203,11 @@ impl Change for Modify {
 
     fn change(
         &mut self,
-        server: &Server,
-        subscription: &mut Subscription,
+        changing: &mut Changing<'_>,
         item: &MonitoredItemModifyRequest,
-        _: &mut Sampler<'_>,
     ) -> MonitoredItemModifyResult {
         let modified = match &mut self.allotment {
-            Some(allotment) => modify_item(server, subscription, allotment, item, self.timestamps),
+            Some(allotment) => modify_item(changing, allotment, item, self.timestamps),
             None => Err(StatusCode::BadInternalError),
         };
         modified.unwrap_or_else(|status_code| MonitoredItemModifyResult {
@@ -214,12 +218,12 @@ impl Change for Modify {
 }
 
 fn modify_item(
-    server: &Server,
-    subscription: &Subscription,
+    changing: &mut Changing<'_>,
     allotment: &mut Allotment,
     modify: &MonitoredItemModifyRequest,
     timestamps: TimestampsToReturn,
 ) -> Result<MonitoredItemModifyResult, StatusCode> {
+    let (server, subscription) = (changing.server, &*changing.subscription);
     let item = subscription.item(modify.monitored_item_id)?;
     let (watched, requested) = (&item.item_to_monitor, &modify.requested_parameters);
     let view = server.space.view();
@@ -239,7 +243,7 @@ fn modify_item(
         revised_queue_size: parameters.queue_size,
         ..MonitoredItemModifyResult::default()
     };
-    item.modify(parameters);
+    changing.removed.discard(item.modify(parameters));
     Ok(result)
 }
 
@@ -255,19 +259,13 @@ impl Change for SetMode {
         *item
     }
 
-    fn change(
-        &mut self,
-        _: &Server,
-        subscription: &mut Subscription,
-        id: &u32,
-        sampler: &mut Sampler<'_>,
-    ) -> StatusCode {
-        match subscription.item(*id) {
+    fn change(&mut self, changing: &mut Changing<'_>, id: &u32) -> StatusCode {
+        match changing.subscription.item(*id) {
             Ok(item) => {
                 let begins = !item.is_sampled();
-                item.set_mode(self.0);
+                changing.removed.discard(item.set_mode(self.0));
                 if begins && self.0 != MonitoringMode::Disabled {
-                    sampler.sample(item);
+                    changing.sampler.sample(item);
                 }
                 StatusCode::Good
             }
@@ -288,13 +286,8 @@ impl Change for Delete {
         *item
     }
 
-    fn change(
-        &mut self,
-        _: &Server,
-        subscription: &mut Subscription,
-        id: &u32,
-        _: &mut Sampler<'_>,
-    ) -> StatusCode {
-        status_of(subscription.remove(*id))
+    fn change(&mut self, changing: &mut Changing<'_>, id: &u32) -> StatusCode {
+        let removed = changing.subscription.remove(*id);
+        status_of(removed.map(|samples| changing.removed.discard(samples)))
     }
 }

@@ -205,8 +205,6 @@ fn dispatch_other(
             subscriptions::set_publishing_mode
         }
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
-        ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
-        ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
     let (_, session) = session_of(request, connection)?;
@@ -248,6 +246,8 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         }
         ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => item_changes::delete,
         ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => triggering::handle,
+        ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
+        ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,
         _ => return None,
     })
 }

@@ -13,6 +13,7 @@ use takt_ua::structures::{
 use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, UaString};
 
 use super::request::{Handled, Request, decode, encode};
+use super::subscriptions::in_slice;
 use crate::connection::Connection;
 use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
 use crate::fault::Fault;
@@ -194,8 +195,9 @@ pub(crate) fn close(
     }
     sessions.close(&session);
     let delete = close.delete_subscriptions;
-    let subscriptions = &request.server.subscriptions;
-    subscriptions.with(|engine| engine.session_closed(&session.id, delete));
+    in_slice(request, connection, |engine| {
+        engine.session_closed(&session.id, delete);
+    });
     tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
     // The channel may have another one.

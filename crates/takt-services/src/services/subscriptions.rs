@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_ua::StatusCode;
-use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::ids;
 use takt_ua::structures::{
-    CreateSubscriptionRequest, CreateSubscriptionResponse, DeleteSubscriptionsRequest,
-    DeleteSubscriptionsResponse, ModifySubscriptionRequest, ModifySubscriptionResponse,
-    PublishRequest, RepublishRequest, SetPublishingModeRequest, SetPublishingModeResponse,
-    TransferResult, TransferSubscriptionsRequest, TransferSubscriptionsResponse,
+    CreateSubscriptionRequest, CreateSubscriptionResponse, DeleteSubscriptionsResponse,
+    ModifySubscriptionRequest, ModifySubscriptionResponse, PublishRequest, RepublishRequest,
+    SetPublishingModeRequest, SetPublishingModeResponse, TransferResult,
+    TransferSubscriptionsResponse,
 };
 
 use super::request::{Handled, Request, check_count, decode, encode};
@@ -18,7 +18,7 @@ use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::pending::Pending;
 use crate::session::Session;
-use crate::subscriptions::{self, Now, Revised};
+use crate::subscriptions::{self, Engine, Now, Revised};
 
 /// Handles a CreateSubscription request.
 pub(crate) fn create(
@@ -130,18 +130,42 @@ pub(crate) fn set_publishing_mode(
     )
 }
 
+/// Works with the engine for one slice. The engine goes on by itself with what is left.
+pub(super) fn in_slice<R>(
+    request: &Request<'_>,
+    connection: &Connection,
+    work: impl FnOnce(&mut Engine) -> R,
+) -> R {
+    let server = request.server;
+    let slice = server.tasks.inline_slice(connection.channel, usize::MAX);
+    server.subscriptions.with(|engine| {
+        engine.begin_slice(slice.left());
+        let result = work(engine);
+        engine.give_back();
+        server.tasks.note_units(engine.spent());
+        result
+    })
+}
+
+/// The SubscriptionIds of a request, no more than there may be Subscriptions.
+fn subscription_ids(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Vec<u32>, Fault> {
+    let ids = Vec::<u32>::decode(body)?;
+    let limits = &request.server.limits.subscriptions;
+    check_count(ids.len(), limits.max_subscriptions)?;
+    Ok(ids)
+}
+
 /// Handles a DeleteSubscriptions request.
 pub(crate) fn delete(
     request: &Request<'_>,
+    connection: &Connection,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let delete: DeleteSubscriptionsRequest = decode(structure)?;
-    let limits = &request.server.limits.subscriptions;
-    check_count(delete.subscription_ids.len(), limits.max_subscriptions)?;
-    let results = request.server.subscriptions.with(|engine| {
-        let ids = delete.subscription_ids.iter();
+    let ids = subscription_ids(request, &mut body)?;
+    let results = in_slice(request, connection, |engine| {
+        let ids = ids.iter();
         ids.map(|id| status_of(engine.delete(&session.id, *id)))
             .collect()
     });
@@ -158,32 +182,30 @@ pub(crate) fn delete(
 /// Handles a TransferSubscriptions request.
 pub(crate) fn transfer(
     request: &Request<'_>,
+    connection: &Connection,
     session: &Arc<Session>,
-    structure: Decoder<'_>,
+    mut body: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    let transfer: TransferSubscriptionsRequest = decode(structure)?;
-    let limits = &request.server.limits.subscriptions;
-    check_count(transfer.subscription_ids.len(), limits.max_subscriptions)?;
+    let ids = subscription_ids(request, &mut body)?;
+    let send_initial_values = body.bool()?;
     let caller = session.caller.load_full();
-    let initial = transfer.send_initial_values;
-    let results = request.server.subscriptions.with(|engine| {
-        let mut results = Vec::with_capacity(transfer.subscription_ids.len());
-        for id in &transfer.subscription_ids {
-            results.push(
-                match engine.transfer(&session.id, &caller, *id, initial, Now::get()) {
-                    Ok(available_sequence_numbers) => TransferResult {
-                        status_code: StatusCode::Good,
-                        available_sequence_numbers,
-                    },
-                    Err(status_code) => TransferResult {
-                        status_code,
-                        ..TransferResult::default()
-                    },
+    let results = in_slice(request, connection, |engine| {
+        let transfer = |id: &u32| {
+            let now = Now::get();
+            let available = engine.transfer(&session.id, &caller, *id, send_initial_values, now);
+            match available {
+                Ok(available_sequence_numbers) => TransferResult {
+                    status_code: StatusCode::Good,
+                    available_sequence_numbers,
                 },
-            );
-        }
-        results
+                Err(status_code) => TransferResult {
+                    status_code,
+                    ..TransferResult::default()
+                },
+            }
+        };
+        ids.iter().map(transfer).collect()
     });
     encode(
         &TransferSubscriptionsResponse {
@@ -219,6 +241,7 @@ pub(crate) fn publish(
         memory,
     )?;
     let now = Now::get();
+    let tasks = &request.server.tasks;
     request.server.subscriptions.with(|engine| {
         if !engine.has_subscriptions(&session.id) {
             return Err(Fault(StatusCode::BadNoSubscription));
@@ -235,6 +258,7 @@ pub(crate) fn publish(
             deadline,
         };
         engine.publish(&session.id, request, now);
+        tasks.note_units(engine.spent());
         Ok(Outcome::Deferred)
     })
 }

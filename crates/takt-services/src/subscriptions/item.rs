@@ -1,7 +1,6 @@
-//! A MonitoredItem (OPC 10000-4, 5.13.1): what is watched, what counts as a change, and what waits to be published.
+//! A MonitoredItem (OPC 10000-4, 5.13.1): its parameters, its queue, and its last sample.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -15,11 +14,12 @@ use takt_ua::{DateTime, NumericRange, StatusCode};
 
 use super::filter::Filter;
 use super::load::Load;
-use super::queue::Queue;
+use super::message::Room;
+use super::queue::{Discarded, Queue};
+use super::ready::{Place, Ready};
 use super::sample::Sample;
-use super::subscription::Room;
 
-/// What a client may change about a MonitoredItem, revised and checked.
+/// The parameters of a MonitoredItem that a client may change, revised and checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
     pub(crate) client_handle: u32,
@@ -30,12 +30,12 @@ pub(crate) struct Parameters {
     pub(crate) timestamps: TimestampsToReturn,
 }
 
-/// How often an item is sampled.
+/// The sampling of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sampling {
     /// RevisedSamplingInterval; zero: by exception.
     pub(crate) interval: Duration,
-    /// How often the item is looked at. What reports by exception may get another source: that is looked after.
+    /// The time between two looks at the item. One that reports by exception is looked at in case its source is replaced.
     pub(crate) period: Duration,
     /// Its part of the sampling budget.
     pub(crate) load: Load,
@@ -61,8 +61,8 @@ struct State {
     fixed: usize,
     /// What was queued last, for the filter.
     last: Option<Sample>,
-    /// The item is in `ready`.
-    is_listed: bool,
+    /// Where the item is in `ready`.
+    listed: Option<Place>,
     /// The item only samples, and another one has triggered it.
     is_triggered: bool,
     is_deleted: bool,
@@ -71,7 +71,7 @@ struct State {
     seen: Seen,
 }
 
-/// What was sampled last: who finds the same again need not look at the value.
+/// The source and generation of the last sample: where both are the same, the value is not read again.
 #[derive(Clone, Default)]
 pub(crate) enum Seen {
     #[default]
@@ -115,7 +115,7 @@ impl MonitoredItem {
                 parameters,
                 mode,
                 last: None,
-                is_listed: false,
+                listed: None,
                 is_triggered: false,
                 is_deleted: false,
                 links: Vec::new(),
@@ -162,11 +162,19 @@ impl MonitoredItem {
         }
     }
 
-    /// Puts the item where the Subscription will find it.
+    /// Puts the item where the Subscription will find it, if it has something to publish.
     fn list(self: &Arc<Self>, state: &mut State) {
-        if state.reports() && !state.is_listed && !state.queue.is_empty() {
-            state.is_listed = true;
-            self.ready.push_back(Arc::clone(self));
+        if state.listed.is_none() && state.has_notifications() {
+            state.listed = Some(self.ready.push_back(Arc::clone(self)));
+        }
+    }
+
+    /// Takes the item away from where the Subscription finds it, if it has nothing to publish any more.
+    fn unlist(&self, state: &mut State) {
+        if !state.has_notifications()
+            && let Some(place) = state.listed.take()
+        {
+            self.ready.remove(self, place);
         }
     }
 
@@ -203,11 +211,11 @@ impl MonitoredItem {
             queue.pop();
             count += 1;
         }
+        state.listed = None;
         if state.queue.is_empty() {
-            state.is_listed = false;
             state.is_triggered = false;
         } else {
-            self.ready.push_front(Arc::clone(self));
+            state.listed = Some(self.ready.push_front(Arc::clone(self)));
         }
         count
     }
@@ -231,11 +239,13 @@ impl MonitoredItem {
         self.state().parameters.sampling
     }
 
-    /// SetMonitoringMode (OPC 10000-4, 5.13.4). Who was disabled begins anew; who becomes it forgets its queue.
-    pub(crate) fn set_mode(self: &Arc<Self>, mode: MonitoringMode) {
+    /// SetMonitoringMode (OPC 10000-4, 5.13.4). An item that becomes disabled loses its queue, and begins anew when it is
+    /// enabled. Returns samples that are still to be freed.
+    pub(crate) fn set_mode(self: &Arc<Self>, mode: MonitoringMode) -> Option<Discarded> {
         let mut state = self.state();
+        let mut discarded = None;
         if mode == MonitoringMode::Disabled {
-            state.queue.clear();
+            discarded = state.queue.clear();
             state.last = None;
             state.count_memory(0);
             state.seen = Seen::Nothing;
@@ -243,18 +253,20 @@ impl MonitoredItem {
         state.mode = mode;
         state.is_triggered = false;
         self.list(&mut state);
+        self.unlist(&mut state);
+        discarded
     }
 
-    /// ModifyMonitoredItems (OPC 10000-4, 5.13.3).
-    pub(crate) fn modify(&self, parameters: Parameters) {
+    /// ModifyMonitoredItems (OPC 10000-4, 5.13.3). Returns samples that are still to be freed.
+    pub(crate) fn modify(&self, parameters: Parameters) -> Option<Discarded> {
         let mut state = self.state();
-        state
-            .queue
-            .resize(parameters.queue_size, parameters.discard_oldest);
+        let (size, discard_oldest) = (parameters.queue_size, parameters.discard_oldest);
+        let discarded = state.queue.resize(size, discard_oldest);
         if state.parameters.sampling.interval != parameters.sampling.interval {
             state.seen = Seen::Nothing;
         }
         state.parameters = parameters;
+        discarded
     }
 
     /// What the client chose to know the item by.
@@ -274,14 +286,16 @@ impl MonitoredItem {
         }
     }
 
-    /// The item is deleted: nothing is sampled or published any more.
-    pub(crate) fn delete(&self) {
+    /// The item is deleted: nothing is sampled or published any more. Returns samples that are still to be freed.
+    pub(crate) fn delete(&self) -> Option<Discarded> {
         let mut state = self.state();
         state.is_deleted = true;
         state.last = None;
         state.links = Vec::new();
-        state.queue.close();
         state.seen = Seen::Nothing;
+        let discarded = state.queue.close();
+        self.unlist(&mut state);
+        discarded
     }
 
     /// SetTriggering (OPC 10000-4, 5.13.5): links to another item.
@@ -324,6 +338,10 @@ impl State {
     /// Whether what is queued is to be published.
     fn reports(&self) -> bool {
         self.mode == MonitoringMode::Reporting || self.is_triggered
+    }
+
+    fn has_notifications(&self) -> bool {
+        self.reports() && !self.queue.is_empty()
     }
 
     fn is_sampled(&self) -> bool {
@@ -372,67 +390,5 @@ impl ChangeObserver for MonitoredItem {
         };
         self.offer(sample.part(self.range.as_ref()));
         true
-    }
-}
-
-/// The items of one Subscription that have something to publish, in the order in which they got it.
-#[derive(Default)]
-pub(crate) struct Ready {
-    items: Mutex<VecDeque<Arc<MonitoredItem>>>,
-    /// Whether there are any, at hand without the lock.
-    is_any: AtomicBool,
-}
-
-impl Ready {
-    fn items(&self) -> MutexGuard<'_, VecDeque<Arc<MonitoredItem>>> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn push_back(&self, item: Arc<MonitoredItem>) {
-        self.items().push_back(item);
-        self.is_any.store(true, Ordering::Release);
-    }
-
-    fn push_front(&self, item: Arc<MonitoredItem>) {
-        self.items().push_front(item);
-        self.is_any.store(true, Ordering::Release);
-    }
-
-    /// The next item.
-    pub(crate) fn pop(&self) -> Option<Arc<MonitoredItem>> {
-        let mut items = self.items();
-        let next = items.pop_front();
-        self.is_any.store(!items.is_empty(), Ordering::Release);
-        next
-    }
-
-    /// Forgets all items: they hold this list, so that none of them would ever be freed.
-    pub(crate) fn clear(&self) {
-        let items = std::mem::take(&mut *self.items());
-        self.is_any.store(false, Ordering::Release);
-        drop(items);
-    }
-
-    /// Whether there are Notifications. Items that were emptied meanwhile may be among them until [`prune`](Self::prune).
-    pub(crate) fn is_any(&self) -> bool {
-        self.is_any.load(Ordering::Acquire)
-    }
-
-    /// Takes out the items that have nothing any more: after items were deleted or disabled.
-    pub(crate) fn prune(&self) {
-        let items = std::mem::take(&mut *self.items());
-        // An item takes this list's lock while it holds its own: never the other way round.
-        let (kept, emptied): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| {
-            let mut state = item.state();
-            state.is_listed = state.reports() && !state.queue.is_empty();
-            state.is_listed
-        });
-        let mut items = self.items();
-        for item in kept.into_iter().rev() {
-            items.push_front(item);
-        }
-        self.is_any.store(!items.is_empty(), Ordering::Release);
-        drop(items);
-        drop(emptied);
     }
 }

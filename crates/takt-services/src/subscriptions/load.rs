@@ -155,9 +155,16 @@ impl PartialLoad {
     }
 }
 
+impl PartialLoad {
+    /// Gives back the load of all items.
+    pub(crate) fn clear(&mut self) {
+        self.subtract(self.own);
+    }
+}
+
 impl Drop for PartialLoad {
     fn drop(&mut self) {
-        self.subtract(self.own);
+        self.clear();
     }
 }
 

@@ -9,12 +9,16 @@
 //!   queued, by whoever sets it. Everything else is sampled, not more often than the limits allow.
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
+mod agenda;
 pub(crate) mod filter;
 mod groups;
 pub(crate) mod item;
 pub(crate) mod load;
+mod message;
 mod publish;
 mod queue;
+pub(crate) mod ready;
+mod removed;
 mod retransmission;
 pub(crate) mod revise;
 mod sample;
@@ -23,8 +27,8 @@ mod sessions;
 mod slice;
 mod state;
 mod subscription;
+mod tick;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -33,16 +37,17 @@ use takt_space::Caller;
 use takt_ua::{DateTime, NodeId, StatusCode};
 
 pub(crate) use publish::PublishRequest;
+pub(crate) use removed::Removed;
 pub(crate) use revise::Revised;
 pub(crate) use subscription::Subscription;
 
 use crate::deadline::Deadline;
 use crate::limits::SubscriptionLimits;
+use agenda::Agenda;
 use load::{Allotment, Load, PartialLoad, TotalLoad};
-use sampler::{Sampler, Sources};
+use sampler::Sources;
 use sessions::SessionQueue;
 use slice::Slice;
-use state::OnTimer;
 use subscription::NewSubscription;
 
 /// The time, on both clocks.
@@ -115,15 +120,17 @@ impl Subscriptions {
     }
 }
 
-/// What there is, and who waits for it.
+/// The Subscriptions, and the Publish requests that they are answered with.
 pub(crate) struct Engine {
     pub(crate) limits: SubscriptionLimits,
-    subscriptions: HashMap<u32, Subscription>,
-    sessions: HashMap<NodeId, SessionQueue>,
+    subscriptions: Agenda<u32, Subscription>,
+    sessions: Agenda<NodeId, SessionQueue>,
+    removed: Removed,
+    /// The time when the engine was made: work that waits is due since then.
+    epoch: Instant,
     last_id: u32,
     last_turn: u64,
     load: TotalLoad,
-    /// What may still be done in the current slice.
     slice: Slice,
     work_per_slice: u64,
     max_message: usize,
@@ -136,8 +143,10 @@ impl Engine {
     fn new(limits: SubscriptionLimits, max_response_size: usize, work_per_slice: u64) -> Self {
         Self {
             limits,
-            subscriptions: HashMap::new(),
-            sessions: HashMap::new(),
+            subscriptions: Agenda::default(),
+            sessions: Agenda::default(),
+            removed: Removed::default(),
+            epoch: Instant::now(),
             last_id: 0,
             last_turn: 0,
             load: TotalLoad::default(),
@@ -149,12 +158,11 @@ impl Engine {
         }
     }
 
-    fn next_deadline(&self) -> Option<Instant> {
-        let subscriptions = self.subscriptions.values();
-        let timers = subscriptions.map(Subscription::next_deadline).min();
-        let requests = self.sessions.values();
-        let requests = requests.filter_map(SessionQueue::next_timeout).min();
-        timers.into_iter().chain(requests).min()
+    fn next_deadline(&mut self) -> Option<Instant> {
+        let removed = (!self.removed.is_empty()).then_some(self.epoch);
+        let timers = self.subscriptions.next_deadline();
+        let requests = self.sessions.next_deadline();
+        removed.into_iter().chain(timers).chain(requests).min()
     }
 
     /// CreateSubscription (OPC 10000-4, 5.14.2).
@@ -195,9 +203,19 @@ impl Engine {
             now,
         );
         self.subscriptions.insert(id, subscription);
-        let session = self.sessions.entry(session.clone()).or_default();
-        session.subscriptions.push(id);
+        self.attach(session, id);
         Ok(id)
+    }
+
+    /// From now on a Session has this Subscription.
+    fn attach(&mut self, session: &NodeId, id: u32) {
+        if self.sessions.get(session).is_none() {
+            self.sessions
+                .insert(session.clone(), SessionQueue::default());
+        }
+        if let Some(queue) = self.sessions.get_mut(session) {
+            queue.subscriptions.push(id);
+        }
     }
 
     /// A Subscription of this Session.
@@ -212,13 +230,25 @@ impl Engine {
             .ok_or(StatusCode::BadSubscriptionIdInvalid)
     }
 
-    /// A Subscription, for a Method that its own Session alone may call (OPC 10000-5, 9.1).
-    pub(crate) fn subscription_of_caller(
-        &self,
+    /// A Subscription of this Session, and where samples go that it discards.
+    pub(crate) fn subscription_to_change(
+        &mut self,
         session: &NodeId,
         id: u32,
-    ) -> Result<&Subscription, StatusCode> {
-        match self.subscriptions.get(&id) {
+    ) -> Result<(&mut Subscription, &mut Removed), StatusCode> {
+        self.subscription(session, id)?;
+        let subscription = self.subscriptions.get_mut(&id);
+        let subscription = subscription.ok_or(StatusCode::BadSubscriptionIdInvalid)?;
+        Ok((subscription, &mut self.removed))
+    }
+
+    /// A Subscription, for a Method that its own Session alone may call (OPC 10000-5, 9.1).
+    pub(crate) fn subscription_of_caller(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&mut Subscription, StatusCode> {
+        match self.subscriptions.get_mut(&id) {
             None => Err(StatusCode::BadSubscriptionIdInvalid),
             Some(subscription) if subscription.session != *session => {
                 Err(StatusCode::BadUserAccessDenied)
@@ -227,7 +257,7 @@ impl Engine {
         }
     }
 
-    /// How many MonitoredItems there may still be in a Subscription, all limits considered.
+    /// The number of MonitoredItems that a Subscription may still get, all limits considered.
     pub(crate) fn room_for_items(&self, id: u32) -> usize {
         let all: usize = self
             .subscriptions
@@ -245,7 +275,7 @@ impl Engine {
             .min(left(self.limits.max_monitored_items_per_subscription, own))
     }
 
-    /// What a request for `items` items of this Session may take of the sampling budget.
+    /// The part of the sampling budget that a request for `items` items of this Session may take.
     pub(crate) fn allotment(&self, session: &NodeId, items: usize) -> Allotment {
         let of_session = self.subscriptions.values();
         let of_session = of_session.filter(|subscription| subscription.session == *session);
@@ -257,11 +287,38 @@ impl Engine {
     /// DeleteSubscriptions (OPC 10000-4, 5.14.8), one of them.
     pub(crate) fn delete(&mut self, session: &NodeId, id: u32) -> Result<(), StatusCode> {
         self.subscription(session, id)?;
-        self.subscriptions.remove(&id);
+        self.remove(id);
         if let Some(session) = self.sessions.get_mut(session) {
             session.subscriptions.retain(|known| *known != id);
         }
         self.answer_who_waits_in_vain(session);
+        Ok(())
+    }
+
+    /// Takes a Subscription away. Its memory is given back later.
+    fn remove(&mut self, id: u32) {
+        if let Some(subscription) = self.subscriptions.remove(&id) {
+            self.removed.add(subscription);
+        }
+    }
+
+    /// Gives back memory of what was removed, with what is left of the slice.
+    pub(crate) fn give_back(&mut self) {
+        self.removed.give_back(&mut self.slice);
+    }
+
+    /// ResendData (OPC 10000-5, 9.2): items publish what they have sampled last, even if they did before.
+    pub(crate) fn resend_data(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+        now: Now,
+    ) -> Result<(), StatusCode> {
+        self.begin_slice(self.work_per_slice);
+        self.subscription_of_caller(session, id)?;
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.send_initial_values(now.instant, &mut self.slice);
+        }
         Ok(())
     }
 
@@ -299,106 +356,29 @@ impl Engine {
         subscription.machine.reset_lifetime();
         subscription.is_paused = false;
         if send_initial_values {
-            subscription.send_initial_values();
+            subscription.send_initial_values(now.instant, &mut self.slice);
         }
         let available = subscription.retransmission.sequence_numbers().collect();
         let transferred = StatusCode::GoodSubscriptionTransferred;
         let message = subscription.status_change(transferred, now.date_time);
-        let new = self.sessions.entry(session.clone()).or_default();
-        new.subscriptions.push(id);
+        self.attach(session, id);
         if let Some(old) = self.sessions.get_mut(&before) {
             old.subscriptions.retain(|known| *known != id);
             old.tell(id, message, self.limits.max_subscriptions_per_session);
         }
-        self.begin_slice();
         self.serve(&before, now);
         self.answer_who_waits_in_vain(&before);
         Ok(available)
     }
 
-    pub(super) fn begin_slice(&mut self) {
-        self.slice = Slice::new(self.work_per_slice);
+    /// Begins a slice of so many units, or of as many as a slice has.
+    pub(crate) fn begin_slice(&mut self, units: u64) {
+        self.slice = Slice::new(units.min(self.work_per_slice));
     }
 
-    /// Samples and publishes what is due, the highest priority first, then who waited longest: one slice of it. What is left
-    /// is due at once. Sampling gets half of the slice, publishing the rest.
-    pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
-        self.slice = Slice::new(self.work_per_slice / 2);
-        let due = self.subscriptions.values();
-        let due = due.filter(|subscription| subscription.next_deadline() <= now.instant);
-        let mut due: Vec<(u8, u64, u64, u32)> = due
-            .map(|subscription| {
-                let last = u8::MAX - subscription.priority;
-                let turns = (subscription.sampling_turn, subscription.turn);
-                (last, turns.0, turns.1, subscription.id)
-            })
-            .collect();
-        due.sort_unstable();
-        let mut sampler = Sampler::new(sources, now.date_time);
-        for (_, _, _, id) in &due {
-            if let Some(subscription) = self.subscriptions.get_mut(id)
-                && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
-            {
-                self.last_turn += 1;
-                subscription.sampling_turn = self.last_turn;
-                break;
-            }
-        }
-        sampler.finish();
-        self.slice.extend(self.work_per_slice / 2);
-        due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
-        for (_, _, _, id) in due {
-            self.publish_due(id, now);
-        }
-        for session in self.sessions.values_mut() {
-            session.time_out(now.instant);
-        }
+    /// The units of the slice that were used.
+    pub(crate) fn spent(&self) -> u64 {
         self.slice.spent()
-    }
-
-    fn publish_due(&mut self, id: u32, now: Now) {
-        let Some(subscription) = self.subscriptions.get_mut(&id) else {
-            return;
-        };
-        if self.slice.is_over() || subscription.is_behind(now.instant) {
-            return;
-        }
-        if subscription.interrupted.take().is_some() {
-            self.return_notifications(id, now);
-        }
-        self.publishing_timer(id, now);
-    }
-
-    fn publishing_timer(&mut self, id: u32, now: Now) {
-        let Some(subscription) = self.subscriptions.get_mut(&id) else {
-            return;
-        };
-        if !subscription.timer_expired(now.instant) {
-            return;
-        }
-        let session = self.sessions.get_mut(&subscription.session);
-        let is_queued = session.is_some_and(|session| session.has_requests());
-        let available = subscription.ready.is_any();
-        match subscription.machine.timer_expired(is_queued, available) {
-            OnTimer::Nothing => {}
-            OnTimer::Notifications => self.return_notifications(id, now),
-            OnTimer::KeepAlive => self.return_keep_alive(id, now),
-            OnTimer::Expired => self.expire(id, now),
-        }
-    }
-
-    /// The lifetime of a Subscription is over: its Session learns of it with the next Publish request.
-    fn expire(&mut self, id: u32, now: Now) {
-        let Some(subscription) = self.subscriptions.remove(&id) else {
-            return;
-        };
-        tracing::debug!(subscription = id, "Subscription timed out");
-        if let Some(session) = self.sessions.get_mut(&subscription.session) {
-            session.subscriptions.retain(|known| *known != id);
-            let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
-            session.tell(id, message, self.limits.max_subscriptions_per_session);
-        }
-        self.serve(&subscription.session, now);
     }
 }
 

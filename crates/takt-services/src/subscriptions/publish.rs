@@ -85,7 +85,7 @@ impl Engine {
 
     /// Whether a Publish request of this Session may ever be answered.
     pub(crate) fn has_subscriptions(&self, session: &NodeId) -> bool {
-        self.sessions.contains_key(session)
+        self.sessions.get(session).is_some()
     }
 
     /// Takes a Publish request, and answers it if there is something to say.
@@ -94,7 +94,7 @@ impl Engine {
         if let Some(queue) = self.sessions.get_mut(session) {
             queue.push(request, max);
         }
-        self.begin_slice();
+        self.begin_slice(self.work_per_slice);
         self.serve(session, now);
     }
 
@@ -148,12 +148,12 @@ impl Engine {
         self.last_turn += 1;
         subscription.turn = self.last_turn;
         while queue.has_requests() {
-            if self.slice.is_over() {
+            let Some(room) = self.slice.message() else {
                 subscription.interrupted = Some(now.instant);
                 break;
-            }
+            };
             let Some(request) = queue.pop() else { break };
-            let (message, count, more) = subscription.notifications(now.date_time);
+            let (message, count, more) = subscription.notifications(now.date_time, room);
             self.slice.spend_message(message.len(), count);
             subscription.machine.set_more_notifications(more);
             let publication = Publication {

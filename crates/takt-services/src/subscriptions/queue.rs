@@ -6,6 +6,7 @@ use takt_rt::memory_budget::Charge;
 use takt_ua::StatusCode;
 
 use super::sample::Sample;
+use super::slice::Slice;
 
 /// Samples that wait to be published, and the memory of the item that they are of.
 ///
@@ -28,6 +29,29 @@ const STEP: usize = 256;
 
 /// So many bytes may be left over before they are given back.
 const SPARE: usize = 4096;
+
+/// Samples of no more bytes are freed at once.
+const FEW: usize = 4096;
+
+/// Samples of a queue that nobody will ask for, and their memory.
+#[derive(Debug)]
+pub(crate) struct Discarded {
+    samples: VecDeque<Sample>,
+    _charge: Charge,
+}
+
+impl Discarded {
+    /// Frees samples as long as the slice lasts; whether all of them are freed.
+    pub(super) fn give_back(&mut self, slice: &mut Slice) -> bool {
+        while let Some(sample) = self.samples.pop_front() {
+            slice.spend_bytes_given_back(sample.size());
+            if slice.is_over() {
+                break;
+            }
+        }
+        self.samples.is_empty()
+    }
+}
 
 impl Queue {
     /// A queue for `size` samples, at least one, of an item that has this charge for itself.
@@ -130,29 +154,50 @@ impl Queue {
         self.samples.is_empty()
     }
 
-    pub(crate) fn clear(&mut self) {
-        while self.pop().is_some() {}
+    /// Discards all samples.
+    pub(crate) fn clear(&mut self) -> Option<Discarded> {
+        let samples = std::mem::take(&mut self.samples);
+        self.discard(samples)
     }
 
-    /// The item is deleted: all memory is given back.
-    pub(crate) fn close(&mut self) {
-        self.clear();
+    /// The item is deleted: its memory is given back, that of many samples with them.
+    pub(crate) fn close(&mut self) -> Option<Discarded> {
+        let discarded = self.clear();
+        // Less is always granted.
         let _ = self.charge.resize(0);
+        discarded
     }
 
-    /// Changes size and discard policy; what is too much for the new size is discarded.
-    pub(crate) fn resize(&mut self, size: u32, discard_oldest: bool) {
+    /// Gives up samples that were taken out of the queue: a few at once, many with what is returned.
+    fn discard(&mut self, samples: VecDeque<Sample>) -> Option<Discarded> {
+        let bytes = samples.iter().map(Sample::size).sum();
+        self.queued -= bytes;
+        self.give_back();
+        (bytes > FEW).then(|| {
+            let mut charge = self.charge.budget().empty_charge();
+            charge.force(bytes);
+            Discarded {
+                samples,
+                _charge: charge,
+            }
+        })
+    }
+
+    /// Changes size and discard policy. Samples that are too many for the new size are discarded.
+    pub(crate) fn resize(&mut self, size: u32, discard_oldest: bool) -> Option<Discarded> {
         self.size = usize::try_from(size).unwrap_or(usize::MAX).max(1);
         self.discard_oldest = discard_oldest;
-        let mut lost = false;
-        while self.samples.len() > self.size {
-            lost = true;
+        let excess = self.samples.len().saturating_sub(self.size);
+        let lost = excess > 0;
+        let discarded = lost.then(|| {
             if discard_oldest {
-                self.pop();
+                let kept = self.samples.split_off(excess);
+                std::mem::replace(&mut self.samples, kept)
             } else {
-                self.take(VecDeque::pop_back);
+                self.samples.split_off(self.size)
             }
-        }
+        });
+        let discarded = discarded.and_then(|samples| self.discard(samples));
         let neighbour = if discard_oldest {
             self.samples.front_mut()
         } else {
@@ -161,6 +206,7 @@ impl Queue {
         if let (true, true, Some(neighbour)) = (lost, self.size > 1, neighbour) {
             neighbour.set_overflow();
         }
+        discarded
     }
 }
 
@@ -225,8 +271,40 @@ mod tests {
     #[test]
     fn a_smaller_size_discards() {
         let mut queue = filled(5, true);
-        queue.resize(2, true);
+        assert!(queue.resize(2, true).is_none());
         assert_eq!(drain(&mut queue), values(&[(4, true), (5, false)]));
+    }
+
+    #[test]
+    fn many_samples_are_freed_in_slices_and_count_until_then() {
+        let memory = MemoryBudget::new(1 << 20);
+        let fill = |count| {
+            let mut queue = Queue::new(1000, true, memory.charge(100).unwrap());
+            (0..count).for_each(|value| queue.push(sample(value)));
+            queue
+        };
+        let size = sample(0).size();
+        let mut queue = fill(1000);
+        let mut resized = queue.resize(10, true).unwrap();
+        assert_eq!(drain(&mut queue).len(), 10);
+        assert!(memory.used() >= 990 * size);
+        let mut slices = 0;
+        while !resized.give_back(&mut Slice::new(100)) {
+            slices += 1;
+        }
+        assert!((9..=11).contains(&slices), "{slices}");
+        drop((resized, queue));
+        assert_eq!(memory.used(), 0);
+
+        let closed = fill(1000).close();
+        assert!(memory.used() >= 1000 * size);
+        drop(closed);
+        assert_eq!(memory.used(), 0);
+        let mut few = fill(10);
+        assert!(few.clear().is_none() && few.is_empty());
+        assert!(few.resize(1, false).is_none());
+        assert!(few.close().is_none());
+        assert_eq!(memory.used(), 0);
     }
 
     #[test]
@@ -241,7 +319,7 @@ mod tests {
             values(&[(48, true), (49, false), (50, false)])
         );
         queue.push(sample(1));
-        queue.close();
+        assert!(queue.close().is_none());
         assert_eq!(memory.used(), 0);
     }
 

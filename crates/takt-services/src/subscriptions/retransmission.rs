@@ -47,6 +47,12 @@ impl RetransmissionQueue {
         });
     }
 
+    /// Forgets the oldest message; its size in bytes.
+    pub(crate) fn pop(&mut self) -> Option<usize> {
+        let kept = self.messages.pop_front()?;
+        Some(kept.message.len())
+    }
+
     fn position(&self, sequence_number: u32) -> Option<usize> {
         let mut messages = self.messages.iter();
         messages.position(|kept| kept.sequence_number == sequence_number)

@@ -1,4 +1,4 @@
-//! What a Session waits for: its Publish requests, and what it has to be told.
+//! The Publish requests of a Session, and the StatusChangeNotifications that it gets with them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use takt_ua::{NodeId, StatusCode};
 
+use super::agenda::Timed;
 use super::publish::PublishRequest;
 use super::{Engine, is_full};
 use crate::completed::Completed;
@@ -58,13 +59,6 @@ impl SessionQueue {
         !self.requests.is_empty()
     }
 
-    pub(super) fn next_timeout(&self) -> Option<Instant> {
-        self.requests
-            .iter()
-            .filter_map(|request| request.deadline)
-            .min()
-    }
-
     /// Answers the requests whose TimeoutHint is over (OPC 10000-4, 7.33).
     pub(super) fn time_out(&mut self, now: Instant) {
         self.requests.retain(|request| {
@@ -83,6 +77,14 @@ impl SessionQueue {
     }
 }
 
+impl Timed for SessionQueue {
+    /// When the first request times out.
+    fn next_deadline(&self) -> Option<Instant> {
+        let requests = self.requests.iter();
+        requests.filter_map(|request| request.deadline).min()
+    }
+}
+
 impl PublishRequest {
     fn fail(&self, status: StatusCode) {
         self.pending.answer_fault(Fault(status));
@@ -98,7 +100,7 @@ impl Engine {
         queue.fail_all(StatusCode::BadSessionClosed);
         if delete_subscriptions {
             for id in queue.subscriptions {
-                self.subscriptions.remove(&id);
+                self.remove(id);
             }
         } else {
             self.set_paused(&queue.subscriptions, true);
@@ -124,10 +126,10 @@ impl Engine {
 
     /// A channel is closed: nobody receives the answers to requests that came through it.
     pub(crate) fn channel_closed(&mut self, channel: &Arc<Completed>) {
-        for session in self.sessions.values_mut() {
+        self.sessions.for_each(|session| {
             let requests = &mut session.requests;
             requests.retain(|request| !request.pending.came_through(channel));
-        }
+        });
     }
 
     /// Without Subscriptions there is nothing to publish (OPC 10000-4, 5.14.5.1).

@@ -1,10 +1,19 @@
-//! One slice of sampling and publishing: what is done in one go before other connections are served.
+//! One slice of the work of Subscriptions: other connections are served after it.
 
 /// Units of work of one look at a small value, which is the unit of the sampling budget.
 const WORK_PER_LOOK: u64 = 4;
 
 /// Notifications of a message that take one unit of work to encode.
 const NOTIFICATIONS_PER_UNIT: usize = 8;
+
+/// No message is begun with less than this fraction of a slice.
+const SMALLEST_MESSAGE: u64 = 8;
+
+/// Units of work to give back the memory of one MonitoredItem.
+const WORK_PER_ITEM: u64 = 4;
+
+/// Bytes of a sample that take one unit of work more to give back.
+const BYTES_PER_UNIT: usize = 16 << 10;
 
 /// The units of work of one slice.
 #[derive(Debug)]
@@ -28,6 +37,17 @@ impl Slice {
         self.spent > 0 && self.spent >= self.limit
     }
 
+    /// The room for a message: Notifications, and bytes. `None`: it has to wait for the next slice.
+    pub(crate) fn message(&self) -> Option<(usize, usize)> {
+        let left = self.limit.saturating_sub(self.spent);
+        if self.spent > 0 && left <= self.limit / SMALLEST_MESSAGE {
+            return None;
+        }
+        let half = usize::try_from(left / 2).unwrap_or(usize::MAX >> 10);
+        let notifications = half.saturating_mul(NOTIFICATIONS_PER_UNIT);
+        Some((notifications.max(1), half.saturating_mul(1 << 10)))
+    }
+
     /// Counts a sample, by its cost in units of the sampling budget.
     pub(crate) fn spend_sample(&mut self, cost: u32) {
         self.spent += u64::from(cost.max(1)) * WORK_PER_LOOK;
@@ -37,6 +57,16 @@ impl Slice {
     pub(crate) fn spend_message(&mut self, bytes: usize, notifications: usize) {
         let units = 1 + (bytes >> 10) + notifications / NOTIFICATIONS_PER_UNIT;
         self.spent += u64::try_from(units).unwrap_or(u64::MAX >> 1);
+    }
+
+    /// Counts a MonitoredItem whose memory was given back.
+    pub(crate) fn spend_item(&mut self) {
+        self.spent += WORK_PER_ITEM;
+    }
+
+    /// Counts a sample, or a message, of so many bytes whose memory was given back.
+    pub(crate) fn spend_bytes_given_back(&mut self, bytes: usize) {
+        self.spent += 1 + u64::try_from(bytes / BYTES_PER_UNIT).unwrap_or(u64::MAX >> 1);
     }
 
     /// The units that were used.

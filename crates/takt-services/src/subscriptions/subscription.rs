@@ -1,18 +1,22 @@
 //! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages that it makes of what they queue.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
-use takt_ua::binary::{Encode, EncodeError, Encoder};
-use takt_ua::structures::{DataChangeNotification, NotificationMessage, StatusChangeNotification};
-use takt_ua::{DateTime, ExtensionObject, NodeId, NodeIdRef, StatusCode, Structure};
+use takt_ua::binary::Encoder;
+use takt_ua::structures::StatusChangeNotification;
+use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode};
 
+use super::agenda::Timed;
 use super::groups::{Groups, after};
-use super::item::{MonitoredItem, Ready};
+use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};
+use super::message::{CLOSING, Room, data_change, encoded};
+use super::queue::Discarded;
+use super::ready::Ready;
 use super::retransmission::RetransmissionQueue;
 use super::sampler::Sampler;
 use super::slice::Slice;
@@ -28,13 +32,13 @@ pub(crate) struct Subscription {
     pub(crate) id: u32,
     /// The Session that it sends to.
     pub(crate) session: NodeId,
-    /// Who created it, or took it over.
+    /// The client that created it, or took it over.
     pub(crate) owner: Arc<Caller>,
     pub(crate) priority: u8,
     pub(crate) machine: StateMachine,
     pub(crate) ready: Arc<Ready>,
     pub(crate) retransmission: RetransmissionQueue,
-    /// When it last had its turn: of equal priority, who waited longest is served first.
+    /// When it last had its turn: of equal priority, the one that waited longest is served first.
     pub(crate) turn: u64,
     /// When its sampling was last interrupted, likewise.
     pub(crate) sampling_turn: u64,
@@ -42,7 +46,10 @@ pub(crate) struct Subscription {
     pub(crate) is_paused: bool,
     /// Messages wait for the next slice, since this time.
     pub(crate) interrupted: Option<Instant>,
-    items: HashMap<u32, Entry>,
+    /// In order, so that work on all of them can go on where it stopped.
+    items: BTreeMap<u32, Entry>,
+    /// Items whose initial values have not been queued yet.
+    initial: Option<Initial>,
     last_item_id: u32,
     groups: Groups,
     load: PartialLoad,
@@ -56,7 +63,7 @@ pub(crate) struct Subscription {
     next_sequence_number: u32,
 }
 
-/// An item, and how it is sampled at present.
+/// An item, and its present sampling.
 struct Entry {
     item: Arc<MonitoredItem>,
     /// `None`: it is not.
@@ -65,7 +72,13 @@ struct Entry {
     load: Load,
 }
 
-/// What a Subscription is made of.
+/// The items, from an id on, whose last values are to be queued for a client that may not know them.
+struct Initial {
+    from: u32,
+    since: Instant,
+}
+
+/// The parts of a new Subscription.
 pub(crate) struct NewSubscription {
     pub(crate) id: u32,
     pub(crate) session: NodeId,
@@ -102,7 +115,8 @@ impl Subscription {
             sampling_turn: 0,
             is_paused: false,
             interrupted: None,
-            items: HashMap::new(),
+            items: BTreeMap::new(),
+            initial: None,
             last_item_id: 0,
             groups: Groups::default(),
             load: new.load,
@@ -137,9 +151,31 @@ impl Subscription {
         self.items.values().map(|entry| &entry.item)
     }
 
-    /// All items that report publish their last value, for a client that may not know it.
-    pub(crate) fn send_initial_values(&self) {
-        self.items().for_each(|item| item.send_initial_value());
+    /// Queues the last values of all items that report, for a client that may not know them: as many as the slice allows, and
+    /// the others with the next samples.
+    pub(crate) fn send_initial_values(&mut self, now: Instant, slice: &mut Slice) {
+        self.initial = Some(Initial {
+            from: 0,
+            since: now,
+        });
+        self.queue_initial_values(slice);
+    }
+
+    /// Goes on with that; whether it is done.
+    fn queue_initial_values(&mut self, slice: &mut Slice) -> bool {
+        let Some(initial) = &mut self.initial else {
+            return true;
+        };
+        for (id, entry) in self.items.range(initial.from..) {
+            if slice.is_over() {
+                initial.from = *id;
+                return false;
+            }
+            entry.item.send_initial_value();
+            slice.spend_sample(1);
+        }
+        self.initial = None;
+        true
     }
 
     pub(crate) fn item(&self, id: u32) -> Result<&Arc<MonitoredItem>, StatusCode> {
@@ -171,27 +207,47 @@ impl Subscription {
         self.schedule(id, now);
     }
 
-    /// Removes an item. [`settle`](Self::settle) has to follow.
-    pub(crate) fn remove(&mut self, id: u32) -> Result<(), StatusCode> {
+    /// Removes an item. Returns samples that are still to be freed.
+    pub(crate) fn remove(&mut self, id: u32) -> Result<Option<Discarded>, StatusCode> {
         let entry = self.items.remove(&id);
         let entry = entry.ok_or(StatusCode::BadMonitoredItemIdInvalid)?;
-        entry.item.delete();
         self.load.subtract(entry.load);
+        Ok(self.forget(id, &entry))
+    }
+
+    fn forget(&mut self, id: u32, entry: &Entry) -> Option<Discarded> {
         if let Some(period) = entry.period {
             self.groups.remove(id, period);
         }
-        Ok(())
+        entry.item.delete()
     }
 
-    /// After items were removed, or these changed: they are sampled as they now are, and what they no longer have is forgotten.
-    pub(crate) fn settle(&mut self, changed: &[u32], now: Instant) {
-        for id in changed {
-            self.schedule(*id, now);
+    /// The Subscription is removed: its items take nothing of the sampling budget any more.
+    pub(super) fn stop(&mut self) {
+        self.load.clear();
+    }
+
+    /// Gives back the memory of its items and messages as long as the slice lasts; whether none is left.
+    pub(super) fn give_back(
+        &mut self,
+        slice: &mut Slice,
+        discarded: &mut VecDeque<Discarded>,
+    ) -> bool {
+        while !slice.is_over() {
+            if let Some((id, entry)) = self.items.pop_first() {
+                slice.spend_item();
+                discarded.extend(self.forget(id, &entry));
+            } else if let Some(bytes) = self.retransmission.pop() {
+                slice.spend_bytes_given_back(bytes);
+            } else {
+                return true;
+            }
         }
-        self.ready.prune();
+        false
     }
 
-    fn schedule(&mut self, id: u32, now: Instant) {
+    /// Samples an item as it now is: after it was added or changed.
+    pub(crate) fn schedule(&mut self, id: u32, now: Instant) {
         let Some(entry) = self.items.get_mut(&id) else {
             return;
         };
@@ -213,25 +269,22 @@ impl Subscription {
         entry.period = period;
     }
 
-    /// When there is something to do next.
-    pub(crate) fn next_deadline(&self) -> Instant {
-        let times = [self.next_sample(), self.interrupted];
-        let times = times.into_iter().flatten();
-        times.fold(self.next_publish, Instant::min)
-    }
-
+    /// When there is something to queue next.
     fn next_sample(&self) -> Option<Instant> {
-        self.groups.next_deadline().filter(|_| !self.is_paused)
+        let sample = self.groups.next_deadline().filter(|_| !self.is_paused);
+        let initial = self.initial.as_ref().map(|initial| initial.since);
+        sample.into_iter().chain(initial).min()
     }
 
-    /// Samples the items that are due, as far as the slice goes; whether all of them were.
+    /// Queues initial values and samples the items that are due, as far as the slice goes; whether all of it was done.
     pub(crate) fn sample(
         &mut self,
         sampler: &mut Sampler<'_>,
         now: Instant,
         slice: &mut Slice,
     ) -> bool {
-        self.is_paused || self.groups.sample(sampler, now, slice)
+        self.queue_initial_values(slice)
+            && (self.is_paused || self.groups.sample(sampler, now, slice))
     }
 
     /// Whether publishing waits for the rest of what is to be sampled now; not for longer than one publishing interval.
@@ -249,14 +302,19 @@ impl Subscription {
         expired
     }
 
-    /// CreateNotificationMsg() (OPC 10000-4, 5.14.1.3): an encoded NotificationMessage, kept for Republish, and whether
-    /// there is more; between the two the number of Notifications. Without anything to say it is a keep-alive.
-    pub(crate) fn notifications(&mut self, now: DateTime) -> (Arc<[u8]>, usize, bool) {
+    /// CreateNotificationMsg() (OPC 10000-4, 5.14.1.3) with no more than so many Notifications and bytes: an encoded
+    /// NotificationMessage, kept for Republish, the number of Notifications in it, and whether there are more. Without
+    /// Notifications it is a keep-alive.
+    pub(crate) fn notifications(
+        &mut self,
+        now: DateTime,
+        (notifications, bytes): (usize, usize),
+    ) -> (Arc<[u8]>, usize, bool) {
         let mut message = Vec::new();
         let sequence_number = self.next_sequence_number;
         let room = Room {
-            notifications: self.max_notifications,
-            full: MESSAGE_SIZE,
+            notifications: self.max_notifications.min(notifications),
+            full: MESSAGE_SIZE.min(bytes),
             max: self.max_message,
         };
         let mut encoder = Encoder::growing(&mut message, self.max_message + CLOSING);
@@ -294,71 +352,19 @@ impl Subscription {
     }
 }
 
+impl Timed for Subscription {
+    fn next_deadline(&self) -> Option<Instant> {
+        let times = [self.next_sample(), self.interrupted];
+        let times = times.into_iter().flatten();
+        Some(times.fold(self.next_publish, Instant::min))
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.items().for_each(|item| item.delete());
-        self.ready.clear();
-    }
-}
-
-fn encoded(
-    sequence_number: u32,
-    publish_time: DateTime,
-    notification_data: Vec<ExtensionObject>,
-) -> Arc<[u8]> {
-    let message = NotificationMessage {
-        sequence_number,
-        publish_time,
-        notification_data,
-    };
-    message.encode_to_vec().into()
-}
-
-/// What one message holds.
-#[derive(Clone, Copy)]
-pub(crate) struct Room {
-    /// Most notifications.
-    pub(crate) notifications: usize,
-    /// A message with so many bytes gets no more.
-    pub(crate) full: usize,
-    /// A message has no more bytes than this.
-    pub(crate) max: usize,
-}
-
-/// Encodes a NotificationMessage with one DataChangeNotification of what is ready; says how many changes are in it.
-fn data_change(
-    encoder: &mut Encoder<'_>,
-    ready: &Ready,
-    (sequence_number, publish_time): (u32, DateTime),
-    mut room: Room,
-) -> Result<usize, EncodeError> {
-    encoder.u32(sequence_number)?;
-    publish_time.encode(encoder)?;
-    encoder.array_length(Some(1))?;
-    NodeIdRef::numeric(0, DataChangeNotification::BINARY_ENCODING_ID).encode(encoder)?;
-    // The body is a ByteString; its length, and that of the array in it, are written when they are known.
-    encoder.u8(1)?;
-    let length_at = encoder.position();
-    encoder.i32(0)?;
-    let count_at = encoder.position();
-    encoder.i32(0)?;
-    let mut count = 0;
-    while room.notifications > 0 && encoder.position() < room.full {
-        let Some(item) = ready.pop() else { break };
-        let drained = item.drain(room, count == 0, encoder);
-        count += drained;
-        room.notifications -= drained;
-        if drained == 0 && ready.is_any() {
-            // It did not fit, and is the first of the next message.
-            break;
+        // An item that has something to publish is in a list that it holds itself.
+        for item in self.items() {
+            drop(item.delete());
         }
     }
-    encoder.array_length(None)?;
-    let length = encoder.position() - count_at;
-    encoder.patch_i32(length_at, i32::try_from(length).unwrap_or(i32::MAX));
-    encoder.patch_i32(count_at, i32::try_from(count).unwrap_or(i32::MAX));
-    Ok(count)
 }
-
-/// Bytes after the last notification: null DiagnosticInfos.
-const CLOSING: usize = 4;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_layout::LaidOut;
 use takt_services::{Connection, Outcome, Server, ServerBuilder};
@@ -237,6 +237,17 @@ pub fn write_of(node_id: impl Into<NodeId>, value: DataValue) -> WriteValue {
         value,
         ..WriteValue::default()
     }
+}
+
+/// Has the server do what is due at a time, slice by slice; the number of slices.
+pub fn catch_up(server: &Server, now: Instant) -> usize {
+    let mut slices = 0;
+    while server.next_deadline().is_some_and(|next| next <= now) {
+        server.tick(now);
+        slices += 1;
+        assert!(slices < 100_000, "the work never ends");
+    }
+    slices
 }
 
 /// TypeId and structure.

@@ -28,6 +28,7 @@ mod slices;
 mod slices_of_changes;
 mod slices_of_items;
 mod slices_of_operations;
+mod slices_of_subscriptions;
 mod subscriptions;
 mod translate;
 mod write;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::common::{Client, VALUE, builder, message, read_id};
+use crate::common::{Client, VALUE, builder, catch_up, message, read_id};
 use crate::nodes::{self, add_one};
 use takt_services::{EverybodyManages, Server, ServerLimits};
 use takt_space::Value;
@@ -19,6 +19,7 @@ fn server_with(max_memory_per_session: usize) -> Arc<Server> {
     builder().limits(limits).build().unwrap()
 }
 
+/// Closes the Session with its Subscriptions. All of their memory is given back.
 fn close(client: &mut Client) {
     let request_header = client.header();
     let _: CloseSessionResponse = client
@@ -27,6 +28,7 @@ fn close(client: &mut Client) {
             delete_subscriptions: true,
         })
         .unwrap();
+    catch_up(&client.server, Instant::now());
 }
 
 fn subscribe(client: &mut Client) -> Result<u32, StatusCode> {
@@ -184,6 +186,7 @@ fn queued_values_stay_within_the_memory_of_the_session() {
         subscription_ids: vec![id],
     };
     let _: DeleteSubscriptionsResponse = client.call(request).unwrap();
+    catch_up(&server, Instant::now());
     assert!(server.memory().used() < idle);
     close(&mut client);
     assert_eq!(server.memory().used(), 0);

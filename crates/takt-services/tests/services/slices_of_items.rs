@@ -20,7 +20,7 @@ fn items_of(count: u32) -> Vec<u32> {
         .collect()
 }
 
-fn create_items(client: &mut Client, count: u32) -> Vec<u8> {
+pub(crate) fn create_items(client: &mut Client, count: u32) -> Vec<u8> {
     let item = |number: u32| MonitoredItemCreateRequest {
         item_to_monitor: read_id(variable(number % VARIABLES), VALUE),
         monitoring_mode: MonitoringMode::Reporting,
@@ -39,7 +39,7 @@ fn create_items(client: &mut Client, count: u32) -> Vec<u8> {
     })
 }
 
-fn create_subscription(client: &mut Client) -> Vec<u8> {
+pub(crate) fn create_subscription(client: &mut Client) -> Vec<u8> {
     message(&CreateSubscriptionRequest {
         request_header: client.header(),
         requested_publishing_interval: 1000.0,

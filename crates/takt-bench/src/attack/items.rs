@@ -1,0 +1,105 @@
+//! Subscriptions of many MonitoredItems: kept, left behind, and deleted again and again.
+
+use std::time::Duration;
+
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::*;
+use takt_ua::{NodeId, ids};
+
+use super::channel::{Lost, PATIENCE, Session, Way};
+use super::target::Attacker;
+use super::walking::browse_request;
+use crate::subject;
+
+/// Requests with a tenth of the items each.
+const REQUESTS: usize = 10;
+
+/// 100 000 MonitoredItems, sampled each millisecond. Nobody asks for the values.
+pub(super) fn keep(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::Tcp)?;
+    monitor(attacker, &mut session)?;
+    while attacker.goes_on() {
+        // The Session stays in use.
+        let message = browse_request(session.header(), ids::SERVER, 1, 1);
+        session.channel.push(attacker, &message)?;
+        session.channel.receive(attacker, PATIENCE)?;
+        attacker.wait(Duration::from_millis(200));
+    }
+    Ok(())
+}
+
+/// The same number of items, left behind with their Session: without CloseSession.
+pub(super) fn abandon(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::Tcp)?;
+    monitor(attacker, &mut session)?;
+    drop(session);
+    attacker.hold();
+    Ok(())
+}
+
+/// The same number of items, deleted with their Subscription, again and again.
+pub(super) fn delete(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::Tcp)?;
+    while attacker.goes_on() {
+        let request = DeleteSubscriptionsRequest {
+            subscription_ids: vec![monitor(attacker, &mut session)?],
+            request_header: session.header(),
+        };
+        let _: DeleteSubscriptionsResponse = session.channel.call(attacker, &request)?;
+    }
+    Ok(())
+}
+
+/// The same number of items, deleted with their Session, again and again.
+pub(super) fn close(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    while attacker.goes_on() {
+        let mut session = Session::open(attacker, Way::Tcp)?;
+        monitor(attacker, &mut session)?;
+        let request = CloseSessionRequest {
+            request_header: session.header(),
+            delete_subscriptions: true,
+        };
+        let _: CloseSessionResponse = session.channel.call(attacker, &request)?;
+    }
+    Ok(())
+}
+
+/// Creates a Subscription of 100 000 MonitoredItems; its id.
+fn monitor(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lost> {
+    let create = CreateSubscriptionRequest {
+        request_header: session.header(),
+        requested_publishing_interval: 100.0,
+        requested_lifetime_count: 30,
+        requested_max_keep_alive_count: 10,
+        publishing_enabled: true,
+        ..CreateSubscriptionRequest::default()
+    };
+    let created: CreateSubscriptionResponse = session.channel.call(attacker, &create)?;
+    let item = |handle: usize| MonitoredItemCreateRequest {
+        item_to_monitor: ReadValueId {
+            node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS_CURRENT_TIME),
+            attribute_id: 13,
+            ..ReadValueId::default()
+        },
+        monitoring_mode: MonitoringMode::Reporting,
+        requested_parameters: MonitoringParameters {
+            client_handle: u32::try_from(handle).unwrap_or_default(),
+            sampling_interval: 1.0,
+            queue_size: 10,
+            discard_oldest: true,
+            ..MonitoringParameters::default()
+        },
+    };
+    let request = CreateMonitoredItemsRequest {
+        request_header: session.header(),
+        subscription_id: created.subscription_id,
+        timestamps_to_return: TimestampsToReturn::Both,
+        items_to_create: (0..attacker.count(100_000 / REQUESTS)).map(item).collect(),
+    };
+    let message = subject::message(&request);
+    for _ in 0..REQUESTS {
+        session.channel.push(attacker, &message)?;
+        session.channel.receive(attacker, PATIENCE)?;
+    }
+    Ok(created.subscription_id)
+}

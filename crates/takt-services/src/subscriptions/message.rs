@@ -1,0 +1,72 @@
+//! NotificationMessages (OPC 10000-4, 7.26), encoded.
+
+use std::sync::Arc;
+
+use takt_ua::binary::{Encode, EncodeError, Encoder};
+use takt_ua::structures::{DataChangeNotification, NotificationMessage};
+use takt_ua::{DateTime, ExtensionObject, NodeIdRef, Structure};
+
+use super::ready::Ready;
+
+/// A NotificationMessage with these Notifications.
+pub(super) fn encoded(
+    sequence_number: u32,
+    publish_time: DateTime,
+    notification_data: Vec<ExtensionObject>,
+) -> Arc<[u8]> {
+    let message = NotificationMessage {
+        sequence_number,
+        publish_time,
+        notification_data,
+    };
+    message.encode_to_vec().into()
+}
+
+/// The room in one message.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    /// Most notifications.
+    pub(crate) notifications: usize,
+    /// A message with so many bytes gets no more.
+    pub(crate) full: usize,
+    /// A message has no more bytes than this.
+    pub(crate) max: usize,
+}
+
+/// Encodes a NotificationMessage with one DataChangeNotification of what is ready. Returns the number of changes in it.
+pub(super) fn data_change(
+    encoder: &mut Encoder<'_>,
+    ready: &Ready,
+    (sequence_number, publish_time): (u32, DateTime),
+    mut room: Room,
+) -> Result<usize, EncodeError> {
+    encoder.u32(sequence_number)?;
+    publish_time.encode(encoder)?;
+    encoder.array_length(Some(1))?;
+    NodeIdRef::numeric(0, DataChangeNotification::BINARY_ENCODING_ID).encode(encoder)?;
+    // The body is a ByteString; its length, and that of the array in it, are written when they are known.
+    encoder.u8(1)?;
+    let length_at = encoder.position();
+    encoder.i32(0)?;
+    let count_at = encoder.position();
+    encoder.i32(0)?;
+    let mut count = 0;
+    while room.notifications > 0 && encoder.position() < room.full {
+        let Some(item) = ready.pop() else { break };
+        let drained = item.drain(room, count == 0, encoder);
+        count += drained;
+        room.notifications -= drained;
+        if drained == 0 && ready.is_any() {
+            // It did not fit, and is the first of the next message.
+            break;
+        }
+    }
+    encoder.array_length(None)?;
+    let length = encoder.position() - count_at;
+    encoder.patch_i32(length_at, i32::try_from(length).unwrap_or(i32::MAX));
+    encoder.patch_i32(count_at, i32::try_from(count).unwrap_or(i32::MAX));
+    Ok(count)
+}
+
+/// Bytes after the last notification: null DiagnosticInfos.
+pub(super) const CLOSING: usize = 4;

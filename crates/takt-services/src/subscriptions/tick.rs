@@ -1,0 +1,103 @@
+//! One slice of what is due: sampling, publishing, lifetimes, and memory that is given back.
+
+use takt_ua::{NodeId, StatusCode};
+
+use super::sampler::{Sampler, Sources};
+use super::slice::Slice;
+use super::state::OnTimer;
+use super::{Engine, Now};
+
+impl Engine {
+    /// Samples and publishes what is due, the highest priority first, then what has waited longest: one slice of it. The rest
+    /// is due at once. A quarter of the slice is for giving back memory, another one for sampling, and publishing gets the
+    /// rest; each part has what those before it leave. Returns the units of work.
+    pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
+        self.slice = Slice::new(self.work_per_slice / 4);
+        self.give_back();
+        self.slice.extend(self.work_per_slice / 4);
+        let due = self.subscriptions.due(now.instant);
+        let mut due: Vec<(u8, u64, u64, u32)> = due
+            .map(|(_, subscription)| {
+                let last = u8::MAX - subscription.priority;
+                let turns = (subscription.sampling_turn, subscription.turn);
+                (last, turns.0, turns.1, subscription.id)
+            })
+            .collect();
+        due.sort_unstable();
+        let mut sampler = Sampler::new(sources, now.date_time);
+        for (_, _, _, id) in &due {
+            if let Some(subscription) = self.subscriptions.get_mut(id)
+                && !subscription.sample(&mut sampler, now.instant, &mut self.slice)
+            {
+                self.last_turn += 1;
+                subscription.sampling_turn = self.last_turn;
+                break;
+            }
+        }
+        sampler.finish();
+        self.slice.extend(self.work_per_slice / 2);
+        due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
+        for (_, _, _, id) in due {
+            self.publish_due(id, now);
+        }
+        let late: Vec<NodeId> = self
+            .sessions
+            .due(now.instant)
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in late {
+            if let Some(session) = self.sessions.get_mut(&id) {
+                session.time_out(now.instant);
+            }
+        }
+        self.give_back();
+        self.slice.spent()
+    }
+
+    fn publish_due(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        if self.slice.is_over() || subscription.is_behind(now.instant) {
+            return;
+        }
+        if subscription.interrupted.take().is_some() {
+            self.return_notifications(id, now);
+        }
+        self.publishing_timer(id, now);
+    }
+
+    fn publishing_timer(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        if !subscription.timer_expired(now.instant) {
+            return;
+        }
+        let session = self.sessions.get_mut(&subscription.session);
+        let is_queued = session.is_some_and(|session| session.has_requests());
+        let available = subscription.ready.is_any();
+        match subscription.machine.timer_expired(is_queued, available) {
+            OnTimer::Nothing => {}
+            OnTimer::Notifications => self.return_notifications(id, now),
+            OnTimer::KeepAlive => self.return_keep_alive(id, now),
+            OnTimer::Expired => self.expire(id, now),
+        }
+    }
+
+    /// The lifetime of a Subscription is over: its Session learns of it with the next Publish request.
+    fn expire(&mut self, id: u32, now: Now) {
+        let Some(subscription) = self.subscriptions.remove(&id) else {
+            return;
+        };
+        tracing::debug!(subscription = id, "Subscription timed out");
+        if let Some(session) = self.sessions.get_mut(&subscription.session) {
+            session.subscriptions.retain(|known| *known != id);
+            let message = subscription.status_change(StatusCode::BadTimeout, now.date_time);
+            session.tell(id, message, self.limits.max_subscriptions_per_session);
+        }
+        let session = subscription.session.clone();
+        self.removed.add(subscription);
+        self.serve(&session, now);
+    }
+}
