@@ -76,15 +76,25 @@ impl Kind {
             Self::Integer(least, most) => format!("an integer from {least} to {most}"),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(names) => format!("one of \"{}\"", names.join("\", \"")),
-            Self::List(kind) => format!("a list, each {}", kind.describe()),
-            Self::Pair(kind) => format!("a list of two, each {}", kind.describe()),
+            Self::List(kind) => format!("a list of {}", kind.describe_elements()),
+            Self::Pair(kind) => format!("a list of two {}", kind.describe_elements()),
             Self::Table(shape) => format!("a table: {}", shape.name),
-            Self::Named(shape) => format!("tables with names, each {}", shape.name),
+            Self::Named(shape) => format!("named tables, each {}", shape.name),
             Self::OneOf(kinds) => {
                 let kinds: Vec<String> = kinds.iter().map(Self::describe).collect();
                 kinds.join(", or ")
             }
             Self::Any => "anything".to_owned(),
+        }
+    }
+
+    /// The elements of a list in words.
+    fn describe_elements(&self) -> String {
+        match self {
+            Self::Text | Self::Name => "texts".to_owned(),
+            Self::Any => "values of any kind".to_owned(),
+            Self::Table(shape) => format!("tables, each {}", shape.name),
+            kind => format!("elements, each {}", kind.describe()),
         }
     }
 
