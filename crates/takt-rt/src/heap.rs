@@ -1,5 +1,24 @@
 //! The heap of this process: memory that was freed goes back to the system.
 
+/// Bytes of a buffer that is a mapping of its own, and of free memory at the end of a heap that is given back at once.
+#[cfg(all(target_env = "gnu", not(miri)))]
+const LARGE: libc::c_int = 4 << 20;
+
+/// Has the allocator of this process give buffers of 4 MiB and more back to the system when they are freed, and keep no more than that at
+/// the end of each thread's heap.
+///
+/// Otherwise glibc adapts to what it sees: once a buffer of 32 MiB was freed, buffers up to that size come from the heap of their
+/// thread, and up to 64 MiB stay at its end. [`give_back`] does not reach these, except in the first thread. Growing a buffer that is
+/// a mapping moves pages, not bytes. Without glibc it does nothing.
+pub fn return_large_buffers() {
+    #[cfg(all(target_env = "gnu", not(miri)))]
+    for parameter in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+        // SAFETY: mallopt has no preconditions, and is safe to call from any thread (mallopt(3)).
+        let done = unsafe { libc::mallopt(parameter, LARGE) };
+        debug_assert!(done != 0, "glibc knows the parameter");
+    }
+}
+
 /// Gives memory that was freed back to the system, as far as the allocator keeps whole pages of it.
 ///
 /// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This walks through the
@@ -15,6 +34,9 @@ pub fn give_back() {
 #[cfg(test)]
 #[cfg(all(target_env = "gnu", not(miri)))]
 mod tests {
+    use std::hint::black_box;
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
 
     fn resident() -> usize {
@@ -24,8 +46,28 @@ mod tests {
         line.parse::<usize>().unwrap() << 10
     }
 
+    /// What is resident is counted for the whole process: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn large_buffers_go_back_when_they_are_freed() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        return_large_buffers();
+        let use_and_free = || {
+            let before = resident();
+            // By the first one glibc would raise its limits; the second one would come from the heap of this thread, and stay.
+            for mebibytes in [31, 24] {
+                drop(black_box(vec![1_u8; mebibytes << 20]));
+            }
+            resident().saturating_sub(before)
+        };
+        let kept = std::thread::spawn(use_and_free).join().unwrap();
+        assert!(kept < 8 << 20, "{kept} bytes stay");
+    }
+
     #[test]
     fn freed_memory_goes_back() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // Small pieces, of which every hundredth stays: nothing of this goes back by itself.
         let mut pieces: Vec<_> = (0..64_000).map(|_| vec![1_u8; 1000]).collect();
         let mut index = 0;

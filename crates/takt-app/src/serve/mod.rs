@@ -121,7 +121,8 @@ pub struct Serving {
 impl Serving {
     /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's own name.
     ///
-    /// Raises the soft limit of the process on file descriptors to the hard limit.
+    /// Raises the soft limit of the process on file descriptors to the hard limit, and has its allocator
+    /// [return large buffers](takt_rt::heap::return_large_buffers).
     ///
     /// # Errors
     /// An endpoint cannot be opened; then none is.
@@ -130,6 +131,7 @@ impl Serving {
         endpoints: &[Endpoint],
         options: ServeOptions,
     ) -> Result<Self, ServeError> {
+        takt_rt::heap::return_large_buffers();
         let max_connections = capacity::max_connections(
             options.max_connections,
             server.max_sessions(),
