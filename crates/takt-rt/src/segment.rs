@@ -304,6 +304,33 @@ pub fn allocated_length(fd: &OwnedFd) -> io::Result<usize> {
     usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
+/// Appends `length` bytes of a segment, from `offset` on, to `bytes`, without mapping them: reading touches no pages of this process but
+/// those of `bytes`, and there is nothing to unmap.
+///
+/// # Errors
+/// The segment ends before, or the descriptor is of something else. `bytes` is as before then, or has fewer bytes more.
+pub fn read(fd: &OwnedFd, offset: usize, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.reserve(length);
+    let mut left = length;
+    while left > 0 {
+        let at = u64::try_from(offset + length - left).map_err(io::Error::other)?;
+        let room = bytes.spare_capacity_mut();
+        let room = room.get_mut(..left).unwrap_or_default();
+        let read = match rustix::io::pread(fd, room, at) {
+            Ok((read, _)) => read.len(),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // SAFETY: the kernel has written so many bytes behind the others, inside the capacity.
+        unsafe { bytes.set_len(bytes.len() + read) };
+        left -= read;
+    }
+    Ok(())
+}
+
 /// Returns whether a file is in a tmpfs, as all of `memfd_create` are that do not ask for huge pages. Those can be
 /// missing when they are touched, which ends the process with SIGBUS.
 fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
@@ -446,6 +473,23 @@ mod tests {
         assert_eq!(allocated_length(&fd).unwrap(), 2 * page);
         segment.words()[2 * page / 8].store(1, Ordering::Relaxed);
         assert_eq!(allocated_length(&fd).unwrap(), 4 * page);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "the memory of a file is on the heap there")]
+    fn bytes_are_read_without_a_mapping() {
+        let segment = Segment::create("takt-test", 2 * page_size()).unwrap();
+        let (fd, length) = (copy_of(&segment), segment.len());
+        segment.words()[1].store(u64::from_ne_bytes(*b"8 to 16."), Ordering::Relaxed);
+        let mut bytes = b"before ".to_vec();
+        read(&fd, 9, 4, &mut bytes).unwrap();
+        assert_eq!(bytes, b"before  to ");
+        read(&fd, 0, length, &mut bytes).unwrap();
+        assert_eq!(bytes.len(), 11 + length);
+        // What was never written is zero, and takes no memory.
+        assert_eq!(allocated_length(&fd).unwrap(), page_size());
+        let error = read(&fd, length - 1, 2, &mut bytes).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

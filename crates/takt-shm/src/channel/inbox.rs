@@ -54,6 +54,14 @@ pub(crate) struct Message {
     start: usize,
 }
 
+impl Message {
+    /// Bytes of the body.
+    #[inline]
+    pub(crate) fn length(&self) -> usize {
+        self.header.body_length as usize
+    }
+}
+
 impl Inbox {
     /// The outbox behind `fd`, for bodies of up to `limit` bytes. What is mapped is charged to `memory`.
     pub(crate) fn new(fd: &OwnedFd, limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
@@ -168,10 +176,28 @@ impl Inbox {
     /// The body of the message received last.
     #[inline]
     pub(crate) fn body(&self, message: &Message) -> SharedBytes<'_> {
-        let end = message.start + message.header.body_length as usize;
+        let end = message.start + message.length();
         let memory = self.memory(message.place);
         // Checked when it was received; the memory has not become smaller.
         memory.get(message.start..end).unwrap_or(SharedBytes::EMPTY)
+    }
+
+    /// Appends `length` bytes of the body of the message received last, from `offset` on. Reads what is in a segment of its own without
+    /// touching the mapping, which would make each page a page fault, and all of them work for whoever unmaps it.
+    pub(crate) fn read_body(
+        &self,
+        message: &Message,
+        offset: usize,
+        length: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), ShmError> {
+        match (message.place, &self.large) {
+            (Place::Large(generation), Some(large)) if large.generation == generation => {
+                segment::read(&large.fd, message.start + offset, length, bytes)
+                    .map_err(|e| ShmError::io("read a large message", e))
+            }
+            _ => Err(ShmError::Protocol("a large message is nowhere")),
+        }
     }
 
     #[inline]

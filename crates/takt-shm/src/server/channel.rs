@@ -6,14 +6,15 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
 
-use crate::channel::inbox::Inbox;
+use crate::channel::inbox::{Inbox, Message};
 use crate::channel::outbox::{Full, Once, Outbox};
 use crate::channel::post::PostBox;
 use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
 use crate::handler::{Handler, Located, Outcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
-use crate::server::scratch::Scratch;
+use crate::server::connections::Slot;
+use crate::server::copies::Copies;
 
 /// Responses that a client does not take: more than these, and it is too slow or broken.
 const MAX_BACKLOG: usize = 256;
@@ -25,6 +26,8 @@ pub(super) struct Channel<C> {
     memory: MemoryBudget,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
+    /// A large request that is being copied, or waits until another one has been.
+    begun: Option<Message>,
     /// The segments with current values that the client has.
     passed: Vec<u32>,
     /// How often there was no request when we looked.
@@ -42,8 +45,20 @@ struct Response {
     charge: Option<Charge>,
 }
 
+/// What a look at a channel has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Polled {
+    /// There was no request that could be taken.
+    Nothing,
+    /// A request was answered, or is answered later.
+    Answered,
+    /// A large request is being copied: there is more to do at once.
+    Unfinished,
+}
+
 /// What a channel needs of its connection.
 pub(super) struct Line<'a> {
+    pub(super) slot: Slot,
     pub(super) post: &'a mut PostBox,
 }
 
@@ -61,6 +76,7 @@ impl<C> Channel<C> {
             outbox: Outbox::new(max_response, &memory)?,
             memory,
             backlog: VecDeque::new(),
+            begun: None,
             passed: Vec::new(),
             idle: 0,
             connection: connect(),
@@ -85,61 +101,70 @@ impl<C> Channel<C> {
         self.outbox.fd()
     }
 
-    /// Answers the next request, if there is one. An error means that the channel cannot be used any more.
+    /// Answers the next request, if there is one, or copies a slice of it. An error means that the channel cannot be used any more.
     #[inline]
     pub(super) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        scratch: &mut Scratch,
+        copies: &mut Copies,
         line: Line<'_>,
-    ) -> Result<bool, ShmError> {
-        if !self.inbox.is_ready() && self.backlog.is_empty() {
-            return Ok(false);
+    ) -> Result<Polled, ShmError> {
+        if !self.inbox.is_ready() && self.backlog.is_empty() && self.begun.is_none() {
+            return Ok(Polled::Nothing);
         }
-        self.answer(handler, scratch, line)
+        self.answer(handler, copies, line)
     }
 
     fn answer<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
-        scratch: &mut Scratch,
+        copies: &mut Copies,
         mut line: Line<'_>,
-    ) -> Result<bool, ShmError> {
-        if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
-            return Ok(false);
-        }
-        let received = self
-            .inbox
-            .receive(&mut |generation| line.post.fetch(generation))?;
-        let (id, flags) = match received {
-            None => return Ok(false),
-            Some(Ok(message)) => {
-                // The client can still write to this memory: what is checked must be what is used.
-                let mut copied = scratch.copy(self.inbox.body(&message));
-                if copied.is_err() {
-                    // With this request the client has taken the last response, whose memory is free now.
-                    self.outbox.free_taken(self.inbox.taken());
-                    self.outbox.trim();
-                    copied = scratch.copy(self.inbox.body(&message));
+    ) -> Result<Polled, ShmError> {
+        let message = match self.begun.take() {
+            // Even if the client takes no responses: large requests of others wait for this one.
+            Some(message) => message,
+            None => {
+                if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
+                    return Ok(Polled::Nothing);
                 }
-                let header = message.header;
-                if let Err(exhausted) = copied {
-                    self.outbox.acknowledge_with_next(self.inbox.received());
-                    self.settle(header.request_id, exhausted.into(), &mut line)?;
-                    return Ok(true);
+                let fetch = &mut |generation| line.post.fetch(generation);
+                match self.inbox.receive(fetch)? {
+                    None => return Ok(Polled::Nothing),
+                    Some(Ok(message)) => message,
+                    Some(Err(invalid)) => {
+                        self.outbox.acknowledge_with_next(self.inbox.received());
+                        self.refuse(invalid.request_id, invalid.status, &mut line)?;
+                        return Ok(Polled::Answered);
+                    }
                 }
-                (header.request_id, header.flags)
-            }
-            Some(Err(invalid)) => {
-                self.outbox.acknowledge_with_next(self.inbox.received());
-                self.refuse(invalid.request_id, invalid.status, &mut line)?;
-                return Ok(true);
             }
         };
+        let MessageHeader {
+            request_id: id,
+            flags,
+            ..
+        } = message.header;
+        // The client can still write to this memory: what is checked must be what is used.
+        match self.copy(&message, copies, line.slot) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.begun = Some(message);
+                return Ok(Polled::Unfinished);
+            }
+            Err(error) => {
+                copies.end(line.slot);
+                self.outbox.acknowledge_with_next(self.inbox.received());
+                self.settle(id, error, &mut line)?;
+                return Ok(Polled::Answered);
+            }
+        }
+        let (slot, request) = (line.slot, copies.bytes(&message));
         self.outbox.acknowledge_with_next(self.inbox.received());
         if flags & FLAG_LOCATE != 0 {
-            self.locate(id, handler, scratch.bytes(), &mut line)?;
-            return Ok(true);
+            self.locate(id, handler, request, &mut line)?;
+            copies.end(slot);
+            return Ok(Polled::Answered);
         }
         self.outbox.free_taken(self.inbox.taken());
         let connection = &mut self.connection;
@@ -149,10 +174,11 @@ impl<C> Channel<C> {
             header(id),
             &mut |generation, fd| post.pass_on(generation, fd),
             |encoder| {
-                outcome = handler.handle(connection, id, scratch.bytes(), encoder);
+                outcome = handler.handle(connection, id, request, encoder);
                 outcome == Outcome::Complete && encoder.position() > 0
             },
         );
+        copies.end(slot);
         match sent {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
             Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
@@ -163,7 +189,26 @@ impl<C> Channel<C> {
             Ok(Once::Kept(body)) => self.keep(Response::good(id, body), &mut line)?,
             Err(error) => self.settle(id, error, &mut line)?,
         }
-        Ok(true)
+        Ok(Polled::Answered)
+    }
+
+    /// Copies a request, or a slice of it; whether it is complete.
+    #[inline]
+    fn copy(
+        &mut self,
+        message: &Message,
+        copies: &mut Copies,
+        slot: Slot,
+    ) -> Result<bool, ShmError> {
+        match copies.copy(slot, &self.inbox, message) {
+            Err(ShmError::MemorySpent(_)) => {
+                // With this request the client has taken the last response, whose memory is free now.
+                self.outbox.free_taken(self.inbox.taken());
+                self.outbox.trim();
+                copies.copy(slot, &self.inbox, message)
+            }
+            copied => copied,
+        }
     }
 
     /// Says where a current value is, after passing on the memory that it is in.

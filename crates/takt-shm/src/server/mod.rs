@@ -5,6 +5,7 @@ mod channel;
 mod completed;
 mod config;
 mod connections;
+mod copies;
 mod opening;
 pub(crate) mod scratch;
 mod serving;
@@ -32,8 +33,8 @@ use crate::public::server::Public;
 use crate::server::accepting::affordable_connections;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
+use crate::server::copies::Copies;
 use crate::server::opening::Opening;
-use crate::server::scratch::Scratch;
 use crate::server::serving::BATCH;
 
 pub use accepting::DESCRIPTORS_PER_CONNECTION;
@@ -71,10 +72,10 @@ pub struct ShmServer<H: Handler> {
     accept_again: Option<Instant>,
     /// When to give back what was taken for large messages.
     trim_at: Option<Instant>,
-    /// Channels that had more requests than they could have answered in their turn.
+    /// Channels that had more requests than they could have answered in their turn, or a large one.
     unfinished: Vec<Slot>,
-    /// A request, copied away from its client.
-    scratch: Scratch,
+    /// Requests, copied away from their clients.
+    copies: Copies,
     // Holds the directory until everything else is gone.
     _runtime: Arc<Runtime>,
 }
@@ -121,7 +122,7 @@ impl<H: Handler> ShmServer<H> {
             let wanted = config.max_connections;
             tracing::warn!(application = %name, max_connections, wanted, "fewer connections, for want of file descriptors");
         }
-        let scratch = Scratch::new(&config.memory);
+        let copies = Copies::new(&config.memory);
         let attention = Attention::new(max_connections)?;
         // Last: who finds the socket finds everything else.
         let connections =
@@ -143,7 +144,7 @@ impl<H: Handler> ShmServer<H> {
             accept_again: None,
             trim_at: None,
             unfinished: Vec::new(),
-            scratch,
+            copies,
             _runtime: runtime,
         })
     }
@@ -275,6 +276,7 @@ impl<H: Handler> ShmServer<H> {
         if let Some(connection) = self.connections.remove(slot) {
             self.finish(connection);
         }
+        self.copies.end(slot);
         self.attention.set_connections(self.connections.channels());
     }
 

@@ -34,6 +34,18 @@ impl Scratch {
         Ok(())
     }
 
+    /// Makes room for a copy of `length` bytes that is made in [slices](Self::vec).
+    pub(super) fn begin(&mut self, length: usize) -> Result<(), BudgetExhausted> {
+        self.make_room(length)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// The copy that was [begun](Self::begin). No more than its length is to be added.
+    pub(super) fn vec(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
     /// The same for bytes that nobody can write any more.
     pub(crate) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
         self.make_room(body.len())?;

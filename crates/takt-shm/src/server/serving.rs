@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
 use crate::server::ShmServer;
-use crate::server::channel::{Channel, Line};
+use crate::server::channel::{Channel, Line, Polled};
 use crate::server::connections::Slot;
 
 /// At most so many requests of one channel are answered before others have their turn.
@@ -49,7 +49,7 @@ impl<H: Handler> ShmServer<H> {
         let mut answered = 0;
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
-            answered += usize::from(self.poll(slot).unwrap_or(false));
+            answered += usize::from(self.poll(slot) == Some(Polled::Answered));
             // If it was closed by this, another one has taken its place in the list.
             index += usize::from(self.connections.channel_slot(index) == Some(slot));
         }
@@ -63,7 +63,10 @@ impl<H: Handler> ShmServer<H> {
             self.attention.unmark(connection);
             return 0;
         };
-        let answered = usize::from(self.poll(slot).unwrap_or(false));
+        let answered = match self.poll(slot) {
+            None | Some(Polled::Nothing) => 0,
+            Some(Polled::Answered | Polled::Unfinished) => 1,
+        };
         if let Some(channel) = self.channel(slot) {
             channel.idle = if answered > 0 { 0 } else { channel.idle + 1 };
             if channel.idle < IDLE_LOOKS {
@@ -84,19 +87,26 @@ impl<H: Handler> ShmServer<H> {
         let mut answered = 0;
         while answered < most {
             match self.poll(slot) {
-                Some(true) => answered += 1,
+                Some(Polled::Answered) => answered += 1,
                 _ => return answered,
             }
         }
-        // There may be more: come back after the others.
-        if most > 1 && !self.unfinished.contains(&slot) {
-            self.unfinished.push(slot);
-            self.completed.waker.wake();
+        // There may be more.
+        if most > 1 {
+            self.come_back(slot);
         }
         answered
     }
 
-    /// Gives those another turn who had more requests than could be answered in the last one.
+    /// Has a channel looked at again, after the others.
+    fn come_back(&mut self, slot: Slot) {
+        if !self.unfinished.contains(&slot) {
+            self.unfinished.push(slot);
+            self.completed.waker.wake();
+        }
+    }
+
+    /// Gives those another turn who had more requests than could be answered in the last one, or a large one.
     pub(super) fn serve_unfinished(&mut self) -> usize {
         let slots = self.unfinished.len();
         let mut answered = 0;
@@ -107,26 +117,29 @@ impl<H: Handler> ShmServer<H> {
         answered
     }
 
-    /// Answers one request of a channel; `None` if the channel is closed, maybe by this.
+    /// Answers one request of a channel, or copies a slice of a large one; `None` if the channel is closed, maybe by this.
     #[inline]
-    fn poll(&mut self, slot: Slot) -> Option<bool> {
+    fn poll(&mut self, slot: Slot) -> Option<Polled> {
         if self.trim_at.is_some() && self.config.is_scarce() {
             self.trim();
         }
         let connection = self.connections.get(slot)?;
         let channel = connection.channel.as_mut()?;
         let line = Line {
+            slot,
             post: &mut connection.post,
         };
-        match channel.poll(&self.handler, &mut self.scratch, line) {
-            Ok(answered) => {
-                if answered {
+        match channel.poll(&self.handler, &mut self.copies, line) {
+            Ok(polled) => {
+                if polled == Polled::Answered {
                     self.attention.count_request();
                     if channel.has_large() && self.trim_at.is_none() {
                         self.trim_later();
                     }
+                } else if polled == Polled::Unfinished {
+                    self.come_back(slot);
                 }
-                Some(answered)
+                Some(polled)
             }
             Err(error) => {
                 self.fail(slot, &error);
@@ -145,7 +158,7 @@ impl<H: Handler> ShmServer<H> {
     /// when a request and its response may not fit into the budget any more.
     pub(super) fn trim(&mut self) {
         self.trim_at = None;
-        self.scratch.trim();
+        self.copies.trim();
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
             index += 1;
@@ -173,6 +186,7 @@ impl<H: Handler> ShmServer<H> {
                 continue;
             };
             let line = Line {
+                slot,
                 post: &mut connection.post,
             };
             match channel.complete(&self.handler, line) {
@@ -194,8 +208,8 @@ impl<H: Handler> ShmServer<H> {
         let Some((_, public)) = &mut self.public else {
             return 0;
         };
-        let answered = public.poll(&self.handler, &mut self.scratch);
-        if self.scratch.is_large() && self.trim_at.is_none() {
+        let answered = public.poll(&self.handler, &mut self.copies.small);
+        if self.copies.are_large() && self.trim_at.is_none() {
             self.trim_later();
         }
         answered

@@ -54,13 +54,18 @@ impl Served {
 
     /// Handles events until `is_done`. Nothing but events wakes it.
     fn until(&mut self, is_done: impl Fn(&ShmServer<Echo>) -> bool) {
-        let mut events = Events::with_capacity(8);
         while !is_done(&self.server) {
-            self.readiness.wait(&mut events, Some(TIMEOUT)).unwrap();
-            assert!(!events.is_empty(), "nothing wakes the server");
-            for event in events.iter() {
-                self.server.ready(event.key);
-            }
+            self.round();
+        }
+    }
+
+    /// Handles the events that are there, or the next ones.
+    fn round(&mut self) {
+        let mut events = Events::with_capacity(8);
+        self.readiness.wait(&mut events, Some(TIMEOUT)).unwrap();
+        assert!(!events.is_empty(), "nothing wakes the server");
+        for event in events.iter() {
+            self.server.ready(event.key);
         }
     }
 }
@@ -72,8 +77,27 @@ fn connect(served: &mut Served, directory: &Path) -> ShmClient {
     };
     let name = served.server.name().clone();
     let connecting = thread::spawn(move || ShmClient::connect(&name, &config, TIMEOUT).unwrap());
-    served.until(|server| server.channels() == 1);
+    let channels = served.server.channels() + 1;
+    served.until(|server| server.channels() == channels);
     connecting.join().unwrap()
+}
+
+fn send(client: &mut ShmClient, request: &[u8]) {
+    client
+        .send(|encoder| encoder.bytes(request), TIMEOUT)
+        .unwrap();
+}
+
+/// Whether the response is there: the bytes of the request.
+fn is_answered(client: &mut ShmClient, request: &[u8]) -> bool {
+    match client.receive(Duration::ZERO) {
+        Ok((_, response)) => {
+            assert!(response.unwrap() == request);
+            true
+        }
+        Err(ShmError::Timeout) => false,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[test]
@@ -162,4 +186,53 @@ fn some_connections_and_mails_are_taken_at_a_time() {
         turns += 1;
     }
     assert!(turns >= rings / MAILS_PER_TURN, "{turns}");
+}
+
+#[test]
+fn others_are_answered_while_a_large_request_is_copied() {
+    const SLICES: usize = 8;
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let [mut large, mut small] = [(); 2].map(|()| connect(&mut served, directory.path()));
+    let request = vec![7; SLICES * copies::SLICE];
+    send(&mut large, &request);
+    send(&mut small, b"small");
+    let mut answered = 0;
+    while !is_answered(&mut large, &request) {
+        served.round();
+        if is_answered(&mut small, b"small") {
+            answered += 1;
+            send(&mut small, b"small");
+        }
+    }
+    // A round may copy two of them: it has been rung for, too.
+    assert!(answered >= SLICES / 2, "{answered}");
+}
+
+#[test]
+fn one_large_request_is_copied_at_a_time_and_none_waits_for_a_client_that_left() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let mut clients = [(); 3].map(|()| connect(&mut served, directory.path()));
+    let request = vec![7; 3 * copies::SLICE];
+    let idle = served.server.config.memory.used();
+    for client in &mut clients {
+        send(client, &request);
+    }
+    served.round();
+    // Each request where its client wrote it, in a segment whose length is a power of two, and one copy.
+    let used = served.server.config.memory.used() - idle;
+    let mapped = clients.len() * (4 * copies::SLICE);
+    assert!(used <= mapped + request.len(), "{used}");
+    let [first, mut second, third] = clients;
+    // Whoever was first: only one of them has a copy.
+    drop((first, third));
+    while !is_answered(&mut second, &request) {
+        served.round();
+    }
+    assert_eq!(served.server.channels(), 1);
+    drop(second);
+    served.until(|server| server.channels() == 0);
+    served.server.trim();
+    assert_eq!(served.server.config.memory.used(), 0);
 }

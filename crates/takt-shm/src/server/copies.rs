@@ -1,0 +1,107 @@
+//! Copies of requests, away from what their clients can still write.
+//!
+//! Fresh memory for 64 MiB, and copying as much, takes up to 50 ms. A large request is therefore copied in slices, between
+//! which the server looks at everything else. One is copied at a time: as many copies as there are clients would take the
+//! memory that their handling needs.
+
+use takt_rt::memory_budget::MemoryBudget;
+
+use crate::channel::inbox::{Inbox, Message};
+use crate::error::ShmError;
+use crate::server::connections::Slot;
+use crate::server::scratch::Scratch;
+
+/// Bytes of a request that is copied in one go.
+const WHOLE: usize = 2 << 20;
+
+/// Bytes that are copied in one go of a longer request.
+pub(super) const SLICE: usize = 1 << 20;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Copies {
+    pub(super) small: Scratch,
+    large: Scratch,
+    /// The connection whose large request is being copied.
+    owner: Option<Slot>,
+}
+
+impl Copies {
+    pub(super) fn new(memory: &MemoryBudget) -> Self {
+        Self {
+            small: Scratch::new(memory),
+            large: Scratch::new(memory),
+            owner: None,
+        }
+    }
+
+    /// Copies a request of connection `slot`, or goes on with that for one slice; whether it is complete. After that, and after an
+    /// error, it [ends](Self::end).
+    #[inline]
+    pub(super) fn copy(
+        &mut self,
+        slot: Slot,
+        inbox: &Inbox,
+        message: &Message,
+    ) -> Result<bool, ShmError> {
+        match message.length() {
+            0..=WHOLE => {
+                self.small.copy(inbox.body(message))?;
+                Ok(true)
+            }
+            length => self.copy_slice(slot, inbox, message, length),
+        }
+    }
+
+    #[cold]
+    fn copy_slice(
+        &mut self,
+        slot: Slot,
+        inbox: &Inbox,
+        message: &Message,
+        length: usize,
+    ) -> Result<bool, ShmError> {
+        match self.owner {
+            Some(owner) if owner != slot => return Ok(false),
+            Some(_) => {}
+            None => {
+                self.large.begin(length)?;
+                self.owner = Some(slot);
+            }
+        }
+        let done = self.large.bytes().len();
+        let slice = SLICE.min(length - done);
+        inbox.read_body(message, done, slice, self.large.vec())?;
+        Ok(done + slice == length)
+    }
+
+    /// The copy of a request that is complete.
+    #[inline]
+    pub(super) fn bytes(&self, message: &Message) -> &[u8] {
+        match message.length() {
+            0..=WHOLE => self.small.bytes(),
+            _ => self.large.bytes(),
+        }
+    }
+
+    /// The request of a connection has been handled, or the connection is closed.
+    #[inline]
+    pub(super) fn end(&mut self, slot: Slot) {
+        if self.owner == Some(slot) {
+            self.owner = None;
+        }
+    }
+
+    /// Whether a large request took more than what is kept.
+    pub(super) fn are_large(&self) -> bool {
+        self.small.is_large() || self.large.is_large()
+    }
+
+    /// Gives back what large requests took.
+    pub(super) fn trim(&mut self) {
+        self.small.trim();
+        if self.owner.is_none() {
+            self.large.trim();
+        }
+    }
+}
