@@ -1,4 +1,4 @@
-//! Where an application is reached: `opc.tcp://host:port[/path]` or `opc.iox2://<ApplicationName>`.
+//! Endpoints of applications: `opc.tcp://host:port[/path]` or `opc.iox2://<ApplicationName>`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,18 +15,18 @@ pub enum Endpoint {
     SharedMemory(ApplicationName),
 }
 
-/// An endpoint text that names no endpoint.
+/// Error of a text that is not an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// The scheme is neither `opc.tcp` nor `opc.iox2`.
     #[error("`{0}` is no endpoint: it must start with `opc.iox2://` or `opc.tcp://`")]
     UnknownScheme(String),
-    /// The scheme is known, what follows it is not valid.
+    /// The scheme is known, but the rest is not valid.
     #[error("`{endpoint}` is no endpoint: {reason}")]
     Malformed {
-        /// The text as given.
+        /// Given text.
         endpoint: String,
-        /// What is wrong with it.
+        /// Reason for which it is not valid.
         reason: String,
     },
 }
@@ -46,7 +46,7 @@ impl Endpoint {
     }
 }
 
-/// `opc.tcp://127.0.0.1:<port>`.
+/// Returns `opc.tcp://127.0.0.1:<port>`.
 pub fn loopback(port: u16) -> EndpointUrl {
     EndpointUrl::from_address(std::net::SocketAddr::from(([127, 0, 0, 1], port)))
 }

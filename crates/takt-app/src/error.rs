@@ -1,87 +1,87 @@
-//! What can go wrong between a Client and the application that it talks to.
+//! Errors between a Client and the application that it is connected to.
 
 use std::time::Duration;
 
 use takt_ua::StatusCode;
 use takt_ua::binary::{DecodeError, EncodeError};
 
-/// A failed request, or a connection that could not be made.
+/// Error of a request or of a connection.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody serves the endpoint now, or it refused the connection.
+    /// No application serves the endpoint, or it refused the connection.
     #[error("no connection to {endpoint}: {reason}")]
     Unreachable {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// What the transport says.
+        /// Error of the transport.
         reason: String,
     },
-    /// The Unix user or group of one side may not talk to the other.
+    /// The Unix user or group of one side may not connect to the other.
     #[error("{endpoint} is not for this user: {reason} (BadUserAccessDenied)")]
     AccessDenied {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// What the transport says.
+        /// Error of the transport.
         reason: String,
     },
-    /// The connection ended while the request was under way: whether it was carried out is not known.
+    /// The connection ended while the request was under way: it is not known whether it was executed.
     #[error("the connection to {endpoint} closed: {reason}")]
     Closed {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// What the transport says.
+        /// Error of the transport.
         reason: String,
     },
-    /// No answer within the time that the request was given.
+    /// There was no response within the time limit of the request.
     #[error("no answer from {endpoint} within {timeout:?}")]
     Timeout {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// The time that was given.
+        /// Time limit of the request.
         timeout: Duration,
     },
     /// The service as a whole failed (a ServiceFault, or a bad ServiceResult; OPC 10000-4, 7.33).
     #[error("{service} failed: {status}")]
     Service {
-        /// The request's name, for example `ReadRequest`.
+        /// Name of the request, for example `ReadRequest`.
         service: &'static str,
         /// The ServiceResult.
         status: StatusCode,
     },
-    /// The service was carried out, this operation of it failed.
+    /// The service was executed, but this operation of it failed.
     #[error("{subject}: {status}")]
     Operation {
-        /// The node, path or argument that the operation was about.
+        /// Node, path or argument of the operation.
         subject: String,
-        /// The operation's StatusCode.
+        /// StatusCode of the operation.
         status: StatusCode,
     },
-    /// The answer is no message that the standard allows here.
+    /// The standard does not allow the response here.
     #[error("the answer of {endpoint} makes no sense: {reason}")]
     Protocol {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// What is wrong with it.
+        /// Error in the response.
         reason: String,
     },
-    /// The request does not fit what the connection can carry.
+    /// The request does not fit the limits of the connection.
     #[error("the request is too large for the connection: {0}")]
     TooLarge(#[from] EncodeError),
-    /// The identity could not be given in the form that the server wants.
+    /// The server requires an identity in a form that is not supported.
     #[error("{endpoint} wants an identity that this client cannot give: {reason}")]
     Identity {
-        /// The endpoint as given.
+        /// Given endpoint.
         endpoint: String,
-        /// What the server offers.
+        /// Forms that the server offers.
         reason: String,
     },
-    /// An endpoint or a node was named in a way that cannot be understood.
+    /// The name of an endpoint or a node is not valid.
     #[error("{0}")]
     Invalid(String),
 }
 
 impl ClientError {
-    /// Returns the StatusCode that says the same (OPC 10000-4, 7.39).
+    /// Returns the corresponding StatusCode (OPC 10000-4, 7.39).
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::Unreachable { .. } => StatusCode::BadNotConnected,
@@ -96,7 +96,7 @@ impl ClientError {
         }
     }
 
-    /// Returns whether the connection is gone or silent, so that another attempt makes sense later.
+    /// Returns whether the connection is gone or silent, so that a later attempt may succeed.
     pub fn is_connection(&self) -> bool {
         matches!(
             self,

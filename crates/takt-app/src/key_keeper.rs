@@ -1,4 +1,4 @@
-//! Keys of SecurityGroups, asked for in time.
+//! Keeper of the keys of SecurityGroups, which requests new keys in time.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,14 +9,13 @@ use takt_pubsub::security::KeyRing;
 use crate::ClientError;
 use crate::client::Client;
 
-/// How many keys are asked for: the current one, and enough to outlive a service that is away for a while.
+/// Number of requested keys: the current one, and enough others for a temporary absence of the service.
 const KEYS: u32 = 4;
 
-/// How long to wait after a service did not give the first keys.
+/// Pause after a service did not return the first keys.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Asks a SecurityKeyService for the keys that a PubSub needs, again and again before they run out
-/// (OPC 10000-14, 5.4.5.3).
+/// Requests the keys of a PubSub from a SecurityKeyService, and new ones before they expire (OPC 10000-14, 5.4.5.3).
 pub struct KeyKeeper {
     client: Client,
     rings: HashMap<String, Tended>,
@@ -25,12 +24,12 @@ pub struct KeyKeeper {
 #[derive(Default)]
 struct Tended {
     ring: KeyRing,
-    /// After a failure: not before this.
+    /// Earliest time of the next request after a failure.
     not_before: Option<Instant>,
 }
 
 impl KeyKeeper {
-    /// Asks this service, over `opc.iox2`.
+    /// Creates a keeper that asks this service over `opc.iox2`.
     pub fn new(client: Client) -> Self {
         Self {
             client,
@@ -38,11 +37,11 @@ impl KeyKeeper {
         }
     }
 
-    /// Asks for keys where it is time to. To be called every second or so.
+    /// Requests the keys that are due. Call it about once per second.
     ///
     /// # Errors
-    /// The service did not answer, or does not give the keys; it is asked again. What runs goes on with the keys it
-    /// has.
+    /// An error if the service did not respond, or does not return the keys; it is asked again. The PubSub continues
+    /// with its present keys.
     pub fn tend(&mut self, running: &PubSub, now: Instant) -> Result<(), ClientError> {
         let mut outcome = Ok(());
         for id in running.security_group_ids() {

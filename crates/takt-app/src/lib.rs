@@ -1,9 +1,54 @@
-//! The API that applications are written against: [`Provider`] and [`Consumer`].
+//! The API for applications: [`Provider`] and [`Consumer`].
 //!
-//! A Provider offers Variables and Methods over shared memory and TCP and keeps them registered with the registry; a
-//! Consumer finds them there and uses them at the Provider (paper `opcua-shared-memory-iceoryx2`, sections 3 and 4).
-//! [`client::Client`] is the plain session underneath, which works with any OPC UA server. The services are in
-//! `takt-services`, the ways to the wire in `takt-tcp` and `takt-shm`.
+//! A Provider serves Variables and Methods over shared memory and TCP and keeps them registered with the registry. A
+//! Consumer finds them in the registry and uses them at the Provider (paper `opcua-shared-memory-iceoryx2`, sections 3
+//! and 4). [`client::Client`] is the session below both, which works with any OPC UA server. The services are in
+//! `takt-services`, the transports in `takt-tcp` and `takt-shm`.
+//!
+//! A Provider with one cell, and a Consumer that reads it. The registry runs in the same process here; otherwise it is
+//! `takt registry`. Directories are temporary; without them, applications use those of the user.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::thread;
+//! use std::time::Duration;
+//!
+//! use takt_app::serve::ServeOptions;
+//! use takt_app::{ClientOptions, Consumer, Provider, Unit, Variable};
+//! use takt_cell::Cell;
+//! use takt_registry::{Registry, RegistryOptions};
+//! use takt_ua::{DateTime, StatusCode, Variant};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directory = tempfile::tempdir()?;
+//! let runtime_directory = Some(directory.path().join("runtime"));
+//! let serve = ServeOptions { runtime_directory: runtime_directory.clone(), ..ServeOptions::default() };
+//! let _registry = Registry::start(RegistryOptions {
+//!     endpoint: "opc.tcp://127.0.0.1:0".parse()?,
+//!     database: directory.path().join("registry.redb"),
+//!     serve: serve.clone(),
+//!     ..RegistryOptions::default()
+//! })?;
+//!
+//! // The Provider: a real-time thread can set the cell at any time.
+//! let speed = Arc::new(Cell::of(&Variant::Double(0.0)));
+//! let provider = Provider::builder("Mixer")
+//!     .variable(Variable::cell("Drive/Speed", &speed).unit(Unit::REVOLUTIONS_PER_MINUTE))
+//!     .serve(serve)
+//!     .start()?;
+//! speed.set_f64(1500.0, StatusCode::Good, DateTime::now())?;
+//! while !provider.is_registered() {
+//!     thread::sleep(Duration::from_millis(1));
+//! }
+//!
+//! // The Consumer, usually in another process: it finds the Variable by its path and reads it at the Provider.
+//! let options = ClientOptions { runtime_directory, ..ClientOptions::named("Panel") };
+//! let mut consumer = Consumer::connect("opc.iox2://SemanticRegistryServer", options)?;
+//! let item = consumer.find("Mixer/Drive/Speed")?;
+//! assert_eq!(consumer.read(&item)?.value, Some(Variant::Double(1500.0)));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod client;
 mod consumer;

@@ -1,4 +1,4 @@
-//! Cells that follow the Variables of a server.
+//! Mirror: cells that follow the Variables of a server.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::client::{Attribute, Client};
 use crate::subscription::{MonitoredItemOptions, Subscription, SubscriptionOptions};
 use crate::{ClientError, DataChange};
 
-/// How long the thread waits for a change before it looks whether it shall end.
+/// Time that the thread waits for a change before it checks whether it shall end.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Texts and arrays may grow to so many bytes; cells have a fixed size.
+/// Capacity in bytes of cells for texts and arrays, because cells have a fixed size.
 const ROOM: usize = 1024;
 
 /// Cells with the values of Variables of a server, kept up to date by a Subscription, until it is dropped.
 ///
-/// This is how values of another application are published by PubSub, or read by a thread that must not wait: the
-/// cells are read without asking anybody. While the server is away, their status is BadNoCommunication.
+/// With it, PubSub publishes values of another application, and threads that must not wait can read them: the cells
+/// are read without a request. While the server is not reachable, their status is BadNoCommunication.
 pub struct Mirror {
     cells: HashMap<NodeId, Arc<Cell>>,
     stop: Arc<AtomicBool>,
@@ -31,7 +31,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Follows these Variables; changes come at most once in each `interval`.
+    /// Starts following these Variables; changes arrive at most once per `interval`.
     ///
     /// # Errors
     /// The server cannot be reached, has no Subscriptions, or does not know one of the Variables.
@@ -110,7 +110,7 @@ impl Drop for Mirror {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has said so already.
+            // The panic of a thread was already reported.
             let _ = thread.join();
         }
     }
@@ -140,7 +140,7 @@ impl Follower {
                     for cell in self.targets.values() {
                         store(cell, DataValue::status(StatusCode::BadNoCommunication));
                     }
-                    // The Subscription goes on when the server is back.
+                    // The Subscription continues when the server is back.
                     std::thread::sleep(STEP);
                 }
             }
@@ -148,8 +148,8 @@ impl Follower {
     }
 }
 
-/// Returns a cell for a value like this one: of any length up to a limit if it is a text or an array, of any type if
-/// there is none yet.
+/// Creates a cell for values like this one: of any length up to a limit for a text or an array, of any type if there
+/// is no value yet.
 fn cell_for(value: &DataValue) -> Cell {
     match &value.value {
         None | Some(Variant::Empty) => Cell::new(ROOM),
@@ -165,8 +165,8 @@ fn store(cell: &Cell, value: DataValue) {
         _ => cell.set_status(status, time),
     };
     if let Err(error) = stored {
-        tracing::warn!("a value that does not fit its cell: {error}");
-        // Only a status is always possible, unless three others set the cell at this moment.
+        tracing::warn!("a value does not fit its cell: {error}");
+        // A status always fits; it fails only if three other threads set the cell at this moment.
         let _ = cell.set_status(error.status_code(), time);
     }
 }

@@ -16,7 +16,7 @@ pub const REGISTRY_FORGET: u32 = 7001;
 /// Method `IssueSecret` of `Registry`.
 pub const REGISTRY_ISSUE_SECRET: u32 = 7002;
 
-/// The ApplicationName that a registry has unless told otherwise, as in section 4 of the paper.
+/// Default ApplicationName of a registry, as in section 4 of the paper.
 pub const DEFAULT_REGISTRY: &str = "SemanticRegistryServer";
 
 /// Returns the namespace of a Provider's data: its ApplicationUri.
@@ -24,20 +24,19 @@ pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
 }
 
-/// The index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5 section
-/// 6.3.1).
+/// Index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5, 6.3.1).
 pub const OWN_NAMESPACE: u16 = 1;
 
-/// Identifiers in a Provider's namespace that do not name data. Data has String identifiers: its path.
+/// Identifiers in a Provider's namespace for nodes other than data. The identifier of data is a String: its path.
 pub mod provider {
     /// The Object of ProviderType.
     pub const OBJECT: u32 = 1;
     /// The Property `Available`, which the registry adds and serves itself.
     pub const AVAILABLE: u32 = 2;
     /// The Property `Revision`: a digest of everything that was registered. The Provider adds it last and removes it
-    /// first: it counts as available only while it is there.
+    /// first: it is available only while this Property exists.
     pub const REVISION: u32 = 3;
-    /// At the Provider's own endpoints: the Property `SemanticRegistry`, where its model lives.
+    /// The Property `SemanticRegistry` at the Provider's own endpoints: the endpoint of the registry with its model.
     pub const SEMANTIC_REGISTRY: u32 = 4;
     /// The first ServerEndpoint Property; further ones follow.
     pub const FIRST_ENDPOINT: u32 = 10;

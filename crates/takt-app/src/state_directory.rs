@@ -1,7 +1,7 @@
-//! The state folder: where secrets and databases of a user are kept, and whose folder that may be.
+//! The state folder, which contains secrets and databases of a user, and the check of its owner.
 //!
-//! Keys and secrets are in it, so that a folder of another user, or one that others can write, is refused: whoever
-//! can write it can put other files in the place of ours.
+//! Because it contains keys and secrets, a folder of another user, or one that others can write, is refused: a user
+//! with write access could replace the files.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 /// The mode bits that let the group or all users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// A state folder that cannot be found, made, or used.
+/// Error of a state folder that cannot be found, created, or used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateDirectoryError {
     /// The environment names no folder.
     #[error("there is no state folder: neither XDG_STATE_HOME nor HOME is set")]
     Unknown,
     /// The environment names a folder that depends on the working directory.
-    #[error("{variable} is {}, which is no absolute path", value.display())]
+    #[error("{variable} is {}, which is not an absolute path", value.display())]
     Relative {
         /// The environment variable.
         variable: &'static str,
         /// Its value.
         value: PathBuf,
     },
-    /// The folder could not be made or looked at.
+    /// The folder could not be created or inspected.
     #[error("the state folder {} cannot be used: {source}", path.display())]
     Io {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The folder belongs to another user.
@@ -57,8 +57,8 @@ pub enum StateDirectoryError {
 /// Directory Specification).
 ///
 /// # Errors
-/// [`StateDirectoryError::Unknown`] and [`StateDirectoryError::Relative`]: there is no folder to fall back to that
-/// others could not have made before.
+/// [`StateDirectoryError::Unknown`] and [`StateDirectoryError::Relative`]: there is no fallback, because other users
+/// could have created that folder before.
 pub fn state_directory() -> Result<PathBuf, StateDirectoryError> {
     from_environment(|variable| std::env::var_os(variable).map(PathBuf::from))
 }
@@ -74,8 +74,8 @@ fn from_environment(get: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, St
     Err(StateDirectoryError::Unknown)
 }
 
-/// Makes a state folder where it is missing, for this user alone, and checks that it belongs to this user or root and
-/// that nobody else can write it.
+/// Creates a missing state folder for this user only, and checks that it belongs to this user or root and that no
+/// other user can write it.
 ///
 /// # Errors
 /// [`StateDirectoryError::Io`], [`StateDirectoryError::Owner`] and [`StateDirectoryError::Mode`].
@@ -94,7 +94,7 @@ pub fn prepare_state_directory(path: &Path) -> Result<(), StateDirectoryError> {
         .mode(0o700)
         .create(path)
         .map_err(failed)?;
-    // A symbolic link is followed: what counts is whose folder it leads to.
+    // A symbolic link is followed: the owner of its target is checked.
     let folder = fs::metadata(path).map_err(failed)?;
     let user = rustix::process::geteuid().as_raw();
     if folder.uid() != user && folder.uid() != 0 {

@@ -1,5 +1,5 @@
-//! Read, Write and Call over shared memory allocate nothing, at neither end: client and Provider are in one process,
-//! and what is counted is what that process allocates, at malloc level.
+//! Read, Write and Call over shared memory allocate nothing at either end: client and Provider are in one process,
+//! whose allocations are counted at malloc level.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Connections, Sessions and file descriptors of a serving thread go together.
+//! Numbers of connections, Sessions and file descriptors of a serving thread are consistent.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests.
 

@@ -14,7 +14,7 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 const ELEMENTS: usize = 1000;
 
-/// Not a test unless it runs in a process of its own: sets its cells until it is killed.
+/// Helper process, not a test of its own: sets its cells until it is killed.
 #[test]
 fn the_provider() {
     let Some(directory) = support::provider_directory() else {
@@ -63,14 +63,14 @@ fn whole_array(value: &CurrentValue) -> u32 {
 }
 
 #[test]
-fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
+fn a_value_is_read_while_its_provider_serves_is_stopped_and_is_dead() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let provider = Process::start(directory.path());
     let mut client = connect(directory.path());
     let current = client.current_value(&node("Number")).unwrap().unwrap();
     let array = client.current_value(&node("Array")).unwrap().unwrap();
 
-    // It changes without a request, and is never torn.
+    // The value changes without a request, and is never torn.
     let (first, status) = number(&current);
     assert_eq!(status, StatusCode::Good);
     eventually("the value changes", || number(&current).0 > first);
@@ -95,7 +95,7 @@ fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
     provider.signal(Signal::CONT);
     eventually("it goes on", || number(&current).0 > still.0);
 
-    // Killed, whatever it was writing.
+    // The Provider is killed while it writes.
     drop(provider);
     eventually("its death is noticed", || !current.is_alive());
     let (_, status) = number(&current);
@@ -104,7 +104,7 @@ fn a_value_is_read_while_its_provider_serves_stands_still_and_is_dead() {
     assert_eq!(value.status, Some(StatusCode::UncertainLastUsableValue));
     whole_array(&array);
 
-    // The next Provider of that name has values of its own.
+    // The next Provider of that name has its own values.
     let _next = Process::start(directory.path());
     let again = client.current_value(&node("Number")).unwrap().unwrap();
     assert_eq!(number(&again).1, StatusCode::Good);

@@ -41,7 +41,7 @@ fn reading_current_values_allocates_nothing() {
     };
     let numbers = ["Cell", "Stored", "Callback"].map(&mut current);
     let arrays = ["Array", "Array of a callback"].map(&mut current);
-    // What the Reads and the connection have left to do.
+    // The Reads and the connection finish their work.
     std::thread::sleep(Duration::from_millis(100));
     let mut elements = [0.0_f64; 512];
     let allocations = takt_malloc::least(|| {

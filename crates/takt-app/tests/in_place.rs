@@ -1,4 +1,4 @@
-//! Values read where the server wrote them, over both transports.
+//! Values read in the memory where the server wrote them, over both transports.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -88,7 +88,7 @@ fn values_are_seen_where_they_are() {
         assert_eq!(unknown.unwrap(), StatusCode::BadNodeIdUnknown);
         let texts = client.read_in_place(&node("Texts"), |_| ());
         assert!(matches!(texts, Err(ClientError::Invalid(_))), "{texts:?}");
-        // Other requests go on as before.
+        // Other requests still work.
         let value = client.read(&node("Number")).unwrap().value;
         assert_eq!(value, Some(Variant::Double(1.5)));
     }
@@ -183,7 +183,7 @@ fn values_are_written_and_methods_called_in_place() {
     }
 }
 
-/// Bytes of the longest value.
+/// Size of the longest value in bytes.
 const LONGEST: usize = 64 << 20;
 
 #[test]
@@ -207,7 +207,7 @@ fn a_value_of_64_mib_fits_the_default_budget() {
     };
     let mut client = Client::connect(&provider.endpoints()[0], options).unwrap();
     let slice = VariantRef::Array(ArrayRef::from_u32s(&numbers));
-    // What the request took makes room for the response, and the other way round.
+    // The memory of the request is freed for the response, and the other way round.
     for _ in 0..3 {
         client.write_in_place(&node("Array"), &slice).unwrap();
         let last = client

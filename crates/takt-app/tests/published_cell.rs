@@ -1,5 +1,5 @@
-//! A cell that a Provider serves is published; another Provider serves the cell that it is received into: one value,
-//! whoever asks for it.
+//! A cell that a Provider serves is published; another Provider serves the cell that it is received into: all clients
+//! get the same value.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! Current values of stored values and callbacks: read from memory where MaxAge allows it, asked for where it does not.
+//! Current values of stored values and callbacks: read from memory if MaxAge allows it, otherwise from the Provider.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod support;
@@ -19,14 +19,14 @@ use takt_space::Value;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
 const ELEMENTS: usize = 1000;
-/// Room for that many UInt32.
+/// Capacity in bytes of an array of that many UInt32.
 const ARRAY: usize = 5 + 4 * ELEMENTS;
 
 const NEW: Duration = Duration::ZERO;
 const MILLISECOND: Duration = Duration::from_millis(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Gives 1, 2, 3 and so on, `elements` times each.
+/// Returns a callback with the values 1, 2, 3 and so on, each as `elements` elements.
 fn counter(elements: usize) -> impl Fn() -> Variant + Send + Sync + 'static {
     let count = AtomicU32::new(0);
     move || {
@@ -38,8 +38,7 @@ fn counter(elements: usize) -> impl Fn() -> Variant + Send + Sync + 'static {
     }
 }
 
-/// Not a test unless it runs in a process of its own: adds and removes Variables when it is told to, until it is
-/// killed.
+/// Helper process, not a test of its own: adds and removes Variables on request, until it is killed.
 #[test]
 fn the_provider() {
     let Some(directory) = support::provider_directory() else {
@@ -141,7 +140,7 @@ fn a_stored_value_is_its_own_source() {
     let text = current(&mut client, "Text");
     assert_eq!(value.read_scalar::<u32>().unwrap().0, Some(1));
 
-    // What was written is there when the Write is answered.
+    // A written value is published before the response to the Write.
     for round in 2..100_u32 {
         client.write(&node("Number"), round.into()).unwrap();
         let (read, reading) = value.read_scalar::<u32>().unwrap();
@@ -155,7 +154,7 @@ fn a_stored_value_is_its_own_source() {
         (read.value, read.source_timestamp)
     );
 
-    // No MaxAge makes the Consumer ask, so it can be stopped.
+    // The Consumer sends no request for any MaxAge, so the Provider can be stopped.
     client.write(&node("Text"), "two".into()).unwrap();
     stop(&provider);
     let read = client.read_current(&text, NEW).unwrap();
@@ -203,7 +202,7 @@ fn a_callback_is_asked_when_its_last_value_is_too_old() {
     let value = current(&mut client, "Count");
     let mut read = |max_age| number(&client.read_current(&value, max_age).unwrap());
 
-    // Nobody has called it yet; then everybody who does not mind gets what it gave.
+    // The callback was not called yet; afterwards all clients that accept the age get its value.
     assert_eq!(value.get().unwrap_err(), CellError::Withheld);
     assert_eq!(read(Reading::ANY_AGE), 1);
     assert_eq!(read(Reading::ANY_AGE), 1);
@@ -223,7 +222,7 @@ fn a_callback_is_asked_when_its_last_value_is_too_old() {
     assert!(reading.satisfies(MINUTE, DateTime::now()));
     assert!(!reading.satisfies(NEW, DateTime::now()));
 
-    // Stopped: what is young enough is there, for the rest it is asked, in vain.
+    // The Provider is stopped: recent values are available; requests for others time out.
     stop(&provider);
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!(number(&client.read_current(&value, MINUTE).unwrap()), 4);
@@ -239,7 +238,7 @@ fn a_callback_is_asked_when_its_last_value_is_too_old() {
     provider.signal(Signal::CONT);
     assert!(number(&client.read_current(&value, MILLISECOND).unwrap()) > 4);
 
-    // Dead: the last value, whatever its age, and no waiting for an answer.
+    // The Provider is dead: the last value of any age is returned, without waiting.
     let last = number(&value.get().unwrap());
     drop(provider);
     eventually("its death is noticed", || !value.is_alive());
@@ -277,7 +276,7 @@ fn a_monitored_item_refreshes_the_last_value() {
         assert!(reading.satisfies(MINUTE, DateTime::now()));
         elements[0] > 10
     });
-    // The Consumer lives on that, and asks for nothing.
+    // The Consumer uses these values and sends no requests.
     stop(&provider);
     assert!(client.read_current(&value, MINUTE).is_ok());
     provider.signal(Signal::CONT);
@@ -297,7 +296,7 @@ fn what_is_too_large_has_to_be_asked_for() {
     client.write(&node("Text"), "short".into()).unwrap();
     assert_eq!(text.get().unwrap().value, Some("short".into()));
 
-    // One byte too few is enough.
+    // A capacity that is one byte too small.
     let array = current(&mut client, "Too large");
     for round in 1..4_u32 {
         let read = client.read_current(&array, Reading::ANY_AGE).unwrap();

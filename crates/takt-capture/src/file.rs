@@ -1,23 +1,23 @@
-//! Packets of capture files, pcapng and pcap.
+//! Packets of capture files in the formats pcapng and pcap.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 
-/// A packet that was captured.
+/// A captured packet.
 pub struct Packet {
     /// Number in the file, from 1.
     pub number: usize,
-    /// When it was captured, if the file says so.
+    /// Time of the capture, if the file contains it.
     pub time: Option<SystemTime>,
-    /// What it begins with: LINKTYPE of its interface.
+    /// LINKTYPE of its interface, which is the protocol of its first bytes.
     pub linktype: i32,
-    /// The packet, as far as it was captured.
+    /// Captured bytes of the packet.
     pub bytes: Vec<u8>,
 }
 
-/// Returns whether bytes begin as a capture file does.
+/// Returns whether bytes begin like a capture file.
 pub fn is_capture(bytes: &[u8]) -> bool {
     const MAGIC: [[u8; 4]; 5] = [
         [0x0A, 0x0D, 0x0D, 0x0A],
@@ -35,11 +35,11 @@ pub fn is_capture(bytes: &[u8]) -> bool {
 struct Interface {
     linktype: i32,
     offset: i64,
-    /// Ticks in a second.
+    /// Ticks per second.
     resolution: u64,
 }
 
-/// Returns all packets, and what was wrong with the file behind them.
+/// Returns all packets, and the error of the file behind them if there is one.
 pub fn packets(file: &[u8]) -> (Vec<Packet>, Option<String>) {
     let mut packets = Vec::new();
     let error = read(file, &mut packets).err();
@@ -47,7 +47,7 @@ pub fn packets(file: &[u8]) -> (Vec<Packet>, Option<String>) {
 }
 
 fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
-    // All of the file fits into the buffer, so that no block is too large for it.
+    // The whole file fits into the buffer, so that no block is too large for it.
     let mut reader = create_reader(file.len() + 65_536, file).map_err(|error| text(&error))?;
     let mut interfaces: Vec<Interface> = Vec::new();
     let mut linktype = 0;

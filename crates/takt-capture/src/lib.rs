@@ -1,6 +1,6 @@
-//! Capture files: packets of pcapng and pcap, and what may be a UADP message in them.
+//! Capture files: packets of pcapng and pcap, and the bytes in them that may be a UADP message.
 //!
-//! It does not know what is in a message, and puts neither fragments of IP datagrams nor chunks together.
+//! The crate does not decode messages, and reassembles neither fragments of IP datagrams nor chunks.
 
 #![forbid(unsafe_code)]
 

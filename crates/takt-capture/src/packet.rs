@@ -6,28 +6,28 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 const UADP: u16 = 0xB62C;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
-/// IEEE 802.1Q, 802.1ad, and what came before that.
+/// EtherTypes of VLAN tags: IEEE 802.1Q, 802.1ad, and its predecessor.
 const VLAN_TAGS: [u16; 3] = [0x8100, 0x88A8, 0x9100];
 const UDP: u8 = 17;
 
-/// What a packet carries to somebody.
+/// Payload of a packet, with its addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried<'p> {
-    /// Who sent it.
+    /// Address of the sender.
     pub source: String,
-    /// To whom.
+    /// Address of the receiver.
     pub destination: String,
-    /// UDP port that it was sent to; none in Ethernet frames.
+    /// UDP destination port; `None` for Ethernet frames.
     pub port: Option<u16>,
-    /// What may be a message.
+    /// Bytes that may be a message.
     pub bytes: &'p [u8],
 }
 
-/// Looks into a packet of this LINKTYPE (see tcpdump.org/linktypes.html). Fragments of IP datagrams are not put
-/// together.
+/// Finds the payload of a packet of this LINKTYPE (see tcpdump.org/linktypes.html). Fragments of IP datagrams are not
+/// reassembled.
 pub fn carried(linktype: i32, packet: &[u8]) -> Option<Carried<'_>> {
     match linktype {
-        // BSD loopback: the address family, in the order of bytes of the machine.
+        // BSD loopback: the address family, in the machine's byte order.
         0 | 108 => ip(packet.get(4..)?),
         1 => ethernet(packet),
         12 | 14 | 101 | 228 | 229 => ip(packet),
@@ -93,7 +93,7 @@ fn ipv4(packet: &[u8]) -> Option<Carried<'_>> {
         let bytes: [u8; 4] = *packet.get(offset..)?.first_chunk()?;
         Some(IpAddr::from(Ipv4Addr::from(bytes)))
     };
-    // A capture may be cut off, or the length left to the network card.
+    // The capture may be truncated, or the network card sets the length.
     let end = if length < header {
         packet.len()
     } else {

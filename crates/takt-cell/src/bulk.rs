@@ -1,8 +1,8 @@
-//! Many words at once, out of and into memory that others use at the same time.
+//! Copies of many words out of and into memory that others use at the same time.
 //!
-//! On little-endian machines words lie in memory as their bytes are encoded, and [`takt_rt::shared_bytes`] copies
-//! them about three times as fast as one after the other. Elsewhere, and for the model checker, whose atomics are no
-//! memory, they are loaded and stored one by one.
+//! On little-endian machines the words in memory have the order of the encoded bytes, and [`takt_rt::shared_bytes`]
+//! copies them about three times as fast as word by word. On other machines, and for the model checker, whose atomics
+//! are not plain memory, they are loaded and stored one by one.
 
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -81,13 +81,13 @@ mod one_by_one {
     }
 }
 
-/// Copies bytes from the beginning of `words` on, as many as there are on both sides.
+/// Copies bytes from the start of `words`, up to the length of the shorter side.
 #[inline]
 pub(crate) fn load(words: &[AtomicU64], target: &mut [u8]) {
     imp::load(words, target);
 }
 
-/// Appends the first `length` bytes of `words`, or as many as there are; on an error none.
+/// Appends the first `length` bytes of `words`, or all of them if there are fewer; none on an error.
 #[inline]
 pub(crate) fn append(
     words: &[AtomicU64],
@@ -97,7 +97,7 @@ pub(crate) fn append(
     imp::append(words, length, encoder)
 }
 
-/// Stores chunks from the beginning of `words` on, as many as there are on both sides.
+/// Stores chunks from the start of `words`, up to the length of the shorter side.
 #[inline]
 pub(crate) fn store(words: &[AtomicU64], chunks: &[[u8; 8]]) {
     imp::store(words, chunks);

@@ -1,4 +1,4 @@
-//! The cell: its memory and how it is made.
+//! The cell: its memory and its constructors.
 
 use std::fmt;
 
@@ -14,16 +14,17 @@ use crate::slots::{Control, SLOTS, Slots, initialise};
 use crate::sync::AtomicU64;
 use crate::words::words_for;
 
-/// Words of a slot, after its sequence: length of the encoded value (upper half) and StatusCode (lower half).
+/// Index of the word with the length of the encoded value (upper half) and the StatusCode (lower half). Indexes of a
+/// slot's words count from the one after its sequence.
 pub(crate) const META: usize = 0;
-/// Source timestamp.
+/// Index of the word with the source timestamp.
 pub(crate) const TIME: usize = 1;
-/// The value begins.
+/// Index of the first word of the value.
 pub(crate) const VALUE: usize = 2;
-/// A length that says that the value is not here: it does not fit.
+/// Length that marks a withheld value, which does not fit.
 pub(crate) const WITHHELD: usize = u32::MAX as usize;
 
-/// Words of a cache line; slots are whole lines, so that a set does not disturb who reads another slot.
+/// Number of words in a cache line. Slots are whole lines, so that a set does not slow down readers of another slot.
 pub(crate) const LINE_WORDS: usize = 8;
 
 /// The largest capacity of a cell in bytes: 256 MiB.
@@ -31,9 +32,8 @@ pub const MAX_CAPACITY: usize = 1 << 28;
 
 /// A value with its StatusCode and its source timestamp, all three consistent with each other.
 ///
-/// Set by up to three threads at once without locks, system calls or allocation, and in a bounded number of
-/// steps; read by any number. Neither waits for the other, nor for one that was interrupted half way. Shared as
-/// `Arc<Cell>`.
+/// Set by up to three threads at once without locks, system calls or allocation, and in a bounded number of steps;
+/// read by any number. Neither waits for the other, nor for a set that was interrupted. Shared as `Arc<Cell>`.
 ///
 /// A cell is made for a [`Shape`] and a number of bytes that the encoded value may have; neither changes.
 ///
@@ -59,28 +59,29 @@ pub struct Cell {
     slot_words: usize,
     pub(crate) capacity: usize,
     pub(crate) shape: Shape,
-    /// Its values come from a cache: the last word of a slot is the server timestamp.
+    /// True if its values come from a cache: the last word of a slot is then the server timestamp.
     pub(crate) cached: bool,
 }
 
-/// Where a cell is.
+/// Memory of a cell.
 enum Memory {
-    /// In this process.
+    /// Memory in this process.
     Own {
         control: Control,
         words: Box<[AtomicU64]>,
-        /// Words before the first one that begins a cache line.
+        /// Number of words before the first cache line.
         offset: usize,
     },
-    /// Where others can read it.
+    /// Shared memory of this process, which other processes can read.
     #[cfg(not(loom))]
     Shared(Place),
-    /// In another process.
+    /// Memory of another process.
     #[cfg(not(loom))]
     Foreign(ForeignPlace),
 }
 
-/// Words of a slot for values of up to `capacity` bytes, with a server timestamp if they are `cached`.
+/// Returns the number of words of a slot for values of up to `capacity` bytes, with a server timestamp if they are
+/// `cached`.
 pub(crate) fn slot_words(capacity: usize, cached: bool) -> usize {
     (1 + VALUE + words_for(capacity) + usize::from(cached)).next_multiple_of(LINE_WORDS)
 }
@@ -89,7 +90,7 @@ impl Cell {
     /// Creates a cell for any value whose encoding (as a Variant, OPC 10000-6, 5.2.2.16) has up to `capacity` bytes,
     /// at most [`MAX_CAPACITY`]. Until it is set it has no value, and status BadWaitingForInitialData.
     ///
-    /// Takes four times the capacity, and 24 bytes, in whole cache lines; for a number, 256 bytes.
+    /// It takes four times the sum of the capacity and 24 bytes, in whole cache lines; for a number, 256 bytes.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self::with_shape(Shape::ANY, capacity)
@@ -97,8 +98,8 @@ impl Cell {
 
     /// Returns a cell for one value (`max_elements` is `None`) or an array of a type.
     ///
-    /// `max_string_bytes` counts where a value of the type has no fixed size: all bytes of text or content in one value
-    /// or element. [`BuiltInType::Variant`] without `max_elements` is a cell for any value.
+    /// `max_string_bytes` applies to types without a fixed size: it is the largest number of bytes of text or content
+    /// in one value or element. [`BuiltInType::Variant`] without `max_elements` is a cell for any value.
     #[must_use]
     pub fn for_type(
         data_type: BuiltInType,
@@ -111,7 +112,7 @@ impl Cell {
         };
         match max_elements {
             None => Self::with_shape(Shape::scalar(data_type), element.saturating_add(1)),
-            // Encoding mask, length, and room for three dimensions.
+            // Encoding mask, length, and space for three dimensions.
             Some(elements) => {
                 let capacity = element.saturating_mul(elements).saturating_add(1 + 4 + 16);
                 Self::with_shape(Shape::array(data_type), capacity)
@@ -119,23 +120,25 @@ impl Cell {
         }
     }
 
-    /// Returns a cell that holds `value`, and later ones of the same type that are not longer: for numbers and arrays
-    /// of fixed length.
+    /// Creates a cell with `value`, for later values of the same type that are not longer: for numbers and arrays of
+    /// fixed length.
     ///
-    /// Status Good, source timestamp now. [`Variant::Empty`] makes a cell for any value that fits a cache line.
+    /// The status is Good, the source timestamp is the current time. [`Variant::Empty`] makes a cell for any value
+    /// that fits a cache line.
     #[must_use]
     pub fn of(value: &Variant) -> Self {
         Self::of_with_capacity(value, 0)
     }
 
-    /// Returns the same, for later values of up to `capacity` bytes when encoded, for instance a string that grows.
+    /// Creates a cell with `value`, for later values of up to `capacity` bytes when encoded, for instance a string
+    /// that grows.
     #[must_use]
     pub fn of_with_capacity(value: &Variant, capacity: usize) -> Self {
         let encoded = value.encode_to_vec();
         let shape = Shape::of(encoded.first().copied().unwrap_or_default());
         let cell = Self::with_shape(shape, capacity.max(encoded.len()));
-        // Shape and capacity are the value's own, so this fails for a value above MAX_CAPACITY only: then the cell
-        // stays without one.
+        // Shape and capacity are the value's own, so this fails only for a value above MAX_CAPACITY; then the cell
+        // has no value.
         let _ = cell.store(&[&encoded], StatusCode::Good, DateTime::now());
         cell
     }
@@ -143,7 +146,7 @@ impl Cell {
     fn with_shape(shape: Shape, capacity: usize) -> Self {
         let capacity = capacity.min(MAX_CAPACITY);
         let slot_words = slot_words(capacity, false);
-        // One line more than needed, for the first slot to begin with a line.
+        // One more cache line than needed, so that the first slot can begin at a cache line.
         let words: Box<[AtomicU64]> = (0..slot_words * SLOTS + LINE_WORDS - 1)
             .map(|_| AtomicU64::new(0))
             .collect();
@@ -167,35 +170,35 @@ impl Cell {
         cell
     }
 
-    /// Without a value until it is set.
+    /// Sets the status of a cell without a value.
     fn wait_for_data(&self) {
-        // Of the slot that a new cell publishes.
+        // The word of the slot that a new cell publishes.
         if let Some(meta) = self.parts().1.get(1 + META) {
             let waiting = u64::from(StatusCode::BadWaitingForInitialData.0);
             meta.store(waiting, crate::sync::Ordering::Relaxed);
         }
     }
 
-    /// What the cell takes.
+    /// Returns the shape of the values that the cell accepts.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How many bytes an encoded value may have.
+    /// Returns the largest size of an encoded value in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Returns a number that grows with every set: who remembers it knows whether there is a new value.
+    /// Returns a number that grows with every set; a changed number means a new value.
     #[inline]
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.parts().0.generation()
     }
 
-    /// Lengths in a value that fits the cell have no other limit.
+    /// Returns limits for decoding: lengths in a value that fits the cell have no other limit.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             max_string_length: self.capacity,
@@ -238,10 +241,10 @@ fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
     }
 }
 
-/// What [sharing](crate::shared) needs.
+/// Functions for [sharing](crate::shared).
 #[cfg(not(loom))]
 impl Cell {
-    /// Returns a cell in memory that others can be shown, with nothing in it and not [open](Self::publish) yet.
+    /// Creates an empty cell in memory that other processes can map; it is not [open](Self::publish) yet.
     pub(crate) fn in_shared_memory(
         capacity: usize,
         shape: Shape,
@@ -259,7 +262,7 @@ impl Cell {
         Ok(cell)
     }
 
-    /// Returns a cell of another process, which the caller has found to be inside its memory.
+    /// Returns a cell of another process, whose location the caller has checked.
     pub(crate) fn foreign(
         place: ForeignPlace,
         slot_words: usize,
@@ -275,7 +278,7 @@ impl Cell {
         }
     }
 
-    /// Takes the value of another cell of the same shape and capacity, which nobody sets.
+    /// Takes the value of another cell of the same shape and capacity, which is not being set.
     pub(crate) fn take_over(&self, other: &Self) {
         let mut bytes = vec![0; other.capacity];
         let Ok(reading) = other.read_into(&mut bytes) else {
@@ -287,7 +290,7 @@ impl Cell {
         } else {
             self.store(&[value], reading.status, reading.source_timestamp)
         };
-        // It fitted the other one, and nobody else has this one yet.
+        // The value fits, because it fitted the other cell, and nothing else uses this cell yet.
         debug_assert!(taken.is_ok());
     }
 
@@ -297,7 +300,7 @@ impl Cell {
         }
     }
 
-    /// Returns the word that says whose memory it is.
+    /// Returns the word with the identity of the cell.
     #[inline]
     pub(crate) fn identity_word(&self) -> Option<&AtomicU64> {
         match &self.memory {
@@ -306,7 +309,7 @@ impl Cell {
         }
     }
 
-    /// Where others find the cell, if it is [shared](Self::share).
+    /// Returns the location of the cell for other processes, if it is [shared](Self::share).
     #[must_use]
     pub fn location(&self) -> Option<CellLocation> {
         match &self.memory {
@@ -317,7 +320,7 @@ impl Cell {
 }
 
 impl fmt::Debug for Cell {
-    /// Without the value, which may be long.
+    /// Writes the cell without its value, which may be long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cell")
             .field("shape", &self.shape)
@@ -327,7 +330,7 @@ impl fmt::Debug for Cell {
     }
 }
 
-/// Returns the number of bytes of an encoded value of a type besides its text: lengths, masks, numbers
+/// Returns the size in bytes of an encoded value of a type without its text: lengths, masks, numbers
 /// (OPC 10000-6, 5.2.2).
 const fn overhead(data_type: BuiltInType) -> usize {
     match data_type {

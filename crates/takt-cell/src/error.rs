@@ -1,38 +1,38 @@
-//! What can go wrong with a cell.
+//! Errors of cells.
 
 use takt_ua::StatusCode;
 use takt_ua::binary::{DecodeError, EncodeError};
 
 use crate::Shape;
 
-/// Why a cell was not set or not read. Nothing has changed then.
+/// Error of a cell that was not set or not read. The cell is unchanged then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
-    /// The encoded value is longer than the cell, whose size is fixed when it is made.
+    /// The encoded value is longer than the cell, whose size is fixed when it is created.
     #[error(
-        "the value takes {needed} bytes and the cell has {capacity}: make it for longer arrays or strings"
+        "the value takes {needed} bytes and the cell has {capacity}: create it with a larger capacity"
     )]
     TooLarge {
-        /// Bytes of the encoded value.
+        /// Size of the encoded value in bytes.
         needed: usize,
-        /// Bytes that the cell has for it.
+        /// Capacity of the cell in bytes.
         capacity: usize,
     },
     /// The value is not of the cell's type.
     #[error("the cell holds {expected}, not {found}")]
     WrongType {
-        /// What the cell holds.
+        /// Shape of the cell.
         expected: Shape,
-        /// What it was given, or asked for.
+        /// Shape of the given or requested value.
         found: Shape,
     },
-    /// Setting: more sets at once than the cell has room for. Reading: the value was set again and again while it was
-    /// being copied. Either way, try again.
-    #[error("the cell is busy: too many set it at once")]
+    /// When setting: more sets at once than the cell supports. When reading: the value was set repeatedly while it
+    /// was being copied. Try again in both cases.
+    #[error("the cell is busy: too many threads set it at once")]
     Busy,
-    /// The cell of another process is not there any more.
-    #[error("the cell is gone: the process that had it has dropped it")]
+    /// The cell of another process no longer exists.
+    #[error("the cell is gone: its process has dropped it")]
     Gone,
     /// The current value is not in the cell, because it does not fit, or is not known. Its server has to be asked.
     #[error("the current value is not published: the server has to be asked")]
@@ -46,7 +46,7 @@ pub enum CellError {
 }
 
 impl CellError {
-    /// What a client is told that reads or writes the cell (OPC 10000-4, 5.11.2.4 and 5.11.4.4).
+    /// Returns the StatusCode for a client that reads or writes the cell (OPC 10000-4, 5.11.2.4 and 5.11.4.4).
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {

@@ -1,30 +1,30 @@
-//! Value cells: set wait-free by a real-time thread, read by anyone.
+//! Value cells: set wait-free by a real-time thread, read by any other thread or process.
 //!
 //! A [`Cell`] holds the value of one Variable with its StatusCode and its source timestamp, always consistent as one.
-//! It is where a real-time application, the Attribute services and PubSub meet: whichever of them sets it, the others
-//! read the same cell. It is not a queue (readers see the latest value, not every value) and not a place for values
-//! of unbounded size.
+//! A real-time application, the Attribute services and PubSub share it: each of them can set it, and the others read
+//! the same cell. It is not a queue (readers see the latest value, not every value) and not a place for values of
+//! unbounded size.
 //!
 //! * Setting takes a bounded number of steps without locks, allocation or system calls, up to three threads at once.
-//! * Reading disturbs nobody, gives up with [`CellError::Busy`] after a bounded number of attempts instead of
+//! * Reading affects no other thread, returns [`CellError::Busy`] after a bounded number of attempts instead of
 //!   waiting, and never sees a mixture of two values.
-//! * A thread that is interrupted or dies in the middle of a set holds up neither readers nor other writers.
+//! * A thread that is interrupted or dies during a set blocks neither readers nor other writers.
 //!
 //! The value is kept as its encoding as a Variant (OPC 10000-6, 5.2.2.16), so that answering a Read is a copy: about
 //! 15 ns for a number, [`Cell::encode_data_value`]. A real-time thread uses [`Cell::set_scalar`], [`Cell::set_slice`]
 //! and [`Cell::read_scalar`], [`Cell::read_slice`], which encode nothing: 10 ns for a number.
 //!
-//! A cell that is [shared](Cell::share) lies in memory that other processes read while this one sleeps, is busy, or
-//! is stopped. A value whose source is something else is published there by a [`Publication`].
+//! A [shared](Cell::share) cell is in memory that other processes read while this one sleeps, is busy, or is stopped.
+//! A [`Publication`] publishes a value from another source there.
 //!
 //! # How it works
 //!
-//! Four slots, each with a sequence number, and one word that names the published slot. A set claims a slot that
-//! is not published, writes it, and publishes it; a read copies the published slot and then checks that its sequence
-//! has not changed. All memory is made of 64-bit atomics, also what is being copied while it changes, so there is no
-//! data race; two fences order the copies. Long values are copied by [`takt_rt::shared_bytes`], where the unsafe code
-//! is. The module `slots` has the protocol and the reasons why it is right; `loom` models in `slots_loom.rs` run it
-//! through every order that the memory model allows:
+//! Four slots, each with a sequence number, and one word that names the published slot. A set claims a slot that is
+//! not published, writes it, and publishes it; a read copies the published slot and then checks that its sequence has
+//! not changed. All memory consists of 64-bit atomics, including values that change while they are copied, so there
+//! is no data race; two fences order the copies. Long values are copied by [`takt_rt::shared_bytes`], which contains
+//! the unsafe code. The module `slots` describes the protocol and proves it; `loom` models in `slots_loom.rs` run it
+//! in every order that the memory model allows:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p takt-cell --release --target-dir target/loom loom

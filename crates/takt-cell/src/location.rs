@@ -1,19 +1,19 @@
-//! Where a cell is, as one process tells another.
+//! Locations of cells, which processes exchange.
 
 use crate::Shape;
 
-/// The layout of cells that [`CellLocation`] speaks of; the only one that is understood.
+/// Version of the layout of the cells that [`CellLocation`] describes; the only supported one.
 const VERSION: u16 = 2;
 
 /// Bit 0 of the flags: see [`CellLocation::is_cached`].
 const CACHED: u16 = 1;
 
-/// Where a cell of another process is, and what it takes.
+/// Location of a cell of another process, and the values that it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellLocation {
-    /// Which of the process's segments, counting from 0.
+    /// Index of the segment in its process, from 0.
     pub segment: u32,
-    /// Where it begins there, in bytes.
+    /// Offset of the cell in the segment, in bytes.
     pub(crate) offset: u32,
     pub(crate) slot_words: u32,
     pub(crate) capacity: u32,
@@ -23,10 +23,10 @@ pub struct CellLocation {
 }
 
 impl CellLocation {
-    /// Bytes of its encoding.
+    /// Length of the encoding in bytes.
     pub const LENGTH: usize = 30;
 
-    /// Its encoding: the version of the layout u16, flags u16, then the numbers in the order of the fields,
+    /// Encodes the location: the version of the layout u16, flags u16, then the numbers in the order of the fields,
     /// little-endian, the shape in two bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LENGTH] {
@@ -48,8 +48,7 @@ impl CellLocation {
         bytes
     }
 
-    /// Returns the location that is encoded so; `None` if there are too few bytes, or it is of a layout that is not
-    /// known here.
+    /// Decodes a location; `None` if there are too few bytes, or the layout is not supported.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (version, rest) = bytes.split_first_chunk()?;
@@ -61,7 +60,7 @@ impl CellLocation {
         let (shape, rest) = rest.split_first_chunk()?;
         let (identity, _) = rest.split_first_chunk()?;
         let flags = u16::from_le_bytes(*flags);
-        // What an unknown flag says may be about whether the value will do.
+        // An unknown flag may decide whether the value is usable.
         if u16::from_le_bytes(*version) != VERSION || flags & !CACHED != 0 {
             return None;
         }
@@ -76,7 +75,7 @@ impl CellLocation {
         })
     }
 
-    /// Returns whether its values come from a cache, and have a server timestamp that says how old they are.
+    /// Returns whether its values come from a cache, and have a server timestamp from which their age follows.
     #[must_use]
     pub fn is_cached(&self) -> bool {
         self.cached
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_here_is_not_taken_for_something_else() {
+    fn unknown_layouts_are_refused() {
         let bytes = LOCATION.to_bytes();
         assert_eq!(
             CellLocation::parse(&bytes[..CellLocation::LENGTH - 1]),

@@ -1,4 +1,4 @@
-//! Publishing values whose source is no cell.
+//! Publication of values whose source is not a cell.
 
 use std::io;
 
@@ -8,12 +8,11 @@ use crate::cell::{MAX_CAPACITY, WITHHELD};
 use crate::words::WordWriter;
 use crate::{Cell, CellError, CellLocation, Reading, Shape};
 
-/// A value that other processes read as a [`CellReader`](crate::CellReader), and that comes from something else than
-/// a cell.
+/// A value from a source other than a cell, which other processes read as a [`CellReader`](crate::CellReader).
 ///
-/// It has room for values of up to a number of bytes, fixed when it is made. A value that does not fit is withheld:
-/// readers get [`CellError::Withheld`] and have to ask, and never an older value or half of one. Until the first
-/// value is set it is withheld too.
+/// Its capacity in bytes is fixed when it is created. A value that does not fit is withheld: readers get
+/// [`CellError::Withheld`] and have to ask the server. They never get an older value or a part of one. Before the
+/// first set, the value is withheld too.
 ///
 /// One thread sets at a time, without locks, system calls or allocation; any number read.
 #[derive(Debug)]
@@ -22,7 +21,8 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Of a source that publishes each of its values: what is read here never is older than what the source has.
+    /// Creates a publication for a source that publishes each of its values, so that the published value is always
+    /// the current one.
     ///
     /// `capacity` is in bytes of a value encoded as a Variant (OPC 10000-6, 5.2.2.16): a number of 8 bytes takes 9.
     ///
@@ -32,7 +32,7 @@ impl Publication {
         Self::new(capacity, false)
     }
 
-    /// Of a cache, whose values have a server timestamp: how old a reader takes them is for the reader to say.
+    /// Creates a publication for a cache, whose values have a server timestamp: readers decide which age they accept.
     ///
     /// # Errors
     /// As for [`of_source`](Self::of_source).
@@ -51,7 +51,7 @@ impl Publication {
     }
 
     /// Publishes a value, given as an encoded Variant that the caller has checked; an empty one, or the null Variant,
-    /// is a status without a value. The server timestamp counts only if this is [of a cache](Self::of_cache).
+    /// is a status without a value. The server timestamp is used only for a publication [of a cache](Self::of_cache).
     pub fn set(
         &self,
         encoded: &[u8],
@@ -62,7 +62,7 @@ impl Publication {
         if encoded.len() > self.cell.capacity {
             return self.withhold();
         }
-        // The null Variant is kept as a value of no bytes, as in all cells.
+        // The null Variant is stored as a value of no bytes, as in all cells.
         let encoded = encoded.strip_prefix(&[0]).unwrap_or(encoded);
         self.store(encoded.len(), status, source_timestamp, |words| {
             let mut writer = WordWriter::new(words);
@@ -75,7 +75,7 @@ impl Publication {
         });
     }
 
-    /// Takes the value away: who wants to know it has to ask.
+    /// Withholds the value: readers have to ask the server.
     pub fn withhold(&self) {
         self.store(WITHHELD, StatusCode::Good, DateTime::MIN, |_| ());
     }
@@ -87,35 +87,35 @@ impl Publication {
         source_timestamp: DateTime,
         write: impl FnOnce(&[crate::sync::AtomicU64]),
     ) {
-        // It can only be busy if more than three set it at once, and the caller sees to it that one does.
+        // It could only be busy with more than three sets at once, and the caller makes one set at a time.
         let _ = self
             .cell
             .store_with(length, status, source_timestamp, write);
     }
 
-    /// Where others find it.
+    /// Returns the location for other processes.
     #[must_use]
     pub fn location(&self) -> Option<CellLocation> {
         self.cell.location()
     }
 
-    /// As [`Cell::get`].
+    /// Reads as [`Cell::get`] does.
     ///
     /// # Errors
-    /// [`CellError::Withheld`], besides.
+    /// [`CellError::Withheld`] in addition.
     pub fn get(&self) -> Result<DataValue, CellError> {
         self.cell.get()
     }
 
-    /// As [`Cell::reading`].
+    /// Reads as [`Cell::reading`] does.
     ///
     /// # Errors
-    /// [`CellError::Withheld`], besides.
+    /// [`CellError::Withheld`] in addition.
     pub fn reading(&self) -> Result<Reading, CellError> {
         self.cell.reading()
     }
 
-    /// Returns the cell that it is kept in, for reading: [`CellError::Withheld`] besides what each of them says.
+    /// Returns the cell with the value, for reading; its methods return [`CellError::Withheld`] in addition.
     #[must_use]
     pub fn as_cell(&self) -> &Cell {
         &self.cell
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!((value, reading.source_timestamp), (Some(2.5), SOURCE));
         assert_eq!(reading.server_timestamp, None);
         assert!(reading.satisfies(Duration::ZERO, DateTime(i64::MAX)));
-        // Of another type, and no value at all.
+        // A value of another type, and no value.
         set(&publication, "text");
         assert_eq!(reader.get().unwrap().value, Some("text".into()));
         set(&publication, Variant::Empty);

@@ -1,4 +1,4 @@
-//! Reading a cell.
+//! Reading of cells.
 
 use std::time::Duration;
 
@@ -14,42 +14,42 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::words::{PADDING, append};
 use crate::{Cell, CellError, Shape};
 
-/// What belongs to a value that was read.
+/// Properties of a value that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes of the value's encoding as a Variant; 0 if there is no value.
+    /// Size in bytes of the value's encoding as a Variant; 0 if there is no value.
     pub length: usize,
-    /// How good the value is.
+    /// Quality of the value.
     pub status: StatusCode,
-    /// When the source had it; [`DateTime::MIN`] if unknown.
+    /// Time at which the source had the value; [`DateTime::MIN`] if unknown.
     pub source_timestamp: DateTime,
-    /// When the server had it from its source; `None` if the cell is the source, so that the value never is of
-    /// another time than now.
+    /// Time at which the server got the value from its source; `None` if the cell is the source, so that the value is
+    /// always current.
     pub server_timestamp: Option<DateTime>,
-    /// Grows with every set.
+    /// Number that grows with every set.
     pub generation: u64,
 }
 
-/// A short value as it is encoded (OPC 10000-6, 5.2.2.16): meaningless unless [`Reading::length`] is 1 and the size
-/// of its type.
+/// A short encoded value (OPC 10000-6, 5.2.2.16): meaningless unless [`Reading::length`] is 1 and the size of its
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedScalar {
-    /// The first byte of a Variant: the type, and whether it is an array.
+    /// First byte of a Variant: the type, and whether it is an array.
     pub encoding_mask: u8,
-    /// The bytes behind it, the first one lowest; those behind the value's end mean nothing.
+    /// Bytes behind the encoding mask, the first one lowest; bytes behind the value are meaningless.
     pub bytes: u64,
 }
 
 impl Reading {
-    /// A maxAge from which on any value will do, however old: the largest Int32, in milliseconds.
+    /// Smallest maxAge that accepts a value of any age: the largest Int32, in milliseconds.
     pub const ANY_AGE: Duration = Duration::from_millis(i32::MAX as u64);
 
-    /// Returns whether the value does for a client that gives this maxAge (OPC 10000-4, 5.11.2.2), so that its source
-    /// need not be asked.
+    /// Returns whether the value is recent enough for a client that gives this maxAge (OPC 10000-4, 5.11.2.2), so
+    /// that its source need not be asked.
     ///
-    /// Where the cell is the source, always. Otherwise if the server timestamp is not longer ago than `max_age` at
-    /// the time `now`, and not in the future either, as it is after the clock was set back. A `max_age` of zero asks
-    /// for a new value, one of [`ANY_AGE`](Self::ANY_AGE) or more takes whatever there is.
+    /// It always is if the cell is the source. Otherwise it is if the server timestamp is not longer ago than
+    /// `max_age` at the time `now`, and not in the future, as after the clock was set back. A `max_age` of zero asks
+    /// for a new value, one of [`ANY_AGE`](Self::ANY_AGE) or more accepts any value.
     #[must_use]
     pub fn satisfies(&self, max_age: Duration, now: DateTime) -> bool {
         let Some(server_timestamp) = self.server_timestamp else {
@@ -64,7 +64,7 @@ impl Reading {
     }
 }
 
-/// What a slot says at some moment: to be believed only when the sequence has been checked.
+/// Contents of a slot at some moment: valid only after the sequence was checked.
 struct View<'a> {
     length: usize,
     status: StatusCode,
@@ -73,11 +73,11 @@ struct View<'a> {
     value: &'a [AtomicU64],
 }
 
-/// None of these waits; all but [`Cell::get`] allocate nothing.
+/// Reading. None of these functions waits; all except [`Cell::get`] allocate nothing.
 ///
 /// # Errors
-/// [`CellError::Busy`] if the value was set again and again while it was being copied, which takes three sets
-/// during each of many attempts. [`CellError::Encode`] if the value does not fit where it shall go.
+/// [`CellError::Busy`] if the value was set repeatedly while it was being copied, which takes three sets during each
+/// of many attempts. [`CellError::Encode`] if the value does not fit its destination.
 impl Cell {
     /// Returns the value with its status and source timestamp. Allocates for strings and arrays.
     ///
@@ -102,12 +102,12 @@ impl Cell {
         })
     }
 
-    /// What belongs to the value, without the value.
+    /// Returns the properties of the value, without the value.
     pub fn reading(&self) -> Result<Reading, CellError> {
         self.read(|_| ()).map(|((), reading)| reading)
     }
 
-    /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this gives the last value even if the
+    /// Copies the encoded value to the start of a buffer. Unlike a DataValue, this returns the last value even if the
     /// status is Bad, as long as there is one.
     pub fn read_into(&self, buffer: &mut [u8]) -> Result<Reading, CellError> {
         self.append(&mut Encoder::fixed(buffer), |view, encoder| {
@@ -129,7 +129,7 @@ impl Cell {
         Ok((Some(T::from_word(scalar.bytes)), reading))
     }
 
-    /// Reads a value of at most eight bytes besides its encoding mask, of whatever type, as it is encoded.
+    /// Reads a value of at most eight bytes besides its encoding mask, of any type, as encoded.
     #[inline]
     pub fn read_encoded_scalar(&self) -> Result<(EncodedScalar, Reading), CellError> {
         let ((first, second), reading) =
@@ -141,7 +141,7 @@ impl Cell {
         Ok((scalar, reading))
     }
 
-    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no
+    /// Copies an array of numbers or Booleans to the start of a slice and returns their number; `None` if there is no
     /// value.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Cell {
             }
             let first = load(view.value, 0);
             expect(encoding(first), Shape::array(T::TYPE))?;
-            // A null array has length -1; what does not fit the cell is from another moment.
+            // A null array has length -1; a length that does not fit the cell is from another moment.
             let length = (first >> 32) as u32;
             let length = usize::try_from(length.cast_signed())
                 .unwrap_or(0)
@@ -182,11 +182,11 @@ impl Cell {
         })
     }
 
-    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) with the timestamps that a client wants (OPC 10000-4, 7.40): what
-    /// a Read answers.
+    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) with the timestamps that a client requests (OPC 10000-4, 7.40), as
+    /// in the response of a Read.
     ///
-    /// A status of Good is left out, as the standard asks for; so are times that are null, and the value if the
-    /// status is Bad (OPC 10000-4, 7.11).
+    /// A status of Good is left out, as the standard requires; so are null times, and the value if the status is Bad
+    /// (OPC 10000-4, 7.11).
     #[inline]
     pub fn encode_data_value(
         &self,
@@ -210,7 +210,7 @@ impl Cell {
             if !source {
                 view.time = DateTime::MIN;
             }
-            // Where the value is from a cache, it is of the time that is kept with it.
+            // The server timestamp of a cached value is stored with it.
             let server_timestamp = match view.server_time {
                 Some(time) if server => time,
                 _ => server_timestamp,
@@ -219,7 +219,7 @@ impl Cell {
         })
     }
 
-    /// Reads by appending; what was appended in vain is taken back.
+    /// Reads by appending; bytes of failed attempts are removed.
     #[inline]
     fn append(
         &self,
@@ -244,13 +244,13 @@ impl Cell {
         }
     }
 
-    /// Reads until what `copy` has seen is whole.
+    /// Repeats `copy` until it has seen a consistent value.
     #[inline]
     fn read<R>(&self, mut copy: impl FnMut(View<'_>) -> R) -> Result<(R, Reading), CellError> {
         let outcome = self.slots().read(|words| {
             let meta = load(words, META);
             let stated = usize::try_from(meta >> 32).unwrap_or(usize::MAX);
-            // Whatever the moment: never more than the cell has.
+            // The length is limited to the cell, because it may be from another moment.
             let length = stated.min(self.capacity);
             let status = StatusCode((meta & u64::from(u32::MAX)) as u32);
             let time = DateTime(load(words, TIME).cast_signed());
@@ -300,7 +300,7 @@ fn mask(view: &View<'_>, server_timestamp: DateTime) -> u8 {
         | bit(!server_timestamp.is_null(), HAS_SERVER_TIMESTAMP)
 }
 
-/// Returns the mask, the parts that it announces, and shortcuts for the most frequent sizes: numbers of 4 and 8 bytes.
+/// Appends the mask and its parts, with shortcuts for the most frequent sizes: numbers of 4 and 8 bytes.
 #[inline]
 fn data_value(
     view: &View<'_>,
@@ -369,7 +369,7 @@ fn full(needed: usize, available: usize) -> CellError {
     })
 }
 
-/// Copies elements from the words that they fill, as many as there are places.
+/// Copies elements from words, as many as the target holds.
 #[inline]
 fn copy_elements<T: Element>(words: &[AtomicU64], target: &mut [T]) {
     let Some(bytes) = T::as_bytes_mut(target) else {

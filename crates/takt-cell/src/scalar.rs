@@ -1,4 +1,4 @@
-//! The types that a cell takes and gives without encoding anything.
+//! Types that a cell stores and returns without encoding.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ mod sealed {
 
 /// A type of at most eight bytes: the numbers, Boolean, DateTime and StatusCode.
 pub trait Scalar: Copy + sealed::Sealed {
-    /// Its built-in type.
+    /// Built-in type of the values.
     const TYPE: BuiltInType;
-    /// Bytes of its encoding.
+    /// Size of the encoding in bytes.
     const SIZE: usize;
-    /// Its encoding, as the lower bytes of a number.
+    /// Returns the encoding as the lower bytes of a number.
     fn to_word(self) -> u64;
-    /// Creates the value with this encoding; bytes above [`SIZE`](Self::SIZE) do not count.
+    /// Creates the value with this encoding; bytes above [`SIZE`](Self::SIZE) are ignored.
     fn from_word(word: u64) -> Self;
 }
 
-/// A [`Scalar`] whose arrays are encoded as they lie in memory: numbers and Boolean.
+/// A [`Scalar`] whose arrays have the same form in memory and encoded: numbers and Boolean.
 pub trait Element: Scalar {
     /// Returns the encoded elements: borrowed, except on big-endian machines.
     fn to_bytes(elements: &[Self]) -> Cow<'_, [u8]>;
-    /// Returns the slice as room for encoded elements, if any bytes are elements as they are.
+    /// Returns the slice as a buffer for encoded elements, if all bytes are valid elements.
     fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
 }
 
@@ -98,7 +98,7 @@ fn any_bytes<T: bytemuck::Pod>(elements: &mut [T]) -> Option<&mut [u8]> {
     cfg!(target_endian = "little").then(|| bytemuck::cast_slice_mut(elements))
 }
 
-/// A byte other than 0 and 1 is no `bool`.
+/// Returns `None`, because bytes other than 0 and 1 are not valid for `bool`.
 #[inline]
 fn checked(_: &mut [bool]) -> Option<&mut [u8]> {
     None

@@ -1,4 +1,4 @@
-//! Setting a cell.
+//! Setting of cells.
 
 use takt_ua::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder,
@@ -13,15 +13,16 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::words::{PADDING, WordWriter};
 use crate::{Cell, CellError, EncodedScalar, Shape};
 
-/// Values that are not numbers are encoded on the stack up to this size, longer ones in a `Vec`.
+/// Largest size in bytes of values that are encoded on the stack; longer ones are encoded in a `Vec`. Numbers need
+/// neither.
 const STACK_BYTES: usize = 512;
 
-/// All of these are wait-free, and (but for [`Cell::set`] and [`Cell::set_ref`] with some values, see there) allocate
-/// nothing.
+/// Setting. All of these functions are wait-free and allocate nothing; exceptions are [`Cell::set`] and
+/// [`Cell::set_ref`] with some values.
 ///
 /// # Errors
-/// [`CellError::WrongType`] and [`CellError::TooLarge`] say that the value can never be in this cell;
-/// [`CellError::Busy`] that more than three threads were setting it. The cell is as it was then.
+/// [`CellError::WrongType`] and [`CellError::TooLarge`] if the value does not fit this cell; [`CellError::Busy`] if
+/// more than three threads set it at once. The cell is unchanged then.
 impl Cell {
     /// Sets any value.
     ///
@@ -74,7 +75,7 @@ impl Cell {
         }
     }
 
-    /// Sets any value that is still in a message, as a Write does.
+    /// Sets any borrowed value, as a Write does.
     ///
     /// Values of types with a fixed size, strings, and arrays of one dimension allocate nothing; others do if they
     /// have more than 512 bytes.
@@ -98,7 +99,7 @@ impl Cell {
     /// Sets a value by its encoding as a Variant (OPC 10000-6, 5.2.2.16).
     ///
     /// # Errors
-    /// [`CellError::Decode`] besides the others: the bytes are checked to be one Variant, and nothing more.
+    /// [`CellError::Decode`] in addition, if the bytes are not exactly one Variant.
     pub fn set_encoded(
         &self,
         encoded: &[u8],
@@ -120,7 +121,7 @@ impl Cell {
         self.store(&[encoded], status, source_timestamp)
     }
 
-    /// Takes the value away and leaves a status, as when the source has failed.
+    /// Removes the value and sets a status, as when the source has failed.
     pub fn set_status(
         &self,
         status: StatusCode,
@@ -146,10 +147,10 @@ impl Cell {
         )
     }
 
-    /// Sets one number, Boolean, DateTime or StatusCode that is encoded.
+    /// Sets one encoded number, Boolean, DateTime or StatusCode.
     ///
     /// # Errors
-    /// [`CellError::WrongType`] also if it is none of these.
+    /// [`CellError::WrongType`] also if it has another type.
     #[inline]
     pub fn set_encoded_scalar(
         &self,
@@ -286,7 +287,7 @@ impl Cell {
         self.store(&[&heap], status, source_timestamp)
     }
 
-    /// Checks and stores a value that comes in pieces, of which the first begins with the encoding mask.
+    /// Checks and stores a value in pieces, the first of which begins with the encoding mask.
     #[inline]
     pub(crate) fn store(
         &self,
@@ -360,7 +361,7 @@ fn put(words: &[AtomicU64], index: usize, value: u64) {
     }
 }
 
-/// Encoding mask and length (OPC 10000-6, 5.2.2.16 and 5.2.5).
+/// Returns encoding mask and length (OPC 10000-6, 5.2.2.16 and 5.2.5).
 #[inline]
 fn header(encoding: u8, length: Option<usize>) -> Result<[u8; 5], CellError> {
     let length = match length {
@@ -378,7 +379,7 @@ fn array_header(data_type: BuiltInType, length: usize) -> Result<[u8; 5], CellEr
 
 macro_rules! setters {
     ($($one:ident $many:ident $type:ty, $name:literal;)*) => {
-        /// The same by type, with the errors of [`Cell::set_scalar`] and [`Cell::set_slice`].
+        /// Setting by type, with the errors of [`Cell::set_scalar`] and [`Cell::set_slice`].
         impl Cell {
             $(
                 #[doc = concat!("Sets one ", $name, ".")]

@@ -1,22 +1,23 @@
-//! Which values a cell takes.
+//! Shapes of the values that a cell accepts.
 
 use std::fmt;
 
 use takt_ua::BuiltInType;
 
-/// Encoding mask of a Variant (OPC 10000-6, 5.2.2.16): the type, and whether it is an array, and of several dimensions.
+/// Bits of the type in the encoding mask of a Variant (OPC 10000-6, 5.2.2.16); the other bits mark arrays and several
+/// dimensions.
 const TYPE: u8 = 0x3F;
 pub(crate) const ARRAY: u8 = 0x80;
 const DIMENSIONS: u8 = 0x40;
 
-/// A type and whether it is one value or an array; what a cell takes, fixed when it is made.
+/// A type, and whether it is one value or an array: the values that a cell accepts, fixed when it is created.
 ///
-/// Compared with the first byte of an encoded Variant, so that a check costs two instructions.
+/// It is compared with the first byte of an encoded Variant, so that a check takes two instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Which bits of the encoding mask count.
+    /// Bits of the encoding mask that are compared.
     mask: u8,
-    /// What they are.
+    /// Expected value of these bits.
     bits: u8,
 }
 
@@ -24,7 +25,8 @@ impl Shape {
     /// Any value.
     pub const ANY: Self = Self { mask: 0, bits: 0 };
 
-    /// One value of a type. [`BuiltInType::Variant`] is any value, as for a Variable of DataType BaseDataType.
+    /// Returns the shape of one value of a type. [`BuiltInType::Variant`] stands for any value, as for a Variable of
+    /// DataType BaseDataType.
     #[must_use]
     pub const fn scalar(data_type: BuiltInType) -> Self {
         match data_type {
@@ -36,7 +38,7 @@ impl Shape {
         }
     }
 
-    /// Returns an array of a type, of any length and any number of dimensions.
+    /// Returns the shape of an array of a type, of any length and any number of dimensions.
     #[must_use]
     pub const fn array(data_type: BuiltInType) -> Self {
         Self {
@@ -45,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of an encoded value, by its first byte; 0 is no value, which has any shape.
+    /// Returns the shape of an encoded value with this first byte; 0 stands for no value, which has any shape.
     pub(crate) const fn of(encoding: u8) -> Self {
         match encoding {
             0 => Self::ANY,
@@ -60,7 +62,7 @@ impl Shape {
         }
     }
 
-    /// Returns the two bytes that it is compared by: which bits count, and what they are.
+    /// Returns the two bytes of the comparison: the compared bits, and their expected value.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 2] {
         [self.mask, self.bits]
@@ -72,13 +74,13 @@ impl Shape {
         Self { mask, bits }
     }
 
-    /// Returns the type of the value or of its elements; `None` if it may be any.
+    /// Returns the type of the value or of its elements; `None` if all types are accepted.
     #[must_use]
     pub const fn data_type(self) -> Option<BuiltInType> {
         BuiltInType::from_u8(self.bits & TYPE)
     }
 
-    /// Returns whether it is an array; `None` if it may be one or not.
+    /// Returns whether the value is an array; `None` if both are accepted.
     #[must_use]
     pub const fn is_array(self) -> Option<bool> {
         if self.mask == 0 {
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_it_is() {
+    fn shapes_are_displayed() {
         let many = Shape::array(BuiltInType::Double);
         assert_eq!(
             (many.data_type(), many.is_array()),

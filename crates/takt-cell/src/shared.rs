@@ -1,19 +1,20 @@
 //! Cells in memory that other processes read.
 //!
-//! A process has a store of [segments](takt_rt::segment), which it alone can write; [`Cell::share`] moves a cell
-//! there. Others get the segment and the cell's [`CellLocation`], and read it as a [`CellReader`] without the process
-//! noticing: it may sleep, be busy, or be stopped in a debugger.
+//! A process has a store of [segments](takt_rt::segment), which only it can write; [`Cell::share`] moves a cell
+//! there. Other processes get the segment and the cell's [`CellLocation`], and read it as a [`CellReader`] without
+//! involving the process, which may sleep, be busy, or be stopped in a debugger.
 //!
 //! # Layout
 //!
 //! A cell begins at a cache line: `latest u64, tickets u64, identity u64`, and five unused words. Its four slots
 //! follow, each of whole cache lines: `sequence u64, length and StatusCode u64, source timestamp u64`, three unused
 //! bytes, the encoded Variant. In a cell of [cached](crate::Publication::of_cache) values the last word of a slot is
-//! the server timestamp. What the words mean is said in the module `slots`. All are of the machine's byte order, but
-//! for the encoded Variant. A length of 2³² - 1 says that the value is not there: it does not fit.
+//! the server timestamp. The module `slots` describes the meaning of the words. All of them have the machine's byte
+//! order, except for the encoded Variant. A length of 2³² - 1 marks a withheld value, which does not fit.
 //!
-//! Memory of a cell that was dropped is used for the next one of its size. So each has an identity that is never used
-//! again: a reader of the old cell finds another one and says [`CellError::Gone`], never the value of the new cell.
+//! The memory of a dropped cell is reused for the next one of its size. So each cell has an identity that is never
+//! reused: a reader of the old cell finds another identity and returns [`CellError::Gone`], never the value of the
+//! new cell.
 
 #![allow(unsafe_code)]
 
@@ -31,12 +32,13 @@ use crate::cell::{LINE_WORDS, MAX_CAPACITY};
 use crate::slots::{Control, SLOTS};
 use crate::{Cell, CellError, CellLocation, Element, Reading, Scalar, Shape};
 
-/// Bytes of a segment for many cells. Miri looks at every word of it for each borrow.
+/// Size in bytes of a segment for many cells. It is smaller under Miri, which checks every word of it for each
+/// borrow.
 const SEGMENT: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
-/// The most that all cells of a process may take: 1 GiB.
+/// Largest total size of all cells of a process in bytes: 1 GiB.
 const STORE: usize = 1 << 30;
 
-/// Where a cell's identity is in its first line.
+/// Index of the word with the cell's identity in its first line.
 pub(crate) const IDENTITY: usize = 2;
 
 /// The memory of a shared cell: its first line and its slots.
@@ -49,14 +51,14 @@ pub(crate) struct Place {
     identity: u64,
 }
 
-/// The memory of the whole process.
+/// Memory of the shared cells of the process.
 #[derive(Debug, Default)]
 struct Store {
     segments: Vec<Arc<Segment>>,
-    /// Words of the last segment that are in use.
+    /// Number of words of the last segment in use.
     used: usize,
     bytes: usize,
-    /// Places of dropped cells by the words of their slots: segment and first word.
+    /// Memory of dropped cells, as segment and first word, by the number of words of their slots.
     free: HashMap<usize, Vec<(u32, usize)>>,
     identities: u64,
 }
@@ -64,11 +66,11 @@ struct Store {
 static PROCESS: Mutex<Option<Store>> = Mutex::new(None);
 
 fn store() -> MutexGuard<'static, Option<Store>> {
-    // Whoever panicked with the lock had not changed anything yet.
+    // A panic while the lock was held has changed nothing.
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the segment of that number, to be passed to a reader.
+/// Returns the segment with this number, for passing it to a reader.
 #[must_use]
 pub fn segment(number: u32) -> Option<Arc<Segment>> {
     let store = store();
@@ -77,7 +79,7 @@ pub fn segment(number: u32) -> Option<Arc<Segment>> {
 }
 
 impl Place {
-    /// Memory for a cell whose slots have so many words each.
+    /// Takes memory for a cell whose slots have `slot_words` words each.
     pub(crate) fn take(slot_words: usize) -> io::Result<Self> {
         let mut guard = store();
         let store = guard.get_or_insert_default();
@@ -103,7 +105,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Makes it as new, with an identity of its own.
+    /// Resets the memory and gives it a new identity.
     fn clear(&self) {
         let words = self.words();
         self.identify(0);
@@ -116,7 +118,7 @@ impl Place {
         }
     }
 
-    /// Says whose memory it is. Readers of the cell before see it before they see anything of the next one.
+    /// Sets the identity of the memory. Readers of the previous cell see it before any contents of the next one.
     fn identify(&self, identity: u64) {
         if let Some(word) = self.words().get(IDENTITY) {
             word.store(identity, Ordering::Release);
@@ -124,7 +126,7 @@ impl Place {
         fence(Ordering::SeqCst);
     }
 
-    /// Opens it for readers.
+    /// Opens the cell for readers.
     pub(crate) fn publish(&self) {
         self.identify(self.identity);
     }
@@ -166,7 +168,7 @@ impl Drop for Place {
 }
 
 impl Store {
-    /// Returns the segment and the first word of so many new words.
+    /// Returns the segment and the first word of `words` new words.
     fn extend(&mut self, words: usize) -> io::Result<(u32, usize)> {
         let room = self.segments.last().map_or(0, |last| last.words().len());
         if self.used + words > room {
@@ -190,11 +192,11 @@ impl Store {
 pub(crate) fn control(words: &[AtomicU64]) -> Option<&Control> {
     let first = words.first_chunk::<2>()?;
     // SAFETY: `Control` is `repr(C)`, of two `AtomicU64`: the same size and alignment as the array, and any bytes are
-    // a value. Both are atomics, so nobody minds that there are references to either.
+    // a value. Both are atomics, so shared references to both are allowed.
     Some(unsafe { &*std::ptr::from_ref(first).cast::<Control>() })
 }
 
-/// A cell of another process, to be read. Nothing that this does can be noticed there.
+/// Reader of a cell of another process. Reading has no effect on that process.
 #[derive(Debug)]
 pub struct CellReader {
     cell: Cell,
@@ -211,8 +213,9 @@ pub(crate) struct ForeignPlace {
 
 impl ForeignPlace {
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `CellReader`, which alone makes one and hands out neither it nor its cell, calls what reads: that
-        // loads the identity and what `Slots::read` and `Control::generation` load, all of it relaxed.
+        // SAFETY: `CellReader`, which is the only creator and returns neither it nor its cell, calls only reading
+        // functions: these load the identity and the words of `Slots::read` and `Control::generation`, all of them
+        // relaxed.
         let words = unsafe { self.view.words() };
         words
             .get(self.start..self.start + self.length)
@@ -221,8 +224,8 @@ impl ForeignPlace {
 }
 
 impl CellReader {
-    /// Creates the cell at `location` in the segment that `view` shows; `None` if it is not inside, or cannot be a
-    /// cell.
+    /// Creates the cell at `location` in the segment that `view` shows; `None` if the location is outside, or cannot
+    /// be a cell.
     #[must_use]
     pub fn new(view: Arc<SegmentView>, location: &CellLocation) -> Option<Self> {
         let slot_words = usize::try_from(location.slot_words).ok()?;
@@ -249,7 +252,7 @@ impl CellReader {
         })
     }
 
-    /// Passes on what was read, if it was of the cell that we know.
+    /// Returns the result of a read if the memory still belongs to the same cell.
     #[inline]
     fn check<T>(&self, read: Result<T, CellError>) -> Result<T, CellError> {
         // After the words of the value, before the identity, as within the cell.
@@ -262,44 +265,44 @@ impl CellReader {
         }
     }
 
-    /// As [`Cell::get`].
+    /// Reads as [`Cell::get`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides.
+    /// [`CellError::Gone`] in addition.
     pub fn get(&self) -> Result<DataValue, CellError> {
         self.check(self.cell.get())
     }
 
-    /// As [`Cell::reading`].
+    /// Reads as [`Cell::reading`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides.
+    /// [`CellError::Gone`] in addition.
     pub fn reading(&self) -> Result<Reading, CellError> {
         self.check(self.cell.reading())
     }
 
-    /// As [`Cell::read_into`].
+    /// Reads as [`Cell::read_into`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides.
+    /// [`CellError::Gone`] in addition.
     #[inline]
     pub fn read_into(&self, buffer: &mut [u8]) -> Result<Reading, CellError> {
         self.check(self.cell.read_into(buffer))
     }
 
-    /// As [`Cell::read_scalar`].
+    /// Reads as [`Cell::read_scalar`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides.
+    /// [`CellError::Gone`] in addition.
     #[inline]
     pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
         self.check(self.cell.read_scalar())
     }
 
-    /// As [`Cell::read_slice`].
+    /// Reads as [`Cell::read_slice`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides.
+    /// [`CellError::Gone`] in addition.
     #[inline]
     pub fn read_slice<T: Element>(
         &self,
@@ -308,10 +311,10 @@ impl CellReader {
         self.check(self.cell.read_slice(elements))
     }
 
-    /// As [`Cell::encode_data_value`].
+    /// Reads as [`Cell::encode_data_value`].
     ///
     /// # Errors
-    /// [`CellError::Gone`], besides; what was appended is to be thrown away then.
+    /// [`CellError::Gone`] in addition; the appended bytes have to be discarded then.
     pub fn encode_data_value(
         &self,
         encoder: &mut Encoder<'_>,
@@ -324,13 +327,13 @@ impl CellReader {
         self.check(read)
     }
 
-    /// What the cell takes.
+    /// Returns the shape of the values that the cell accepts.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.cell.shape()
     }
 
-    /// How many bytes an encoded value may have.
+    /// Returns the largest size of an encoded value in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.cell.capacity()
@@ -338,7 +341,7 @@ impl CellReader {
 }
 
 impl Cell {
-    /// Moves the cell, with the value that it has, to memory that other processes can be shown.
+    /// Moves the cell with its value to memory that other processes can map.
     ///
     /// # Errors
     /// The system has no memory or descriptors left, or the cells of this process take 1 GiB.
@@ -360,7 +363,7 @@ pub(crate) mod tests {
         reader_at(&cell.location().unwrap())
     }
 
-    /// As in another process.
+    /// Creates a reader as another process does.
     pub(crate) fn reader_at(location: &CellLocation) -> CellReader {
         let location = CellLocation::parse(&location.to_bytes()).unwrap();
         let segment = segment(location.segment).unwrap();
@@ -370,7 +373,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn others_read_what_is_set() {
+    fn other_processes_read_the_value() {
         let cell = Cell::of(&Variant::Double(1.5)).share().unwrap();
         let reader = reader(&cell);
         assert_eq!(reader.get().unwrap().value, Some(Variant::Double(1.5)));

@@ -3,11 +3,11 @@
 //! # Layout
 //!
 //! A cell is a [`Control`] and [`SLOTS`] slots of equally many 64-bit words, all of them atomic. Word 0 of a slot is
-//! its *sequence*; the others are the value with all that belongs to it, and nobody cares here what they mean.
+//! its *sequence*; the others are the value with its properties, whose meaning is irrelevant here.
 //!
-//! Every set gets a *generation* of its own from `Control::tickets`, counting from 1. A sequence of `2g` says that the
-//! slot holds the complete value of generation `g`; `2g + 1` says that the set with generation `g` has claimed the slot
-//! and is writing. `Control::latest` names the published generation and its slot in one word, and only grows.
+//! Every set gets a unique *generation* from `Control::tickets`, counting from 1. A sequence of `2g` means that the
+//! slot holds the complete value of generation `g`; `2g + 1` means that the set with generation `g` has claimed the
+//! slot and is writing. `Control::latest` names the published generation and its slot in one word, and only grows.
 //!
 //! # Setting
 //!
@@ -19,16 +19,16 @@
 //!
 //! **The published slot is never claimed.** `latest` only grows, so once a generation greater than `h` has been seen
 //! in it, `h` is not and never again becomes the published one; and the compare-and-swap succeeds only while the slot
-//! still holds `h`, because generations are unique. So whoever stops anywhere in the middle of a set, for a while or
-//! for ever, holds up nobody: the published value stays whole, and what is lost is one spare slot.
+//! still holds `h`, because generations are unique. So a thread that stops during a set, temporarily or for ever,
+//! blocks no other thread: the published value stays whole, and only one spare slot is lost.
 //!
 //! **A set takes a bounded number of steps.** At any moment one slot is published and each other set under way holds
 //! at most one, so with at most `SLOTS - 1` sets at once, one slot is left to claim. A round over the slots can only
-//! miss it if somebody claims or publishes during that round. The sets under way can do so twice each before one with a
-//! later ticket than ours is published; then ours is *superseded*: it is as if it had happened just before that
-//! one, which began after ours did, and there is nothing left to do. Hence `CLAIM_ROUNDS` rounds are enough; with
-//! more sets at once than that, the last ones may be told `Busy`. Raising `latest` fails only if somebody else raised
-//! it: at most `SLOTS - 1` hold a slot and could, so that loop is bounded as well.
+//! miss it if another set claims or publishes during that round. The sets under way can do so twice each before one
+//! with a later ticket than this set is published. Then this set is *superseded*: the result is the same as if it had
+//! happened just before the other one, which began later, and nothing remains to be done. Hence `CLAIM_ROUNDS` rounds
+//! are enough; with more sets at once than that, the last ones may return `Busy`. Raising `latest` fails only if
+//! another set raised it: at most `SLOTS - 1` sets hold a slot and could do so, so that loop is bounded as well.
 //!
 //! # Reading
 //!
@@ -37,42 +37,42 @@
 //! 3. Acquire fence; the words are those of generation `g` if the sequence, loaded relaxed, still is `2g`, otherwise
 //!    start again.
 //!
-//! There are fences and no acquire loads because the memory may be another process's, mapped read-only, of which std
-//! promises nothing but relaxed loads.
+//! There are fences and no acquire loads because the memory may belong to another process and be mapped read-only,
+//! for which std only guarantees relaxed loads.
 //!
-//! **What is accepted is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which
+//! **Every accepted value is whole.** Step 1 reads from step 4 of the set (or from a later raise of `latest`, which
 //! continues its release sequence), so all words of `g` happened before step 2, and no older ones can be read. If a
-//! word of a later set was read, then that set's release fence synchronises with our acquire fence, so its claim of
-//! the slot happened before the load of the sequence in step 3, which therefore cannot be `2g` any more: generations
-//! are not used twice.
+//! word of a later set was read, then that set's release fence synchronises with the reader's acquire fence, so its
+//! claim of the slot happened before the load of the sequence in step 3, which therefore cannot be `2g` any more,
+//! because generations are unique.
 //!
-//! A read starts again only if the slot was claimed while it was being copied. Claims go round, so for
-//! one thread that sets, that takes `SLOTS - 1` whole sets during one copy. Readers write nothing: any number of
-//! them disturb neither each other nor those who set.
+//! A read starts again only if the slot was claimed while it was being copied. Slots are claimed in turn, so with one
+//! setting thread that takes `SLOTS - 1` whole sets during one copy. Readers write nothing: they disturb neither each
+//! other nor the setting threads.
 
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// Values kept per cell: the published one, and one for each of three sets that may be under way at once.
+/// Number of values per cell: the published one, and one for each of three sets that may be under way at once.
 pub(crate) const SLOTS: usize = 4;
 
-/// How often a read begins before it gives up: plenty, unless values are set without a pause on many cores.
+/// Number of attempts of a read, sufficient unless values are set without a pause on many cores.
 const READ_ATTEMPTS: usize = if cfg!(loom) { 8 } else { 128 };
 
-/// Lower bits of `latest` that name the slot.
+/// Number of lower bits of `latest` that hold the slot.
 const SLOT_BITS: u32 = SLOTS.trailing_zeros();
 const _: () = assert!(SLOTS.is_power_of_two());
 
-/// A read found no quiet moment, or a set no free slot.
+/// Error of a read that was interrupted by sets in all attempts, or of a set without a free slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Busy;
 
-/// What is common to the slots of a cell.
+/// Control words that the slots of a cell share.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Control {
     /// Published generation times `SLOTS`, plus the number of its slot.
     latest: AtomicU64,
-    /// The generation given out last.
+    /// Last generation that was assigned.
     tickets: AtomicU64,
 }
 
@@ -85,7 +85,7 @@ impl Control {
         }
     }
 
-    /// Of no cell: nothing is published.
+    /// Creates control words of no cell: nothing is published.
     #[cfg(not(loom))]
     pub(crate) const fn none() -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Control {
         }
     }
 
-    /// Makes it as new.
+    /// Resets the control words.
     #[cfg(not(loom))]
     pub(crate) fn reset(&self) {
         self.tickets.store(1, Ordering::Relaxed);
@@ -116,14 +116,14 @@ impl Control {
     }
 }
 
-/// The words of a new cell, all slots empty and slot 0 in generation 1.
+/// Initialises the words of a new cell: all slots empty and slot 0 in generation 1.
 pub(crate) fn initialise(words: &[AtomicU64]) {
     if let Some(sequence) = words.first() {
         sequence.store(2, Ordering::Relaxed);
     }
 }
 
-/// A cell wherever it lives: in this process, or in memory shared with others. `N` is [`SLOTS`], but for models.
+/// The slots of a cell, in this process or in shared memory. `N` is [`SLOTS`], except in models.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots<'a, const N: usize = SLOTS> {
     control: &'a Control,
@@ -132,14 +132,15 @@ pub(crate) struct Slots<'a, const N: usize = SLOTS> {
 }
 
 impl<'a, const N: usize> Slots<'a, N> {
-    /// See "A set takes a bounded number of steps": each of `N - 2` others twice claims and once publishes.
+    /// Number of claiming rounds; see "A set takes a bounded number of steps": each of `N - 2` others twice claims
+    /// and once publishes.
     const CLAIM_ROUNDS: usize = 3 * (N - 2) + 1;
     const MASK: u64 = {
         assert!(N.is_power_of_two() && N >= 2 && N <= SLOTS);
         N as u64 - 1
     };
 
-    /// `words` holds `N` times `slot_words`, at least two each; slots that are not there are never chosen.
+    /// Creates the slots. `words` holds `N` times `slot_words`, at least two each; missing slots are never chosen.
     #[inline]
     pub(crate) fn new(control: &'a Control, words: &'a [AtomicU64], slot_words: usize) -> Self {
         Self {
@@ -161,16 +162,16 @@ impl<'a, const N: usize> Slots<'a, N> {
 
     /// Sets a value: `write` stores the words after the sequence, relaxed.
     ///
-    /// A set that another one has overtaken is complete without a call of `write`.
+    /// A superseded set is complete without a call of `write`.
     #[inline]
     pub(crate) fn set(&self, write: impl FnOnce(&[AtomicU64])) -> Result<(), Busy> {
-        // Unique whatever the order; later than the ticket of any set that happened before.
+        // Unique in every order; later than the ticket of any set that happened before.
         let generation = self.control.tickets.fetch_add(1, Ordering::Relaxed) + 1;
         let Some((number, sequence, words)) = self.claim(generation)? else {
             return Ok(());
         };
         let claimed = Claimed { sequence };
-        // Before the words: whoever reads one of them and then fences knows that the slot is claimed.
+        // Before the words: a reader that reads one of them and then fences sees that the slot is claimed.
         fence(Ordering::Release);
         write(words);
         std::mem::forget(claimed);
@@ -203,8 +204,8 @@ impl<'a, const N: usize> Slots<'a, N> {
                 if held & 1 == 1 || held >> 1 >= published {
                     continue;
                 }
-                // Acquire: what the slot held before is written before what we write. Release: a reader that finds
-                // the claim finds the newer `latest` too, next time.
+                // Acquire: the previous contents of the slot are written before the new ones. Release: a reader that
+                // sees the claim also sees the newer `latest` in its next attempt.
                 let claim = (generation << 1) | 1;
                 if sequence
                     .compare_exchange(held, claim, Ordering::AcqRel, Ordering::Relaxed)
@@ -236,7 +237,7 @@ impl<'a, const N: usize> Slots<'a, N> {
     }
 
     /// Reads the published value: `copy` loads the words after the sequence, relaxed, and may find any mixture of old
-    /// and new ones; what it returns is thrown away unless the value was whole. Returns that and the value's
+    /// and new ones; its result is discarded unless the value was whole. Returns the result and the value's
     /// generation.
     #[inline]
     pub(crate) fn read<R>(
@@ -255,7 +256,7 @@ impl<'a, const N: usize> Slots<'a, N> {
             if sequence.load(Ordering::Relaxed) == generation << 1 {
                 return Ok((result, generation));
             }
-            // Before the next look at `latest`, which is newer if the slot was claimed.
+            // Before the next load of `latest`, which is newer if the slot was claimed.
             fence(Ordering::Acquire);
             pause();
         }
@@ -263,7 +264,7 @@ impl<'a, const N: usize> Slots<'a, N> {
     }
 }
 
-/// Gives a slot back, empty, should writing it panic: generation 0 is never published.
+/// Guard that returns a slot, empty, if writing it panics: generation 0 is never published.
 struct Claimed<'a> {
     sequence: &'a AtomicU64,
 }

@@ -2,7 +2,7 @@
 //! (up to its bound on preemptions). Run them with
 //! `RUSTFLAGS="--cfg loom" cargo test -p takt-cell --release --target-dir target/loom loom`.
 //!
-//! Fewer slots than in reality make reuse, where the danger is, come early.
+//! Fewer slots than in real cells make the critical case, reuse, occur early.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -34,7 +34,7 @@ impl<const N: usize> Memory<N> {
             .set(|words| words.iter().for_each(|w| w.store(value, Ordering::Relaxed)))
     }
 
-    /// Reads once; whatever is accepted must be whole.
+    /// Reads once; every accepted value must be whole.
     fn get(&self) -> Result<(u64, u64), Busy> {
         let ((first, second), generation) = self.slots().read(|words| {
             (
@@ -86,8 +86,8 @@ fn loom_reader_against_reuse_of_its_slot() {
     });
 }
 
-/// Two set at once: nobody is turned away, the last published value is one of theirs, and a thread that reads after
-/// its own set finds that or a later one.
+/// Two sets at once: both succeed, the last published value is one of theirs, and a thread that reads after its own
+/// set finds that value or a later one.
 #[test]
 fn loom_two_writers() {
     model(12, || {
@@ -107,7 +107,7 @@ fn loom_two_writers() {
     });
 }
 
-/// As many writers as are allowed: each finds a slot.
+/// The largest allowed number of writers: each finds a slot.
 #[test]
 fn loom_three_writers() {
     model(2, || {
@@ -126,7 +126,7 @@ fn loom_three_writers() {
     });
 }
 
-/// Two writers, one of them twice, while somebody reads.
+/// Two writers, one of them twice, and a reader.
 #[test]
 fn loom_two_writers_and_a_reader() {
     model(2, || {
@@ -147,7 +147,7 @@ fn loom_two_writers_and_a_reader() {
     });
 }
 
-/// More writers than slots allow: some are turned away, but nothing torn is ever accepted.
+/// More writers than slots allow: some get Busy, but no torn value is ever accepted.
 #[test]
 fn loom_too_many_writers_are_safe() {
     model(3, || {
@@ -168,7 +168,7 @@ fn loom_too_many_writers_are_safe() {
     });
 }
 
-/// One that stops half way through a set keeps nobody from setting and reading.
+/// A writer that stops during a set blocks neither sets nor reads.
 #[test]
 fn loom_a_dead_writer() {
     model(2, || {

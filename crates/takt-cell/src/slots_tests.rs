@@ -28,7 +28,7 @@ impl Memory {
             .set(|words| words.iter().for_each(|w| w.store(value, Ordering::Relaxed)))
     }
 
-    /// Each word says where it belongs.
+    /// Sets words that contain their value and position.
     fn set_marked(&self, value: u64) -> Result<(), Busy> {
         self.slots().set(|words| {
             for (place, word) in (0..).zip(words) {
@@ -74,7 +74,7 @@ fn slots_are_used_in_turn() {
 }
 
 #[test]
-fn the_dead_hold_up_nobody() {
+fn dead_writers_block_no_other_thread() {
     let memory = Memory::new(3);
     memory.set(7).unwrap();
     for dead in 0..SLOTS as u64 - 2 {
@@ -85,7 +85,7 @@ fn the_dead_hold_up_nobody() {
             assert_eq!(memory.get().unwrap().0, [value; 2]);
         }
     }
-    // One too many: nothing can be set, and the last value stays.
+    // One dead writer too many: nothing can be set, and the last value stays.
     memory.die_while_setting();
     assert_eq!(memory.set(1), Err(Busy));
     assert_eq!(memory.get().unwrap().0, [27; 2]);
@@ -117,7 +117,7 @@ fn a_complete_value_that_is_not_yet_published_is_not_claimed() {
     let (number, sequence, words) = memory.slots().claim(ours).unwrap().unwrap();
     words[0].store(55, Ordering::Relaxed);
     sequence.store(ours << 1, Ordering::Release);
-    // Two others come and stop half way: they must leave our slot alone.
+    // Two other sets begin and stop: they must not claim this slot.
     memory.die_while_setting();
     memory.die_while_setting();
     memory.slots().publish(ours, number);
@@ -147,8 +147,8 @@ fn too_little_memory_is_busy_not_a_panic() {
     assert_eq!(slots.read(|_| ()), Err(Busy));
 }
 
-/// As many threads set as may at once, others read: every value is whole, and for each reader none is older than
-/// the one before. Small values, so that the slots change hands as often as possible.
+/// The largest allowed number of threads set while others read: every value is whole, and no reader sees an older
+/// value after a newer one. Small values, so that the slots change hands as often as possible.
 #[test]
 fn whole_values_under_contention() {
     const SETS: u64 = if cfg!(miri) { 25 } else { 100_000 };

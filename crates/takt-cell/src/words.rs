@@ -1,35 +1,35 @@
-//! Between bytes and the atomic words of a slot.
+//! Conversion between bytes and the atomic words of a slot.
 //!
-//! A value begins three bytes into its first word: then the numbers of an array, which follow an encoding mask of one
-//! byte and a length of four, begin with the second word, and go from slice to words and back without shifting. Bytes
-//! are in words as in the encoding, the first one lowest, whatever the machine.
+//! A value begins at the fourth byte of its first word. So the numbers of an array, which follow an encoding mask of
+//! one byte and a length of four bytes, begin with the second word, and are copied without shifting. Bytes in words
+//! have the order of the encoding, the first one lowest, on every machine.
 
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::bulk;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Unused bytes at the start of a value's first word.
+/// Number of unused bytes at the start of a value's first word.
 pub(crate) const PADDING: usize = 3;
-/// Bytes of a value in its first word.
+/// Number of bytes of a value in its first word.
 pub(crate) const HEAD: usize = 8 - PADDING;
 
-/// How many words a value of so many bytes takes.
+/// Returns the number of words of a value with this number of bytes.
 pub(crate) const fn words_for(bytes: usize) -> usize {
     (bytes + PADDING).div_ceil(8)
 }
 
-/// Stores one piece after the other.
+/// Writer of consecutive pieces.
 pub(crate) struct WordWriter<'a> {
     words: &'a [AtomicU64],
-    /// Bytes of the word that is not complete yet.
+    /// Bytes of the incomplete word.
     pending: u64,
     /// Their number, 0 to 7.
     filled: usize,
 }
 
 impl<'a> WordWriter<'a> {
-    /// Begins a value. The caller has made sure that it fits; more is dropped.
+    /// Begins a value. The caller has checked that it fits; bytes beyond the words are dropped.
     #[inline]
     pub(crate) fn new(words: &'a [AtomicU64]) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl<'a> WordWriter<'a> {
         self.pending = 0;
     }
 
-    /// Stores what is left.
+    /// Stores the incomplete word.
     #[inline]
     pub(crate) fn finish(mut self) {
         if self.filled != 0 {
@@ -91,8 +91,8 @@ impl<'a> WordWriter<'a> {
     }
 }
 
-/// Appends the first `length` bytes of a value. A value that is not there to the end is cut short: the reader's check
-/// of the sequence will tell.
+/// Appends the first `length` bytes of a value. An incomplete value is cut short; the reader detects that by the
+/// sequence.
 #[inline]
 pub(crate) fn append(
     words: &[AtomicU64],

@@ -19,11 +19,11 @@ thread_local! {
     static ALLOCATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is passed unchanged to the system's allocator, which fulfils the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the contract of the caller is the one of `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -38,7 +38,7 @@ static ALLOCATOR: Counting = Counting;
 
 const GOOD: StatusCode = StatusCode::Good;
 
-/// Does the work 10 000 times and counts.
+/// Does the work 10 000 times and counts the allocations.
 fn allocations(mut work: impl FnMut(u32)) -> u64 {
     let before = ALLOCATIONS.with(std::cell::Cell::get);
     for n in 0..if cfg!(miri) { 10 } else { 10_000 } {

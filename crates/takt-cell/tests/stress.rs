@@ -1,4 +1,4 @@
-//! Many threads, one cell: every value carries its own check, and every reader checks.
+//! Many threads use one cell: every value contains a checksum, which every reader checks.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -13,7 +13,7 @@ use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant, VariantRef}
 const SETS: u32 = if cfg!(miri) { 8 } else { 60_000 };
 const MAX_ELEMENTS: usize = if cfg!(miri) { 20 } else { 300 };
 
-/// Spreads the bits: a mixture of two values will not pass for one.
+/// Spreads the bits: a mixture of two values does not pass the check.
 fn mix(seed: u64) -> u64 {
     let x = (seed ^ seed >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (x ^ x >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
@@ -52,12 +52,12 @@ fn check(
     seed
 }
 
-/// What a seed says: who set it, and its how manieth it is.
+/// Returns the writer and the number of a seed.
 fn origin(seed: u64) -> (usize, u64) {
     ((seed >> 32) as usize, seed & 0xFFFF_FFFF)
 }
 
-/// For each writer the last value that was seen: later ones must not be older.
+/// Last value seen of each writer: the following ones must not be older.
 #[derive(Default)]
 struct Progress([u64; 4]);
 
@@ -161,7 +161,7 @@ fn stress(writers: usize) {
         writer >= 1 && number == u64::from(SETS) - 1,
         "the last value is the last one of a writer"
     );
-    // Readers get through even though the writers never rest.
+    // Readers succeed although the writers never pause.
     let (reads, busy) = (reads.into_inner(), busy.into_inner());
     assert!(
         reads > 0 && busy <= reads / 100,

@@ -90,7 +90,7 @@ fn encoded_scalars_are_scalars() {
             reading.length,
             1 + value.built_in_type().unwrap().encoded_size().unwrap()
         );
-        // What is above the value does not count.
+        // Bits above the value are ignored.
         let above = match reading.length {
             9 => 0,
             length => u64::MAX << (8 * (length - 1)),
@@ -114,7 +114,7 @@ fn encoded_scalars_are_scalars() {
     any.set_encoded_scalar(scalar, StatusCode::Good, DateTime(7))
         .unwrap();
     assert_eq!(any.read_scalar::<bool>().unwrap().0, Some(true));
-    // Nothing, a text, an array, and no type.
+    // No value, a text, an array, and an unknown type.
     for encoding_mask in [0, 12, 0x86, 63] {
         scalar.encoding_mask = encoding_mask;
         let error = any

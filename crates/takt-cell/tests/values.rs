@@ -1,4 +1,4 @@
-//! Every kind of value in and out, and what is refused.
+//! Every kind of value is set and read; invalid ones are refused.
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -14,7 +14,7 @@ use takt_ua::{
 const TIME: DateTime = DateTime(133_000_000_000_000_000);
 const SERVER_TIME: DateTime = DateTime(133_000_000_000_000_777);
 
-/// One value of every kind, and arrays of lengths around those at which copying changes its ways.
+/// One value of every kind, and arrays of lengths around those at which the copying code changes.
 fn values() -> Vec<Variant> {
     let mut values = vec![
         Variant::from(true),
@@ -132,7 +132,7 @@ fn every_kind_of_value_comes_back() {
     }
 }
 
-/// What the cell encodes is what the general encoder makes of the same DataValue.
+/// The cell encodes a DataValue as the general encoder does.
 #[test]
 fn data_values_are_encoded_as_everywhere_else() {
     let wanted = [
@@ -235,7 +235,7 @@ fn a_status_takes_the_value_away() {
     assert_eq!(cell.get().unwrap().value, None);
     cell.set_encoded(&[0], StatusCode::Good, TIME).unwrap();
     assert_eq!(cell.get().unwrap().value, None);
-    // With a Bad status the last value is not for clients, but still there.
+    // With a Bad status the last value is kept, but not returned to clients.
     cell.set_u32(7, StatusCode::BadSensorFailure, TIME).unwrap();
     assert_eq!(cell.get().unwrap().value, None);
     assert_eq!(cell.read_scalar::<u32>().unwrap().0, Some(7));
@@ -321,7 +321,7 @@ fn encoded_values_are_checked() {
     ));
 }
 
-/// Longer than decoders take from strangers: the cell was made for it.
+/// Arrays longer than the default limits of decoders, in a cell created for them.
 #[test]
 fn very_long_arrays() {
     let value = Variant::from(vec![true; 3 << 20]);
@@ -379,7 +379,7 @@ fn room_for_what_was_asked_for() {
     let cell = Cell::for_type(BuiltInType::Int32, Some(8), 0);
     cell.set(&matrix.into(), StatusCode::Good, TIME).unwrap();
     assert_eq!(cell.shape(), Shape::array(BuiltInType::Int32));
-    // A Variable of DataType BaseDataType takes anything.
+    // A Variable of DataType BaseDataType accepts any value.
     let cell = Cell::for_type(BuiltInType::Variant, None, 20);
     cell.set_u32(1, StatusCode::Good, TIME).unwrap();
     cell.set_f64s(&[1.0], StatusCode::Good, TIME).unwrap();

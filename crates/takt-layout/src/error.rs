@@ -1,61 +1,61 @@
-//! What can be wrong with a message.
+//! Errors of messages.
 
 use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use thiserror::Error;
 
-/// Why bytes are not a message of this layout.
+/// Error of bytes that are not a message of this layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LayoutError {
-    /// They do not begin with the mark, or end within the head.
+    /// The bytes do not begin with the mark, or end within the head.
     #[error("the message does not begin with a head")]
     Head,
-    /// Another version of the layout.
+    /// The message has another version of the layout.
     #[error("the message has the layout {0}; this is layout {version}", version = crate::VERSION)]
     Version(u8),
-    /// Not the kind of message that is expected here.
-    #[error("no such kind of message here: {0}")]
+    /// The message is of another kind than expected.
+    #[error("messages of kind {0} are not expected here")]
     Kind(u16),
-    /// The records reach beyond the end.
-    #[error("{count} records reach beyond the message")]
+    /// The records exceed the message.
+    #[error("{count} records exceed the message")]
     Records {
-        /// How many the head says.
+        /// Number of records in the head.
         count: u32,
     },
-    /// A count or a length is above the limit that is named.
+    /// A count or a length is above the named limit.
     #[error("the limit for {0} is exceeded")]
     Limit(&'static str),
     /// There is no record with this number.
     #[error("there is no record {0}")]
     NoRecord(usize),
-    /// A span reaches beyond the end, or, in a request, into what comes before.
-    #[error("{length} bytes at {offset} are not where they can be")]
+    /// A span exceeds the message, or overlaps the previous one in a request.
+    #[error("the span of {length} bytes at {offset} is not allowed there")]
     Span {
-        /// Where it begins, in bytes from the start of the message.
+        /// Start of the span, in bytes from the start of the message.
         offset: u32,
-        /// How long it is, in bytes.
+        /// Length of the span in bytes.
         length: u32,
     },
-    /// What a span points to is not what it should be.
+    /// The contents of a span cannot be decoded.
     #[error("at byte {offset}: {error}")]
     Decode {
-        /// Where the span begins.
+        /// Start of the span, in bytes from the start of the message.
         offset: u32,
-        /// What is wrong with it, and where within the span.
+        /// Decoding error, with its position within the span.
         error: DecodeError,
     },
-    /// What a span points to is longer than what is in it.
-    #[error("{length} bytes at {offset} are more than what is in them")]
+    /// A span is longer than its contents.
+    #[error("the span of {length} bytes at {offset} is longer than its contents")]
     Trailing {
-        /// Where the span begins.
+        /// Start of the span, in bytes from the start of the message.
         offset: u32,
-        /// How long it is.
+        /// Length of the span in bytes.
         length: u32,
     },
 }
 
 impl LayoutError {
-    /// What the peer is told.
+    /// Returns the StatusCode for the peer.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {

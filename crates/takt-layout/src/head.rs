@@ -3,14 +3,14 @@
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DateTime, NodeIdRef};
 
-/// The first byte of every message.
+/// First byte of every message.
 pub const MARK: u8 = b'L';
-/// The version of the layout that this crate writes and reads.
+/// Version of the layout that this crate writes and reads.
 pub const VERSION: u8 = 1;
-/// Bytes before the records.
+/// Number of bytes before the records.
 pub const HEAD_LENGTH: usize = 48;
 
-// Where things are in the head.
+// Offsets of the fields of the head.
 pub(crate) const COUNT: usize = 4;
 pub(crate) const REQUEST_HANDLE: usize = 8;
 pub(crate) const TIMEOUT_HINT: usize = 12;
@@ -19,12 +19,12 @@ pub(crate) const TOKEN: usize = 24;
 pub(crate) const MAX_AGE: usize = 32;
 pub(crate) const TIMESTAMPS: usize = 40;
 
-/// Bytes of a DataValue.
+/// Size of a DataValue in bytes.
 pub(crate) const DATA_VALUE: usize = 40;
-/// Where the DataValue is in the record of a Write.
+/// Offset of the DataValue in the record of a Write.
 pub(crate) const WRITTEN: usize = 24;
 
-/// Returns whether a message begins like one of this layout.
+/// Returns whether a message begins with the mark of this layout.
 #[must_use]
 #[inline]
 pub fn is_layout(message: &[u8]) -> bool {
@@ -34,11 +34,11 @@ pub fn is_layout(message: &[u8]) -> bool {
 /// The services that have a fixed layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// OPC 10000-4, 5.11.2.
+    /// The Read service (OPC 10000-4, 5.11.2).
     Read,
-    /// OPC 10000-4, 5.11.4.
+    /// The Write service (OPC 10000-4, 5.11.4).
     Write,
-    /// OPC 10000-4, 5.12.2.
+    /// The Call service (OPC 10000-4, 5.12.2).
     Call,
 }
 
@@ -83,24 +83,25 @@ impl Service {
     }
 }
 
-/// What a request says apart from its items: the RequestHeader (OPC 10000-4, 7.33) and the parameters of the service.
+/// Contents of a request apart from its items: the RequestHeader (OPC 10000-4, 7.33) and the parameters of the
+/// service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestHead<'a> {
-    /// The Session.
+    /// AuthenticationToken of the Session.
     pub authentication_token: NodeIdRef<'a>,
-    /// When the client sent it.
+    /// Time at which the client sent the request.
     pub timestamp: DateTime,
-    /// Chosen by the client, repeated in the response.
+    /// Handle chosen by the client and repeated in the response.
     pub request_handle: u32,
-    /// How long the client waits, in milliseconds; 0 for no limit.
+    /// Time that the client waits, in milliseconds; 0 for no limit.
     pub timeout_hint: u32,
-    /// How old the values of a Read may be, in milliseconds; not checked.
+    /// Largest age of the values of a Read, in milliseconds; not checked.
     pub max_age: f64,
-    /// Which times a Read asks for; not checked.
+    /// Timestamps that a Read requests; not checked.
     pub timestamps_to_return: TimestampsToReturn,
 }
 
-/// Returns a number at a fixed place.
+/// Returns the bytes at a fixed offset.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()

@@ -1,11 +1,11 @@
 //! The fixed layout of Read, Write and Call (OPC 10000-4, 5.11.2, 5.11.4 and 5.12.2) and of their responses, for
-//! memory that the receiver reads where the sender wrote it.
+//! memory in which the receiver reads what the sender wrote, without a copy.
 //!
-//! A message has a head, records of one size each, and a value area. What is in a record is at a fixed offset, so that
-//! one result is found without decoding those before it. A value is written once, by the server, into the memory of
-//! the response, and its elements begin at a multiple of 8 there. All numbers are little-endian; offsets count from
-//! the start of the message, which itself is at a multiple of 8. A *span* is `offset u32, length u32`; a length of 0
-//! says that there is nothing.
+//! A message has a head, records of equal size, and a value area. The fields of a record are at fixed offsets, so
+//! that a result is found without decoding the previous ones. A value is written once, by the server, into the memory
+//! of the response, and its elements begin at a multiple of 8 there. All numbers are little-endian; offsets count
+//! from the start of the message, which itself is at a multiple of 8. A *span* is `offset u32, length u32`; a length
+//! of 0 stands for an absent value.
 //!
 //! ```text
 //! head, 48 bytes
@@ -39,17 +39,17 @@
 //!  34  serverPicoseconds u16, 0 u32
 //! ```
 //!
-//! `present` has a bit for each time that is there: 1 source timestamp, 2 server timestamp, 4 source picoseconds, 8
-//! server picoseconds. A value is a Variant (OPC 10000-6, 5.2.2.16), placed so that its only or first element, or the
-//! text of a String, is at a multiple of 8: 1 byte after its start for a number, 5 bytes after it for an array or a
-//! text. NodeIds and QualifiedNames are in the binary DataEncoding, texts are UTF-8 without a length. The spans of a
-//! request are in ascending order and do not overlap, in the order of the records, an array of spans before what they
-//! point to: so that no request is more work than it is long.
+//! `present` has a bit for each present time: 1 source timestamp, 2 server timestamp, 4 source picoseconds, 8 server
+//! picoseconds. A value is a Variant (OPC 10000-6, 5.2.2.16), placed so that its only or first element, or the text
+//! of a String, is at a multiple of 8: 1 byte after its start for a number, 5 bytes after it for an array or a text.
+//! NodeIds and QualifiedNames are in the binary DataEncoding, texts are UTF-8 without a length. The spans of a
+//! request do not overlap. They are in ascending order, in the order of the records, and an array of spans comes
+//! before its targets; so the work for a request is bounded by its length.
 //!
 //! A request that is refused as a whole is answered with a ServiceFault in the binary DataEncoding, like any other.
 //!
-//! This crate lays out and checks; it carries out nothing, and it does not know how messages get from one process to
-//! another.
+//! This crate encodes and checks messages. It executes no requests, and does not transport messages between
+//! processes.
 
 mod error;
 mod head;

@@ -1,4 +1,4 @@
-//! Reading requests: from memory that nobody else writes, because a server copies a request before it believes it.
+//! Reader of requests, in memory that only the server writes, because a server copies a request before it checks it.
 
 use takt_ua::binary::{Decode, Decoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -20,15 +20,15 @@ pub struct Request<'a> {
     service: Service,
     count: usize,
     head: RequestHead<'a>,
-    /// Where the first span of an item may begin.
+    /// Smallest start of the first span of an item.
     first: usize,
 }
 
 impl<'a> Request<'a> {
-    /// Checks the head of a request; the items are checked when they are looked at.
+    /// Checks the head of a request; the items are checked when they are read.
     ///
     /// # Errors
-    /// When it is not one.
+    /// An error if it is not a request.
     #[inline]
     pub fn parse(message: &'a [u8], limits: Limits) -> Result<Self, LayoutError> {
         let (head, _) = message
@@ -75,29 +75,29 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Which service is asked for.
+    /// Returns the requested service.
     #[must_use]
     #[inline]
     pub fn service(&self) -> Service {
         self.service
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[must_use]
     #[inline]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// What it says apart from its items.
+    /// Returns the contents apart from the items.
     #[must_use]
     #[inline]
     pub fn head(&self) -> &RequestHead<'a> {
         &self.head
     }
 
-    /// Returns the items, to be taken one after another. They are what the [service](Self::service) has; others are
-    /// an error.
+    /// Returns the items, which are read one after another with the method of the [service](Self::service); other
+    /// methods return an error.
     #[must_use]
     #[inline]
     pub fn items(&self) -> Items<'a> {
@@ -114,7 +114,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Which item of a request is next, and where the first span of it may begin.
+/// Position of the next item of a request, with the smallest start of its first span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
     next: usize,
@@ -131,9 +131,9 @@ pub struct Items<'a> {
 }
 
 /// # Errors
-/// A record, or what its spans point to, is not what it should be; or there is none left.
+/// An error if a record or the target of its spans is invalid, or if there are no more items.
 impl<'a> Items<'a> {
-    /// Where the next item is, to [go on](Self::from) there later.
+    /// Returns the position of the next item, to [continue](Self::from) there later.
     #[must_use]
     #[inline]
     pub fn place(&self) -> Place {
@@ -143,7 +143,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The items from a [place](Self::place) of the same request on.
+    /// Returns the items from a [place](Self::place) of the same request on.
     #[must_use]
     #[inline]
     pub fn from(mut self, place: Place) -> Self {
@@ -152,7 +152,7 @@ impl<'a> Items<'a> {
         self
     }
 
-    /// Returns the number of bytes of the message up to the end of the last item that was taken.
+    /// Returns the number of bytes of the message up to the end of the last item that was read.
     #[must_use]
     #[inline]
     pub fn position(&self) -> usize {
@@ -215,7 +215,7 @@ impl<'a> Items<'a> {
             table,
             limits: spans.limits,
         };
-        // All of them now, so that they can be taken without an error later.
+        // All arguments are checked now, so that reading them later cannot fail.
         for index in 0..arguments.len() {
             let (encoded, offset) = spans.bytes(offset as usize + 8 * index)?;
             decode::<VariantRef<'_>>(encoded, offset, spans.limits)?;
@@ -227,7 +227,7 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Where the next record is.
+    /// Returns the offset of the next record.
     #[inline]
     fn record(&mut self, service: Service) -> Result<usize, LayoutError> {
         if self.service != service || self.next >= self.count {
@@ -239,7 +239,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// One thing to be written (WriteValue, OPC 10000-4, 5.11.4.2).
+/// An item of a Write (WriteValue, OPC 10000-4, 5.11.4.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteItem<'a> {
     /// The node.
@@ -248,15 +248,15 @@ pub struct WriteItem<'a> {
     pub attribute_id: u32,
     /// The part of the value; `None` for all of it.
     pub index_range: Option<&'a str>,
-    /// The value, and the same as it is encoded (OPC 10000-6, 5.2.2.16).
+    /// The value, decoded and encoded (OPC 10000-6, 5.2.2.16).
     pub value: Option<(VariantRef<'a>, &'a [u8])>,
-    /// How good it is.
+    /// Quality of the value.
     pub status: StatusCode,
-    /// When it was.
+    /// Timestamps of the value.
     pub times: Times,
 }
 
-/// One Method to be called (CallMethodRequest, OPC 10000-4, 5.12.2.2).
+/// An item of a Call (CallMethodRequest, OPC 10000-4, 5.12.2.2).
 #[derive(Debug, Clone, Copy)]
 pub struct CallItem<'a> {
     /// The Object.
@@ -276,7 +276,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// How many there are.
+    /// Returns the number of arguments.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -290,7 +290,7 @@ impl<'a> Arguments<'a> {
         self.table.is_empty()
     }
 
-    /// One of them; `None` if there are not so many.
+    /// Returns the argument at `index`; `None` if there are fewer.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<VariantRef<'a>> {
@@ -302,17 +302,17 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// What is behind the records, in the order in which it may be pointed to.
+/// The bytes behind the records, to which spans point in ascending order.
 #[derive(Debug, Clone)]
 struct Spans<'a> {
     message: &'a [u8],
     limits: Limits,
-    /// Nothing before this is pointed to any more.
+    /// Smallest allowed start of the next span.
     free: usize,
 }
 
 impl<'a> Spans<'a> {
-    /// What the span at `at` points to, and where that is.
+    /// Returns the target of the span at `at`, and its offset.
     #[inline]
     fn bytes(&mut self, at: usize) -> Result<(&'a [u8], u32), LayoutError> {
         let (offset, length) = (u32_at(self.message, at), u32_at(self.message, at + 4));
@@ -357,7 +357,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// Decodes what fills a span.
+/// Decodes a value that fills a span.
 #[inline]
 fn decode<'a, T: Decode<'a>>(
     bytes: &'a [u8],

@@ -1,5 +1,5 @@
-//! Reading responses where the server wrote them, in memory that it could still change: what is checked is a copy,
-//! and values are given as [`SharedBytes`].
+//! Reader of responses in the memory where the server wrote them, and which it could still change: checks are made on
+//! copies, and values are returned as [`SharedBytes`].
 
 use std::ops::Range;
 
@@ -19,20 +19,20 @@ pub struct Response<'a> {
     message: SharedBytes<'a>,
     service: Service,
     count: usize,
-    /// The request's handle.
+    /// RequestHandle of the request.
     pub request_handle: u32,
-    /// When the server sent it.
+    /// Time at which the server sent the response.
     pub timestamp: DateTime,
 }
 
 /// A result of a Read (DataValue, OPC 10000-4, 7.11).
 #[derive(Debug, Clone)]
 pub struct DataValueRecord {
-    /// Where the value is in the message, as a Variant (OPC 10000-6, 5.2.2.16); empty if there is none.
+    /// Range of the value in the message, as a Variant (OPC 10000-6, 5.2.2.16); empty if there is none.
     pub value: Range<usize>,
-    /// How good it is.
+    /// Quality of the value.
     pub status: StatusCode,
-    /// When it was.
+    /// Timestamps of the value.
     pub times: Times,
 }
 
@@ -40,18 +40,18 @@ pub struct DataValueRecord {
 #[derive(Debug, Clone)]
 pub struct CallResult<'a> {
     message: SharedBytes<'a>,
-    /// What became of it.
+    /// Result of the Call.
     pub status: StatusCode,
     input_argument_results: Range<usize>,
     output_arguments: Range<usize>,
 }
 
 impl<'a> Response<'a> {
-    /// Checks the head of a response; the results are checked when they are looked at. `None` if it does not begin
-    /// like one, and so is a ServiceFault in the binary DataEncoding.
+    /// Checks the head of a response; the results are checked when they are read. Returns `None` if the message does
+    /// not begin with the mark, and so is a ServiceFault in the binary DataEncoding.
     ///
     /// # Errors
-    /// When it is not a response of that service.
+    /// An error if it is not a response of that service.
     #[inline]
     pub fn parse(message: SharedBytes<'a>, service: Service) -> Result<Option<Self>, LayoutError> {
         let Some(head) = message.array::<HEAD_LENGTH>(0) else {
@@ -86,7 +86,7 @@ impl<'a> Response<'a> {
         }))
     }
 
-    /// How many results there are.
+    /// Returns the number of results.
     #[must_use]
     #[inline]
     pub fn count(&self) -> usize {
@@ -96,7 +96,7 @@ impl<'a> Response<'a> {
     /// Returns a result of a Read.
     ///
     /// # Errors
-    /// There is none with that number, or its value reaches beyond the message.
+    /// An error if there is no such result, or its value exceeds the message.
     #[inline]
     pub fn data_value(&self, index: usize) -> Result<DataValueRecord, LayoutError> {
         let record = self.record::<DATA_VALUE>(Service::Read, index)?;
@@ -110,7 +110,7 @@ impl<'a> Response<'a> {
     /// Returns a result of a Write.
     ///
     /// # Errors
-    /// There is none with that number.
+    /// An error if there is no such result.
     #[inline]
     pub fn status(&self, index: usize) -> Result<StatusCode, LayoutError> {
         let record = self.record::<4>(Service::Write, index)?;
@@ -120,7 +120,7 @@ impl<'a> Response<'a> {
     /// Returns a result of a Call.
     ///
     /// # Errors
-    /// There is none with that number, or what belongs to it reaches beyond the message.
+    /// An error if there is no such result, or a part of it exceeds the message.
     #[inline]
     pub fn call_result(&self, index: usize) -> Result<CallResult<'a>, LayoutError> {
         let record = self.record::<24>(Service::Call, index)?;
@@ -132,7 +132,7 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// What is at a place within the message.
+    /// Returns a range of the message.
     #[must_use]
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> SharedBytes<'a> {
@@ -154,7 +154,7 @@ impl<'a> Response<'a> {
 }
 
 impl CallResult<'_> {
-    /// What is wrong with each input argument; empty if they are not to blame.
+    /// Returns the result of each input argument; empty if there are no errors in them.
     pub fn input_argument_results(&self) -> impl Iterator<Item = StatusCode> + '_ {
         let places = self.input_argument_results.clone().step_by(4);
         let places = places.take(self.input_argument_results.len() / 4);
@@ -164,17 +164,17 @@ impl CallResult<'_> {
         })
     }
 
-    /// How many output arguments there are.
+    /// Returns the number of output arguments.
     #[must_use]
     #[inline]
     pub fn output_count(&self) -> usize {
         self.output_arguments.len() / 8
     }
 
-    /// Where an output argument is in the message, as a Variant.
+    /// Returns the range of an output argument in the message, as a Variant.
     ///
     /// # Errors
-    /// There is none with that number, or it reaches beyond the message.
+    /// An error if there is no such argument, or it exceeds the message.
     #[inline]
     pub fn output(&self, index: usize) -> Result<Range<usize>, LayoutError> {
         if index >= self.output_count() {

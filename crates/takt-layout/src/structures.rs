@@ -1,4 +1,4 @@
-//! The standard's structures in this layout: for programs that have them anyway.
+//! The standard's structures in this layout, for programs that use these structures.
 
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
@@ -14,25 +14,26 @@ use crate::head::{RequestHead, Service};
 use crate::response::Response;
 use crate::writer::{RequestWriter, Times};
 
-/// A request that has a fixed layout, unless it says something for which there is no place.
+/// A request that has a fixed layout, unless it contains fields for which the layout has no place.
 pub trait LaidOut {
     /// The response to it.
     type Response;
 
-    /// Returns whether there is a place for all that it says: there is none for diagnostics, an audit entry, and an
+    /// Returns whether the layout has a place for all fields: it has none for diagnostics, an audit entry, and an
     /// additional header.
     fn fits(&self) -> bool;
 
-    /// Writes it.
+    /// Writes the request in the layout.
     ///
     /// # Errors
-    /// There is no more room.
+    /// An error if there is not enough space.
     fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a response to it; `None` if it has not this layout, and so is a ServiceFault in the binary DataEncoding.
+    /// Reads a response to the request; `None` if it does not have this layout, and so is a ServiceFault in the
+    /// binary DataEncoding.
     ///
     /// # Errors
-    /// It is not such a response.
+    /// An error if it is not such a response.
     fn parse_response(message: &[u8]) -> Result<Option<Self::Response>, LayoutError>;
 }
 

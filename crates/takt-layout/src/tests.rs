@@ -1,4 +1,4 @@
-//! The layout as it is documented, what is read of what was written, and what hostile messages get.
+//! Tests of the documented layout, of reading written messages, and of hostile messages.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -287,7 +287,7 @@ proptest! {
         prop_assert_eq!(&response.results[1].input_argument_results[..], &blame[..]);
     }
 
-    /// Whatever the bytes are: an error, or values from within the message.
+    /// Arbitrary bytes give an error, or values from within the message.
     #[test]
     fn nonsense_is_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..400), kind in 0_u16..8, count in 0_u32..5) {
         if bytes.len() > 8 {
@@ -315,7 +315,7 @@ proptest! {
     }
 }
 
-/// Takes all that there is in a message, as a request and as a response.
+/// Reads all parts of a message, as a request and as a response.
 fn look_at_everything(message: &[u8]) {
     if let Ok(request) = Request::parse(message, Limits::DEFAULT) {
         let mut items = request.items();
@@ -366,7 +366,7 @@ fn look_at_everything(message: &[u8]) {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_the_cause() {
     let read = ReadRequest {
         request_header: header(),
         nodes_to_read: vec![ReadValueId {
@@ -410,7 +410,7 @@ fn what_is_wrong_is_said() {
         Request::parse(&good[..47], Limits::DEFAULT).map(drop),
         Err(LayoutError::Head)
     );
-    // What there is no place for.
+    // Fields without a place in the layout.
     let mut diagnosed = read;
     assert!(diagnosed.fits());
     diagnosed.request_header.return_diagnostics = 1;

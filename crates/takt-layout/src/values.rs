@@ -1,17 +1,17 @@
-//! Writing what is behind the records: values, placed so that their elements are at a multiple of 8.
+//! Writer of the values behind the records, placed so that their elements are at a multiple of 8.
 
 use takt_ua::BuiltInType;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 
 use crate::writer::{Span, put};
 
-/// Enough for the padding; records are zeroed with it too.
+/// Zeros for the padding, and for clearing records.
 pub(crate) const ZEROS: [u8; 512] = [0; 512];
-/// The encoding byte and the length are before the elements of an array.
+/// Offset from a multiple of 8 at which an array begins: encoding byte and length come before its elements.
 const ARRAY_PHASE: usize = 3;
-/// Only the encoding byte is before a number.
+/// Distance by which a number is moved: only the encoding byte comes before it.
 const SHIFT: usize = 4;
-/// A Guid and its encoding byte.
+/// Largest size of a number in bytes: a Guid and its encoding byte.
 const LONGEST_NUMBER: usize = 17;
 
 /// Writes values behind the records of a message.
@@ -22,7 +22,7 @@ pub struct ValueWriter<'w, 'b> {
 }
 
 /// # Errors
-/// There is no more room.
+/// An error if there is not enough space.
 impl<'b> ValueWriter<'_, 'b> {
     #[inline]
     pub(crate) fn position(&self) -> usize {
@@ -38,7 +38,7 @@ impl<'b> ValueWriter<'_, 'b> {
         })
     }
 
-    /// Something that needs no alignment.
+    /// Appends a value without alignment.
     #[inline]
     pub(crate) fn append<T: Encode + ?Sized>(&mut self, what: &T) -> Result<Span, EncodeError> {
         let from = self.position();
@@ -67,7 +67,7 @@ impl<'b> ValueWriter<'_, 'b> {
         self.span(from)
     }
 
-    /// Goes on so many bytes after a multiple of 8.
+    /// Advances to `phase` bytes after a multiple of 8.
     #[inline]
     pub(crate) fn align(&mut self, phase: usize) -> Result<(), EncodeError> {
         let padding = phase.wrapping_sub(self.position()) % 8;
@@ -80,7 +80,8 @@ impl<'b> ValueWriter<'_, 'b> {
         &mut self,
         encode: impl FnOnce(&mut Encoder<'b>) -> Result<R, E>,
     ) -> Result<(Span, R), E> {
-        // As if it were an array; a number is moved, since its type is known only when it is there.
+        // The value is aligned as an array; a number is moved afterwards, because its type is only known once it is
+        // written.
         self.align(ARRAY_PHASE)?;
         let from = self.position();
         let result = encode(self.encoder)?;

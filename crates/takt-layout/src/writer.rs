@@ -1,4 +1,4 @@
-//! Writing messages, straight into the memory that the receiver reads.
+//! Writer of messages, directly into the memory that the receiver reads.
 
 use takt_ua::binary::{AsVariant, EncodeError, Encoder};
 use takt_ua::views::ReadValueIdRef;
@@ -10,17 +10,17 @@ use crate::head::{
 };
 use crate::values::{ValueWriter, ZEROS};
 
-/// Where something is in a message.
+/// Range of bytes in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// From the start of the message, in bytes.
+    /// Offset from the start of the message, in bytes.
     pub offset: u32,
-    /// In bytes; 0 says that there is nothing.
+    /// Length in bytes; 0 stands for an absent value.
     pub length: u32,
 }
 
 impl Span {
-    /// Nothing.
+    /// The span of an absent value.
     pub const NONE: Span = Span {
         offset: 0,
         length: 0,
@@ -34,13 +34,13 @@ impl Span {
 /// The times of a DataValue (OPC 10000-4, 7.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// When the source had the value.
+    /// Time at which the source had the value.
     pub source_timestamp: Option<DateTime>,
-    /// Tens of picoseconds to be added to it.
+    /// Addition to the timestamp, in units of 10 ps.
     pub source_picoseconds: Option<u16>,
-    /// When the server had it.
+    /// Time at which the server had the value.
     pub server_timestamp: Option<DateTime>,
-    /// Tens of picoseconds to be added to it.
+    /// Addition to the timestamp, in units of 10 ps.
     pub server_picoseconds: Option<u16>,
 }
 
@@ -72,7 +72,7 @@ impl Times {
     }
 }
 
-/// Returns a DataValue as it stands in a record.
+/// Returns a DataValue in the form of a record.
 #[inline]
 fn data_value(value: Span, status: StatusCode, times: &Times) -> [u8; DATA_VALUE] {
     let mut record = [0; DATA_VALUE];
@@ -111,7 +111,7 @@ pub(crate) fn put(target: &mut [u8], at: usize, bytes: &[u8]) {
 struct Writer<'e, 'b> {
     encoder: &'e mut Encoder<'b>,
     start: usize,
-    /// The record that is written next.
+    /// Offset of the next record.
     record: usize,
 }
 
@@ -138,7 +138,7 @@ impl<'e, 'b> Writer<'e, 'b> {
         })
     }
 
-    /// What is behind the records.
+    /// Returns the writer of the values behind the records.
     #[inline]
     fn values(&mut self) -> ValueWriter<'_, 'b> {
         ValueWriter {
@@ -150,7 +150,7 @@ impl<'e, 'b> Writer<'e, 'b> {
     /// Writes the next record.
     #[inline]
     fn record(&mut self, record: &[u8]) {
-        // It was reserved; more than that many are not written.
+        // The record was reserved; records beyond the reserved number are not written.
         self.encoder.patch(self.start + self.record, record);
         self.record += record.len();
     }
@@ -161,9 +161,9 @@ impl<'e, 'b> Writer<'e, 'b> {
 pub struct RequestWriter<'e, 'b>(Writer<'e, 'b>);
 
 /// # Errors
-/// There is no more room.
+/// An error if there is not enough space.
 impl<'e, 'b> RequestWriter<'e, 'b> {
-    /// Begins a request with `count` items, which are to follow, each by the method of its service.
+    /// Begins a request with `count` items, each of which is then written by the method of its service.
     #[inline]
     pub fn begin(
         encoder: &'e mut Encoder<'b>,
@@ -271,9 +271,9 @@ impl<'e, 'b> RequestWriter<'e, 'b> {
 pub struct ResponseWriter<'e, 'b>(Writer<'e, 'b>);
 
 /// # Errors
-/// There is no more room.
+/// An error if there is not enough space.
 impl<'e, 'b> ResponseWriter<'e, 'b> {
-    /// Begins a response with `count` results, which are to follow, each by the method of its service.
+    /// Begins a response with `count` results, each of which is then written by the method of its service.
     #[inline]
     pub fn begin(
         encoder: &'e mut Encoder<'b>,
@@ -289,7 +289,7 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         Writer::begin(encoder, &head, records).map(Self)
     }
 
-    /// Goes on with a response that begins at `start` and has `results` results so far.
+    /// Continues a response that begins at `start` and has `results` results so far.
     #[inline]
     pub fn resume(
         encoder: &'e mut Encoder<'b>,
@@ -311,13 +311,13 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         self.0.encoder.position() - self.0.start
     }
 
-    /// Writes what belongs to no result yet.
+    /// Returns the writer of values for the next result.
     #[inline]
     pub fn values(&mut self) -> ValueWriter<'_, 'b> {
         self.0.values()
     }
 
-    /// Takes back the value that was written last, and whatever came after it.
+    /// Removes the last written value and everything behind it.
     #[inline]
     pub fn take_back(&mut self, value: Span) {
         if value.length > 0 {
@@ -327,13 +327,13 @@ impl<'e, 'b> ResponseWriter<'e, 'b> {
         }
     }
 
-    /// The next result of a Read.
+    /// Writes the next result of a Read.
     #[inline]
     pub fn data_value(&mut self, value: Span, status: StatusCode, times: &Times) {
         self.0.record(&data_value(value, status, times));
     }
 
-    /// The next result of a Write.
+    /// Writes the next result of a Write.
     #[inline]
     pub fn status(&mut self, status: StatusCode) {
         self.0.record(&status.0.to_le_bytes());

@@ -1,10 +1,10 @@
 //! The C functions themselves.
 //!
 //! SAFETY of the whole module: every function has the signature and the contract of the C function that it is named
-//! after (C17 section 7.22.3, POSIX `posix_memalign`), adds one to a counter, and hands its arguments unchanged to
-//! glibc's implementation under glibc's internal name. `free` is glibc's own, which is the counterpart of all of
-//! these. The counter is a static atomic: nothing here allocates, locks, or touches thread-local storage, so it may
-//! run at any time, before `main` too.
+//! after (C17, 7.22.3; POSIX `posix_memalign`), adds one to a counter, and passes its arguments unchanged to glibc's
+//! implementation under glibc's internal name. `free` is glibc's own, which is the counterpart of all of these. The
+//! counter is a static atomic: nothing here allocates, locks, or touches thread-local storage, so it may run at any
+//! time, before `main` too.
 
 use std::ffi::{c_int, c_void};
 
@@ -25,10 +25,9 @@ unsafe extern "C" {
     fn getpid() -> c_int;
 }
 
-/// Returns whether this is the thread that the process began with. Two system calls, which are all that glibc's
-/// functions do.
+/// Returns whether this is the main thread. It makes two system calls and nothing else.
 pub(crate) fn on_main_thread() -> bool {
-    // SAFETY: neither has any condition.
+    // SAFETY: neither function has a precondition.
     unsafe { gettid() == getpid() }
 }
 

@@ -1,4 +1,4 @@
-//! The counter sees what Rust allocates and what C allocates.
+//! The counter counts allocations of Rust and of C.
 
 #[test]
 fn rust_allocations_count() {

@@ -1,4 +1,4 @@
-//! DataTypeDefinitions as the attribute of that name has them (OPC 10000-3, 8.48 to 8.52).
+//! DataTypeDefinitions in the form of the attribute DataTypeDefinition (OPC 10000-3, 8.48 to 8.52).
 
 use takt_ua::enumerations::StructureType;
 use takt_ua::structures::{EnumDefinition, EnumField, StructureDefinition, StructureField};
@@ -7,8 +7,8 @@ use takt_ua::{LocalizedText, NodeId};
 use crate::model::{DataTypeDefinition, Field};
 
 impl DataTypeDefinition {
-    /// Returns whether the fields are values or bits, as in an enumeration or option set. A definition without fields
-    /// does not tell; its supertypes do.
+    /// Returns whether the fields are values or bits, as in an enumeration or option set. For a definition without
+    /// fields the supertypes decide.
     pub fn is_enumeration(&self) -> bool {
         self.is_option_set || self.fields.iter().any(|field| field.value.is_some())
     }
@@ -70,7 +70,7 @@ fn structure_field(field: &Field) -> StructureField {
         value_rank: field.value_rank,
         array_dimensions: field.array_dimensions.clone(),
         max_string_length: field.max_string_length,
-        // In the structure types with subtyped values, this is how a field that allows them is marked.
+        // In structure types with subtyped values this flag marks a field that allows subtypes.
         is_optional: field.is_optional || field.allow_sub_types,
     }
 }

@@ -1,4 +1,4 @@
-//! The document as a whole: namespaces, models, aliases, and the nodes.
+//! The whole document: namespaces, models, aliases, and the nodes.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use crate::model::{Model, NodeSet, Position, RequiredModel};
 use crate::reader::Reader;
 use crate::{NODESET_NAMESPACE, ParseLimits, UA_NAMESPACE, guard, node};
 
-/// A document whose XML and header have been read, and whose nodes have not.
+/// A document whose XML and header are parsed, but not its nodes.
 ///
-/// Made for importing: the header says which namespaces and models are involved, and
-/// [`NodeSetDocument::nodes`] then reads the nodes with the namespace indexes that they shall have.
+/// It is made for imports: the header names the namespaces and models, and [`NodeSetDocument::nodes`] then reads the
+/// nodes with the namespace indexes of the address space.
 #[derive(Debug)]
 pub struct NodeSetDocument<'a> {
     name: &'a str,
@@ -24,7 +24,7 @@ pub struct NodeSetDocument<'a> {
 }
 
 impl<'a> NodeSetDocument<'a> {
-    /// Reads XML and header of a NodeSet document. `name` is what errors call it, usually its path.
+    /// Reads XML and header of a NodeSet document. Errors contain `name`, usually the path.
     pub fn parse(name: &'a str, xml: &'a str, limits: &ParseLimits) -> Result<Self, NodeSetError> {
         // Some tools write a byte order mark.
         let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
@@ -33,7 +33,7 @@ impl<'a> NodeSetDocument<'a> {
             .map_err(|(offset, reason)| reader().error_at(reader().position_at(offset), reason))?;
         let options = ParsingOptions {
             allow_dtd: false,
-            // Elements, and the texts and comments between them.
+            // XML nodes are elements, and the texts and comments between them.
             nodes_limit: u32::try_from(limits.max_elements.saturating_mul(3)).unwrap_or(u32::MAX),
             entity_resolver: None,
         };
@@ -77,8 +77,8 @@ impl<'a> NodeSetDocument<'a> {
         &self.models
     }
 
-    /// Reads the nodes. `index_of` says for each namespace of the document, OPC UA itself apart, which index it
-    /// has where the nodes are going.
+    /// Reads the nodes. `index_of` returns, for each namespace of the document except that of OPC UA, its index in
+    /// the address space.
     pub fn nodes(&self, mut index_of: impl FnMut(&str) -> u16) -> Result<NodeSet, NodeSetError> {
         let foreign = self.namespace_uris.iter().skip(1).map(|uri| index_of(uri));
         let indexes = std::iter::once(0).chain(foreign).collect();
@@ -125,13 +125,13 @@ impl<'a> NodeSetDocument<'a> {
 }
 
 impl NodeSet {
-    /// Parses a NodeSet document within the default limits; namespace indexes stay the document's own.
-    /// `name` is what errors call the document, usually its path.
+    /// Parses a NodeSet document within the default limits; namespace indexes stay the document's own. Errors contain
+    /// `name`, usually the path.
     pub fn parse(name: &str, xml: &str) -> Result<Self, NodeSetError> {
         Self::parse_with_limits(name, xml, &ParseLimits::DEFAULT)
     }
 
-    /// Like [`NodeSet::parse`], with limits of the caller's choice.
+    /// Parses as [`NodeSet::parse`] does, with limits of the caller's choice.
     pub fn parse_with_limits(
         name: &str,
         xml: &str,
@@ -247,7 +247,7 @@ fn read_aliases<'d>(reader: &mut Reader<'d>, root: Element<'d, '_>) -> Result<()
     Ok(())
 }
 
-/// Refuses what is neither a node nor a known part of the header: more likely a misspelt node than anything else.
+/// Refuses an element that is neither a node nor a known part of the header: it is most likely a misspelt node.
 fn check_header_element(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<(), NodeSetError> {
     match element.tag_name().name() {
         "NamespaceUris" | "ServerUris" | "Models" | "Aliases" | "Extensions" => Ok(()),

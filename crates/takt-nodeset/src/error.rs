@@ -1,39 +1,39 @@
-//! Errors that say where in which document something is wrong, and what to do about it.
+//! Errors of NodeSet documents, with file, position, reason and fix.
 
 use std::fmt;
 
 use crate::model::Position;
 
-/// Why a NodeSet document was refused.
+/// Error of a refused NodeSet document.
 ///
-/// Prints as `file:line:column: reason; what to do`.
+/// It is displayed as `file:line:column: reason; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{position}: {reason}; {}", .reason.advice())]
 pub struct NodeSetError {
-    /// The name that the caller gave the document, usually its path.
+    /// Name of the document given by the caller, usually its path.
     pub file: String,
-    /// Where in the document.
+    /// Position in the document.
     pub position: Position,
-    /// What is wrong there.
+    /// Reason of the refusal.
     pub reason: Reason,
 }
 
-/// What is wrong with a NodeSet document.
+/// Reason for which a NodeSet document was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The text is no well-formed XML, or uses a DTD.
+    /// The text is not well-formed XML, or uses a DTD.
     #[error("not well-formed XML: {0}")]
     Xml(String),
     /// One of [`crate::ParseLimits`] is exceeded.
     #[error("the document exceeds the limit of {limit} {what}")]
     LimitExceeded {
-        /// What was counted.
+        /// Counted quantity.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// The root element is something else than `UANodeSet`.
+    /// The root element is not `UANodeSet`.
     #[error("the root element is {found}, not UANodeSet of {namespace}", namespace = crate::NODESET_NAMESPACE)]
     NotANodeSet {
         /// The element found instead.
@@ -44,7 +44,7 @@ pub enum Reason {
     MissingAttribute {
         /// The element.
         element: Excerpt,
-        /// The attribute that it lacks.
+        /// Missing attribute.
         attribute: &'static str,
     },
     /// A mandatory child element is missing.
@@ -52,20 +52,20 @@ pub enum Reason {
     MissingElement {
         /// The element.
         element: Excerpt,
-        /// The child that it lacks.
+        /// Missing child element.
         child: &'static str,
     },
-    /// The text of an attribute or element does not have the form that it must have.
+    /// The text of an attribute or element does not have the required form.
     #[error("{name} is \"{text}\", which is not {expected}")]
     InvalidText {
         /// The attribute or element.
         name: Excerpt,
-        /// What it says.
+        /// Actual text.
         text: Excerpt,
-        /// What it should have been.
+        /// Expected form.
         expected: &'static str,
     },
-    /// A name stands where a NodeId or an alias is needed, and no alias has that name.
+    /// A name is neither a NodeId nor an alias of the document.
     #[error("\"{alias}\" is neither a NodeId nor an alias of this document")]
     UnknownAlias {
         /// The name.
@@ -76,7 +76,7 @@ pub enum Reason {
     UndeclaredNamespace {
         /// The index used.
         index: u16,
-        /// How many namespaces the document declares.
+        /// Number of namespaces that the document declares.
         declared: usize,
     },
     /// Two nodes have the same NodeId.
@@ -95,7 +95,7 @@ pub enum Reason {
         /// The element that contains it.
         parent: Excerpt,
     },
-    /// What the document says once and uses often adds up to more than the document may have.
+    /// Repeated names, defaults and namespaces of the document exceed the limit of bytes.
     #[error(
         "names, defaults and namespaces that the document uses again and again add up to too much"
     )]
@@ -103,7 +103,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What the author or the user of the document can do about it.
+    /// Returns the fix for the author or the user of the document.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Xml(_) => "repair or export the document again (a DTD is not allowed)",
@@ -133,7 +133,7 @@ impl Reason {
 pub struct Excerpt(String);
 
 impl Excerpt {
-    /// Characters shown at most; a hostile document does not get to fill the terminal.
+    /// Largest number of characters shown, so that a hostile document cannot fill the terminal.
     const MAX_CHARACTERS: usize = 80;
 }
 

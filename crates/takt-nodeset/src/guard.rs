@@ -1,19 +1,19 @@
-//! Bounds on a document before it is parsed.
+//! Limits of a document that are checked before it is parsed.
 //!
-//! The XML parser compares every attribute of a tag with every other, and copies the namespace declarations in
-//! scope for each element that adds one. Both are fine for real documents and quadratic for malicious ones, so
-//! one linear pass over the markup counts what could explode. It knows just enough of XML to find tags,
-//! attributes and their nesting; whatever else is wrong is the parser's to report.
+//! The XML parser compares every attribute of a tag with every other, and copies the namespace declarations in scope
+//! for each element that adds one. Both are fine for real documents and quadratic for malicious ones, so one linear
+//! pass over the markup counts attributes, declarations and nesting. It recognizes only tags, attributes and their
+//! nesting; all other errors are reported by the parser.
 
 use crate::ParseLimits;
 use crate::error::Reason;
 
-/// Most attributes that one tag may have; NodeSet2 elements have fewer than twenty.
+/// Largest number of attributes of one tag; NodeSet2 elements have fewer than twenty.
 const MAX_ATTRIBUTES_PER_TAG: usize = 64;
-/// Most namespace declarations that may be in scope at one place.
+/// Largest number of namespace declarations in scope at one place.
 const MAX_NAMESPACES_IN_SCOPE: usize = 64;
 
-/// Checks `xml` against `limits`; on failure gives the byte offset of the offending tag.
+/// Checks `xml` against `limits`; on failure it returns the byte offset of the offending tag.
 pub(crate) fn check(xml: &str, limits: &ParseLimits) -> Result<(), (usize, Reason)> {
     if xml.len() > limits.max_bytes {
         return Err((0, exceeded("bytes", limits.max_bytes)));
@@ -35,7 +35,7 @@ pub(crate) fn check(xml: &str, limits: &ParseLimits) -> Result<(), (usize, Reaso
         } else if rest.starts_with(b"<?") {
             after(bytes, start + 2, b"?>")
         } else if rest.starts_with(b"<!") {
-            // A DTD: refused by the parser, which also says where.
+            // A DTD is refused by the parser, which reports the position.
             return Ok(());
         } else if rest.starts_with(b"</") {
             in_scope -= open.pop().unwrap_or(0);
@@ -69,7 +69,7 @@ pub(crate) fn check(xml: &str, limits: &ParseLimits) -> Result<(), (usize, Reaso
             }
             Some(tag.end)
         };
-        // Unterminated markup is the parser's to report.
+        // Unterminated markup is reported by the parser.
         let Some(end) = end else { return Ok(()) };
         at = end;
     }

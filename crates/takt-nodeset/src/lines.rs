@@ -1,11 +1,12 @@
-//! From byte offsets to lines and columns.
+//! Conversion of byte offsets to lines and columns.
 
 use crate::model::Position;
 
-/// Counts lines of a text. Built once per document; its size is a thousandth of the text's, however many lines it has.
+/// Line index of a text. It is built once per document; its size is a thousandth of the text's size, regardless of
+/// the number of lines.
 pub(crate) struct Lines<'a> {
     text: &'a str,
-    /// Line breaks before each block.
+    /// Number of line breaks before each block.
     breaks_before: Vec<u32>,
 }
 
@@ -41,14 +42,14 @@ impl<'a> Lines<'a> {
         before.saturating_add(count(rest)).saturating_add(1)
     }
 
-    /// Line and column of a byte. Costs time in proportion to the length of the line: for errors only.
+    /// Returns the line and column of a byte. It takes time in proportion to the length of the line: for errors only.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let before = self.text.as_bytes().get(..offset).unwrap_or_default();
         let line_start = before
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |at| at + 1);
-        // Continuation bytes of UTF-8 are no characters of their own.
+        // Continuation bytes of UTF-8 are not counted as characters.
         let characters = before
             .iter()
             .skip(line_start)

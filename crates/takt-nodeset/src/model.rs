@@ -1,4 +1,4 @@
-//! What a NodeSet says, as plain data.
+//! Contents of a NodeSet as plain data.
 
 use std::fmt;
 
@@ -26,15 +26,15 @@ impl fmt::Display for Position {
 /// A parsed NodeSet document (OPC 10000-6, Annex F.2, `UANodeSet`).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodeSet {
-    /// The name that the caller gave the document; errors about it start with this.
+    /// Name of the document given by the caller; errors begin with it.
     pub name: String,
     /// The namespaces of the document. The index is the document's own namespace index, so the first entry is
     /// always that of OPC UA itself.
     pub namespace_uris: Vec<String>,
-    /// The models that the document defines; older documents do not say.
+    /// Models that the document defines; older documents do not name them.
     pub models: Vec<Model>,
-    /// All nodes, in document order. NodeIds and QualifiedNames have the namespace indexes that the parser was
-    /// asked to give them: the document's own from [`NodeSet::parse`].
+    /// All nodes, in document order. NodeIds and QualifiedNames have the namespace indexes that the caller of the
+    /// parser has chosen: the document's own from [`NodeSet::parse`].
     pub nodes: Vec<Node>,
 }
 
@@ -45,11 +45,11 @@ pub struct Model {
     pub uri: String,
     /// Version for people; compare publication dates instead.
     pub version: Option<String>,
-    /// When this version was published.
+    /// Publication date of this version.
     pub publication_date: Option<DateTime>,
-    /// Models that must be there first.
+    /// Models that this model requires.
     pub required_models: Vec<RequiredModel>,
-    /// The line of the document that says so.
+    /// Line of the entry in the document.
     pub line: u32,
 }
 
@@ -60,13 +60,13 @@ pub struct RequiredModel {
     pub uri: String,
     /// Version for people.
     pub version: Option<String>,
-    /// The oldest publication date that will do.
+    /// Oldest publication date that is sufficient.
     pub publication_date: Option<DateTime>,
-    /// The line of the document that says so.
+    /// Line of the entry in the document.
     pub line: u32,
 }
 
-/// A node with what the document says of it (Annex F.6, `UANode`).
+/// A node with its attributes and references in the document (Annex F.6, `UANode`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// NodeId.
@@ -77,13 +77,13 @@ pub struct Node {
     pub display_name: Vec<LocalizedText>,
     /// Description in each language given.
     pub description: Vec<LocalizedText>,
-    /// The node that this one is a part of; a hint for tools, the references say the same.
+    /// Parent of the node; a hint for tools that repeats the references.
     pub parent: Option<NodeId>,
     /// References in the order of the document.
     pub references: Vec<Reference>,
-    /// What only nodes of this NodeClass have.
+    /// Attributes of the NodeClass.
     pub attributes: Attributes,
-    /// Who may do what; empty if the server's defaults apply.
+    /// RolePermissions; empty if the server's defaults apply.
     pub role_permissions: Vec<RolePermission>,
     /// AccessRestrictions (OPC 10000-3, 8.56), if the document restricts access.
     pub access_restrictions: Option<u16>,
@@ -91,16 +91,16 @@ pub struct Node {
     pub line: u32,
 }
 
-/// A reference as one of its two nodes tells it.
+/// A reference, listed by one of its two nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The ReferenceType.
     pub reference_type: NodeId,
     /// The other node.
     pub target: NodeId,
-    /// True if the node that tells it is the source.
+    /// True if the node that lists it is the source.
     pub is_forward: bool,
-    /// The line of the document that says so.
+    /// Line of the entry in the document.
     pub line: u32,
 }
 
@@ -116,33 +116,33 @@ pub struct RolePermission {
 /// The attributes that depend on the NodeClass.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Attributes {
-    /// Of an Object.
+    /// Attributes of an Object.
     Object {
         /// EventNotifier bits.
         event_notifier: u8,
     },
-    /// Of a Variable.
+    /// Attributes of a Variable.
     Variable(Box<VariableAttributes>),
-    /// Of a Method.
+    /// Attributes of a Method.
     Method {
         /// Executable.
         executable: bool,
-        /// The method of the type that this one stands for.
+        /// Method of the type that declares this one.
         declaration: Option<NodeId>,
     },
-    /// Of an ObjectType.
+    /// Attributes of an ObjectType.
     ObjectType {
         /// IsAbstract.
         is_abstract: bool,
     },
-    /// Of a VariableType.
+    /// Attributes of a VariableType.
     VariableType {
         /// IsAbstract.
         is_abstract: bool,
-        /// What instances hold.
+        /// DataType and value of instances.
         value: Box<ValueAttributes>,
     },
-    /// Of a ReferenceType.
+    /// Attributes of a ReferenceType.
     ReferenceType {
         /// IsAbstract.
         is_abstract: bool,
@@ -151,14 +151,14 @@ pub enum Attributes {
         /// InverseName in each language given.
         inverse_name: Vec<LocalizedText>,
     },
-    /// Of a DataType.
+    /// Attributes of a DataType.
     DataType {
         /// IsAbstract.
         is_abstract: bool,
         /// The fields, for structures, enumerations and option sets.
         definition: Option<Box<DataTypeDefinition>>,
     },
-    /// Of a View.
+    /// Attributes of a View.
     View {
         /// ContainsNoLoops.
         contains_no_loops: bool,
@@ -167,7 +167,7 @@ pub enum Attributes {
     },
 }
 
-/// What Variables and VariableTypes have in common.
+/// Attributes that Variables and VariableTypes share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueAttributes {
     /// DataType.
@@ -180,7 +180,7 @@ pub struct ValueAttributes {
     pub value: Option<Variant>,
 }
 
-/// What only Variables have.
+/// Attributes of Variables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariableAttributes {
     /// DataType, ValueRank, ArrayDimensions and Value.
@@ -223,18 +223,18 @@ pub struct Field {
     pub value_rank: i32,
     /// ArrayDimensions; empty if not given.
     pub array_dimensions: Vec<u32>,
-    /// Most bytes of a String or ByteString, 0 for any number.
+    /// Largest length of a String or ByteString in bytes; 0 for any length.
     pub max_string_length: u32,
     /// The value in an enumeration, the bit in an option set.
     pub value: Option<i64>,
     /// True if the field may be absent.
     pub is_optional: bool,
-    /// True if subtypes of the DataType may stand for it.
+    /// True if values of subtypes of the DataType are allowed.
     pub allow_sub_types: bool,
 }
 
 impl Node {
-    /// NodeClass.
+    /// Returns the NodeClass.
     pub fn class(&self) -> NodeClass {
         match self.attributes {
             Attributes::Object { .. } => NodeClass::Object,
@@ -248,7 +248,7 @@ impl Node {
         }
     }
 
-    /// DataType, ValueRank, ArrayDimensions and Value of a Variable or VariableType.
+    /// Returns DataType, ValueRank, ArrayDimensions and Value of a Variable or VariableType.
     pub fn value_attributes(&self) -> Option<&ValueAttributes> {
         match &self.attributes {
             Attributes::Variable(variable) => Some(&variable.value),
@@ -257,12 +257,12 @@ impl Node {
         }
     }
 
-    /// Value of a Variable or VariableType.
+    /// Returns the Value of a Variable or VariableType.
     pub fn value(&self) -> Option<&Variant> {
         self.value_attributes()?.value.as_ref()
     }
 
-    /// Definition of a DataType.
+    /// Returns the definition of a DataType.
     pub fn definition(&self) -> Option<&DataTypeDefinition> {
         match &self.attributes {
             Attributes::DataType { definition, .. } => definition.as_deref(),

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::reader::Reader;
 use crate::value;
 
-/// BaseDataType, what a Variable without the attribute DataType has (Annex F.8).
+/// BaseDataType, the default of the attribute DataType of a Variable (OPC 10000-6, F.8).
 const BASE_DATA_TYPE: u32 = 24;
 
 /// Reads a node; `None` if the element is not a node.
@@ -102,7 +102,7 @@ fn variable(
     )?;
     Ok(VariableAttributes {
         value: value_attributes(reader, element)?,
-        // Annex F.8: CurrentRead unless the document says otherwise.
+        // OPC 10000-6, F.8: CurrentRead unless the document says otherwise.
         access_level: reader.parsed(element, "AccessLevel", 1, BITS)?,
         user_access_level: reader.parsed(element, "UserAccessLevel", 1, BITS)?,
         minimum_sampling_interval: interval,
@@ -236,7 +236,8 @@ fn definition(
 }
 
 fn field(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<Field, NodeSetError> {
-    // Annex F.13 gives -1 as the default of Value, and writes it nowhere: a field of a structure has none.
+    // OPC 10000-6, F.13 defines -1 as the default of Value, but documents do not use it: a field of a structure has
+    // no Value.
     let value = match element.attribute("Value") {
         Some(_) => Some(reader.parsed(element, "Value", 0i64, "a whole number")?),
         None => None,

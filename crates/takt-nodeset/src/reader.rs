@@ -1,4 +1,4 @@
-//! Reading attributes and text of XML elements, with errors that know their place.
+//! Reader of attributes and text of XML elements; its errors contain the position.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -12,16 +12,16 @@ use crate::lines::Lines;
 use crate::model::Position;
 use crate::{NODESET_NAMESPACE, ParseLimits};
 
-/// What is needed to read any element of one document.
+/// State for reading the elements of one document.
 pub(crate) struct Reader<'a> {
     file: &'a str,
     lines: Lines<'a>,
-    /// Bytes that may still be made of what the document says once and uses often, such as the identifiers of
-    /// aliases. Without it, a small document could ask for any amount of memory.
+    /// Remaining bytes for repeated contents of the document, such as the identifiers of aliases. Without this
+    /// budget, a small document could need any amount of memory.
     budget: Cell<usize>,
-    /// What `Aliases` says, by name.
+    /// NodeIds of `Aliases`, by name.
     pub(crate) aliases: HashMap<&'a str, NodeId>,
-    /// For each namespace index of the document the index to give out; empty if all stay as they are.
+    /// Target index of each namespace index of the document; empty if all are kept.
     pub(crate) namespaces: Vec<u16>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
 
     // ---- limits
 
-    /// Returns the number of bytes that may still be made of repeated or defaulted content.
+    /// Returns the number of bytes that remain for repeated or default contents.
     pub(crate) fn budget(&self) -> usize {
         self.budget.get()
     }
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
 
     // ---- elements
 
-    /// Returns the children that belong to the NodeSet schema; those of extensions are none of our business.
+    /// Returns the children that belong to the NodeSet schema; children of extensions are ignored.
     pub(crate) fn children<'d, 'i>(
         &self,
         parent: Element<'d, 'i>,
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a number or the like that `FromStr` understands.
+    /// Reads an attribute of a type that implements `FromStr`, such as a number.
     pub(crate) fn parsed<T: std::str::FromStr>(
         &self,
         element: Element<'_, '_>,
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `ArrayDimensions`: numbers with commas between them.
+    /// Reads `ArrayDimensions`: numbers with commas between them.
     pub(crate) fn dimensions(&self, element: Element<'_, '_>) -> Result<Vec<u32>, NodeSetError> {
         let text = element.attribute("ArrayDimensions").unwrap_or("").trim();
         if text.is_empty() {
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
 
     // ---- names and NodeIds
 
-    /// Reads a namespace index of the document as the index to give out.
+    /// Converts a namespace index of the document to its target index.
     pub(crate) fn namespace(
         &self,
         element: Element<'_, '_>,
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
             })
     }
 
-    /// Reads a NodeId as such: `i=85`, `ns=1;s=Speed`.
+    /// Reads a plain NodeId: `i=85`, `ns=1;s=Speed`.
     pub(crate) fn plain_node_id(
         &self,
         element: Element<'_, '_>,
@@ -332,19 +332,19 @@ fn size_of_identifier(node_id: &NodeId) -> usize {
     }
 }
 
-/// `xs:boolean`.
+/// Reads an `xs:boolean`.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     match text.trim() {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),
-        // Not in the schema, but written by some tools.
+        // Other spellings are not in the schema, but some tools write them.
         other if other.eq_ignore_ascii_case("true") => Some(true),
         other if other.eq_ignore_ascii_case("false") => Some(false),
         _ => None,
     }
 }
 
-/// `xs:dateTime`; what is earlier than OPC UA can say is the earliest that it can (OPC 10000-6, 5.2.2.5).
+/// Reads an `xs:dateTime`; times before the range of DateTime become its earliest time (OPC 10000-6, 5.2.2.5).
 pub(crate) fn date_time(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if let Ok(date) = text.parse() {

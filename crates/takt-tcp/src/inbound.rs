@@ -1,4 +1,4 @@
-//! Receiving half of a connection:
+//! Receiving half of a connection: bytes become chunks, chunks become messages (OPC 10000-6, 6.7.2, 6.7.3, 6.7.7).
 
 use std::ops::Range;
 

@@ -107,7 +107,7 @@ fn non_empty(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// A structure behind its TypeId: the body
+/// A structure behind its TypeId: the body of a message (OPC 10000-6, 6.7.2.1, 5.2.9).
 pub(crate) trait Message {
     fn encode_message(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
 }

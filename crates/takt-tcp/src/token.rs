@@ -123,7 +123,8 @@ impl ServerTokens {
     }
 }
 
-/// Tokens of a client. A renewed one is used
+/// Tokens of a client. A renewed one is used at once; the one before is accepted while responses secured with it may
+/// be under way.
 #[derive(Debug)]
 pub(crate) struct ClientTokens {
     current: Token,

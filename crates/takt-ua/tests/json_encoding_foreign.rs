@@ -24,7 +24,7 @@ fn guid() -> Variant {
         .into()
 }
 
-/// Output of open62541 1.5.10,
+/// Output of open62541 1.5.10, `UA_encodeJson` of Variants: version 1.05.
 #[test]
 fn values_of_open62541_are_read() {
     let unit = EUInformation {
@@ -100,7 +100,7 @@ fn values_of_open62541_are_read() {
     );
 }
 
-/// Output of node-opcua-json 0.19.1,
+/// Output of node-opcua-json 0.19.1, `opcuaJsonEncodeVariant`: the reversible form of version 1.04.
 #[test]
 fn values_of_node_opcua_are_read() {
     let unit = EUInformation {

@@ -1,5 +1,5 @@
-//! Messages of fixed layout beside the general codec. `open62541-pubsub-bench` (peers/open62541) puts open62541
-//! beside both.
+//! Benchmark of messages of fixed layout and of the general codec. `open62541-pubsub-bench` (peers/open62541)
+//! compares open62541 with both.
 //!
 //! ```text
 //! cargo bench -p takt-wire --bench messages
@@ -20,7 +20,7 @@ use takt_wire::{
 
 const FIELDS: [usize; 2] = [10, 100];
 
-/// UInt32s as Variants, with the headers that a cyclic publisher sends.
+/// Returns a message of UInt32s as Variants, with the headers of a cyclic publisher.
 fn message(fields: usize) -> NetworkMessage {
     let values = (0..fields as u32).map(Variant::UInt32).collect();
     NetworkMessage {

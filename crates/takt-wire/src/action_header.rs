@@ -1,4 +1,4 @@
-//! ActionHeader (OPC 10000-14, 7.2.4.4.2; how its values are used: 6.2.11.2).
+//! ActionHeader (OPC 10000-14, 7.2.4.4.2; the use of its values: OPC 10000-14, 6.2.11.2).
 
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::{ByteString, UaString, Variant, VariantRef};
@@ -12,33 +12,33 @@ const REQUESTOR_ID: u8 = 0x08;
 const TIMEOUT_HINT: u8 = 0x10;
 const RESERVED: u8 = 0xE0;
 
-/// What a NetworkMessage with Action requests or responses says of them all.
+/// Fields that all Action requests or responses of a NetworkMessage share.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ActionHeader {
-    /// True if the DataSetMessages are requests; else they are responses.
+    /// True if the DataSetMessages are requests, false if they are responses.
     pub request: bool,
-    /// Where the Responder shall send the responses to.
+    /// Address to which the Responder shall send the responses.
     pub response_address: Option<UaString>,
-    /// Given in a request and returned in the response.
+    /// Data that a request contains and its response returns.
     pub correlation_data: Option<ByteString>,
     /// PublisherId of the Requestor, of one of the types of a PublisherId.
     pub requestor_id: Option<Variant>,
-    /// For how long the Requestor will wait for the response, in milliseconds.
+    /// Time that the Requestor waits for the response, in milliseconds.
     pub timeout_hint: Option<f64>,
 }
 
 /// A borrowed [`ActionHeader`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ActionHeaderRef<'a> {
-    /// True if the DataSetMessages are requests; else they are responses.
+    /// True if the DataSetMessages are requests, false if they are responses.
     pub request: bool,
-    /// Where the Responder shall send the responses to; the inner `None` is the null String.
+    /// Address to which the Responder shall send the responses; the inner `None` is the null String.
     pub response_address: Option<Option<&'a str>>,
-    /// Given in a request and returned in the response; the inner `None` is the null ByteString.
+    /// Data that a request contains and its response returns; the inner `None` is the null ByteString.
     pub correlation_data: Option<Option<&'a [u8]>>,
     /// PublisherId of the Requestor.
     pub requestor_id: Option<VariantRef<'a>>,
-    /// For how long the Requestor will wait for the response, in milliseconds.
+    /// Time that the Requestor waits for the response, in milliseconds.
     pub timeout_hint: Option<f64>,
 }
 

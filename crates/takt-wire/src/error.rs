@@ -1,12 +1,12 @@
-//! What can be wrong with a message.
+//! Errors of messages.
 
 use takt_ua::StatusCode;
 use takt_ua::binary::{DecodeError, DecodeErrorKind, Decoder, EncodeError};
 
-/// Why a received message was refused.
+/// Cause of the refusal of a received message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WireErrorKind {
-    /// A value is not encoded as OPC 10000-6 asks, or is cut off.
+    /// A value is not encoded according to OPC 10000-6, or is cut off.
     Encoding(DecodeErrorKind),
     /// The UADPVersion is not 1 (OPC 10000-14, 7.2.4.4.2).
     UnsupportedVersion(u8),
@@ -14,43 +14,44 @@ pub enum WireErrorKind {
     Reserved {
         /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// Value of the field.
         value: u16,
     },
-    /// The standard forbids the combination that is named.
+    /// The standard forbids the named combination.
     Forbidden(&'static str),
-    /// A length does not agree with another one.
+    /// A length does not match another one.
     LengthMismatch {
-        /// Name of the field that says the length.
+        /// Name of the length field.
         field: &'static str,
-        /// The length that it should say, in bytes or elements.
+        /// Expected length, in bytes or elements.
         expected: usize,
-        /// The length that it says.
+        /// Actual length.
         found: usize,
     },
-    /// So many bytes that are not padding follow where the message should end.
+    /// This number of bytes that are not padding follow the end of the message.
     TrailingBytes(usize),
     /// The message is shorter than its signature and SecurityFooter.
     NoRoomForSignature,
 }
 
-/// Why, and where, a received message was refused.
+/// Error of a received message, with its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WireError {
     /// Offset in bytes from the start of the NetworkMessage.
     pub offset: usize,
-    /// What the problem is.
+    /// Cause of the error.
     pub kind: WireErrorKind,
 }
 
 impl WireError {
-    /// Names a problem at an offset.
+    /// Creates an error at an offset.
     #[cold]
     pub fn new(offset: usize, kind: WireErrorKind) -> Self {
         Self { offset, kind }
     }
 
-    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` if a limit was exceeded, else
+    /// `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match self.kind {
             WireErrorKind::Encoding(kind) => DecodeError::new(self.offset, kind).status_code(),
@@ -78,12 +79,12 @@ impl std::fmt::Display for WireError {
             WireErrorKind::Reserved { field, value } => {
                 write!(f, "{field} has the reserved value 0x{value:02X}")?;
             }
-            WireErrorKind::Forbidden(what) => write!(f, "{what}: not allowed")?,
+            WireErrorKind::Forbidden(what) => write!(f, "not allowed: {what}")?,
             WireErrorKind::LengthMismatch {
                 field,
                 expected,
                 found,
-            } => write!(f, "{field} says {found} where {expected} was expected")?,
+            } => write!(f, "{field} is {found}, but {expected} was expected")?,
             WireErrorKind::TrailingBytes(count) => {
                 write!(f, "{count} bytes follow the end of the message")?;
             }
@@ -97,23 +98,23 @@ impl std::fmt::Display for WireError {
 
 impl std::error::Error for WireError {}
 
-/// Why a message could not be encoded.
+/// Error of a message that could not be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireEncodeError {
     /// The buffer is too small, or a string or array too long.
     #[error(transparent)]
     Encoding(#[from] EncodeError),
-    /// The standard forbids the combination that is named.
-    #[error("{0}: not allowed")]
+    /// The standard forbids the named combination.
+    #[error("not allowed: {0}")]
     Forbidden(&'static str),
-    /// There are more of something than its count can say.
-    #[error("{count} {what}: at most {maximum} fit")]
+    /// There are more elements than their count field can hold.
+    #[error("{count} {what}: at most {maximum} are possible")]
     TooMany {
-        /// What there is too much of.
+        /// Name of the elements.
         what: &'static str,
-        /// How much there is.
+        /// Actual number.
         count: usize,
-        /// How much there may be.
+        /// Largest allowed number.
         maximum: usize,
     },
 }
@@ -131,7 +132,7 @@ pub(crate) fn count<T: TryFrom<usize>>(
     })
 }
 
-/// Checks that nothing but zeros follows, with which messages and Ethernet frames are padded; gives their number.
+/// Checks that only zeros follow, with which messages and Ethernet frames are padded; returns their number.
 pub(crate) fn padding(decoder: &Decoder<'_>) -> Result<usize, WireError> {
     let rest = decoder.rest();
     match rest.iter().position(|byte| *byte != 0) {

@@ -10,7 +10,7 @@ const GROUP_VERSION: u8 = 0x02;
 const NETWORK_MESSAGE_NUMBER: u8 = 0x04;
 const SEQUENCE_NUMBER: u8 = 0x08;
 
-/// What a NetworkMessage says of the WriterGroup that made it.
+/// Fields of a NetworkMessage that concern its WriterGroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupHeader {
     /// Id of the WriterGroup within the Publisher.
@@ -19,7 +19,7 @@ pub struct GroupHeader {
     pub group_version: Option<u32>,
     /// Number of this NetworkMessage within the publishing interval, from 1.
     pub network_message_number: Option<u16>,
-    /// Number of the NetworkMessage, one more for each that the WriterGroup sends.
+    /// Sequence number of the NetworkMessage, increased by 1 for each message of the WriterGroup.
     pub sequence_number: Option<u16>,
 }
 

@@ -8,22 +8,23 @@ use crate::data_set_message::{DataSetContentRef, DataSetMessageRef, FieldsRef};
 use crate::network_message::{NetworkMessageRef, NetworkMessageType};
 use crate::publisher_id::PublisherIdRef;
 
-/// A set of header fields that has a name: the HeaderLayoutUri of WriterGroups and DataSetReaders.
+/// A named set of header fields: the HeaderLayoutUri of WriterGroups and DataSetReaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HeaderLayout {
-    /// For periodic data with a fixed layout: RawData key frames without a PayloadHeader (A.2.1).
+    /// Layout for periodic data with a fixed layout: RawData key frames without a PayloadHeader (OPC 10000-14,
+    /// A.2.1).
     UadpPeriodicFixed,
-    /// For data of any kind: with DataSetWriterIds, timestamps and versions (A.2.2).
+    /// Layout for data of any kind: with DataSetWriterIds, timestamps and versions (OPC 10000-14, A.2.2).
     UadpDynamic,
 }
 
-/// A message does not have the layout.
+/// Error of a message that does not have the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the layout {layout:?}: {what}")]
 pub struct HeaderLayoutViolation {
-    /// The layout.
+    /// Expected layout.
     pub layout: HeaderLayout,
-    /// What is different.
+    /// Difference of the message.
     pub what: &'static str,
 }
 
@@ -45,7 +46,7 @@ impl HeaderLayout {
             .find(|layout| layout.uri() == uri)
     }
 
-    /// UadpNetworkMessageContentMask of the WriterGroup (Tables A.2 and A.8).
+    /// Returns the UadpNetworkMessageContentMask of the WriterGroup (Tables A.2 and A.8).
     pub const fn network_message_content_mask(self) -> u32 {
         use UadpNetworkMessageContentMask as Mask;
         match self {
@@ -61,7 +62,7 @@ impl HeaderLayout {
         }
     }
 
-    /// UadpDataSetMessageContentMask of the DataSetWriters (Tables A.6 and A.12).
+    /// Returns the UadpDataSetMessageContentMask of the DataSetWriters (Tables A.6 and A.12).
     pub const fn data_set_message_content_mask(self) -> u32 {
         use UadpDataSetMessageContentMask as Mask;
         match self {
@@ -72,7 +73,7 @@ impl HeaderLayout {
         }
     }
 
-    /// DataSetFieldContentMask of the DataSetWriters, if the layout demands one.
+    /// Returns the DataSetFieldContentMask of the DataSetWriters, if the layout requires one.
     pub const fn data_set_field_content_mask(self) -> Option<u32> {
         match self {
             Self::UadpPeriodicFixed => Some(DataSetFieldContentMask::RawData),
@@ -105,7 +106,8 @@ impl HeaderLayout {
         Err(HeaderLayoutViolation { layout: self, what })
     }
 
-    /// Returns whether the header of a DataSetMessage is that of the layout. One that is not valid is of any layout.
+    /// Returns whether the header of a DataSetMessage is that of the layout. An invalid DataSetMessage fits every
+    /// layout.
     pub fn check_data_set_message(
         self,
         message: &DataSetMessageRef<'_>,
@@ -134,7 +136,7 @@ fn mask(bits: &[(bool, u32)]) -> u32 {
 }
 
 impl NetworkMessageRef<'_> {
-    /// Which header fields the message has, as a UadpNetworkMessageContentMask (OPC 10000-14, 6.3.1.1.4).
+    /// Returns the header fields of the message as a UadpNetworkMessageContentMask (OPC 10000-14, 6.3.1.1.4).
     pub fn content_mask(&self) -> u32 {
         use UadpNetworkMessageContentMask as Mask;
         let group = self.group_header.unwrap_or_default();
@@ -161,7 +163,7 @@ impl NetworkMessageRef<'_> {
 }
 
 impl DataSetMessageRef<'_> {
-    /// Which header fields the message has, as a UadpDataSetMessageContentMask (OPC 10000-14, 6.3.1.3.2).
+    /// Returns the header fields of the message as a UadpDataSetMessageContentMask (OPC 10000-14, 6.3.1.3.2).
     pub fn content_mask(&self) -> u32 {
         use UadpDataSetMessageContentMask as Mask;
         mask(&[

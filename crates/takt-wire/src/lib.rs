@@ -1,18 +1,18 @@
-//! PubSub messages of OPC 10000-14, sans-io: bytes in, plain data out, and back. The message mappings are UADP
-//! (OPC 10000-14, 7.2.4), and JSON (OPC 10000-14, 7.2.5) in [`json`]; clauses are cited by their numbers in version
-//! 1.05.
+//! PubSub messages of OPC 10000-14, sans-io: decoders from bytes to plain data, and encoders back. The message
+//! mappings are UADP (OPC 10000-14, 7.2.4) and, in [`json`], JSON (OPC 10000-14, 7.2.5). Sections are those of
+//! version 1.05.
 //!
 //! * [`NetworkMessage`] and [`DataSetMessage`] are messages as plain data, with the standard's names for header
-//!   fields; [`NetworkMessageRef`] and [`DataSetMessageRef`] are views of received bytes. A view is made by
-//!   `new_checked`, after which nothing that it offers can fail; what is wrong with a message is said by a
-//!   [`WireError`], with the offset at which it was seen.
+//!   fields; [`NetworkMessageRef`] and [`DataSetMessageRef`] are views of received bytes. `new_checked` creates a
+//!   view, after which no access to it can fail; a [`WireError`] describes an invalid message, with the offset of the
+//!   error.
 //! * Discovery announcements and probes ([`DiscoveryAnnouncement`], [`DiscoveryProbe`]), Actions ([`Action`]).
-//! * [`RawDataLayout`]: RawData fields, which only the metadata can tell apart.
-//! * [`ChunkWriter`] and [`ChunkReassembler`]: messages that are longer than a datagram.
-//! * [`SecurityLayout`]: which bytes of a message are signed, which encrypted. The crate knows no cryptography.
+//! * [`RawDataLayout`]: RawData fields, whose types and sizes only the metadata has.
+//! * [`ChunkWriter`] and [`ChunkReassembler`]: messages longer than a datagram.
+//! * [`SecurityLayout`]: the ranges of a message that are signed and encrypted. The crate contains no cryptography.
 //! * [`MessageTree`]: every field of a message with its place, for people; [`lua_dissector`]: the same for Wireshark.
 //! * [`FixedMessage`] and [`FixedMessageReader`]: the fast path for messages whose layout never changes. Values are
-//!   stored at, and read from, offsets that are known beforehand; nothing is allocated.
+//!   stored and read at known offsets; nothing is allocated.
 //!
 //! ```
 //! use takt_ua::Variant;
@@ -41,12 +41,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! There is no socket and no clock here: whoever sends and receives passes bytes and times in. Values are those of
-//! `takt-ua`; publishers and subscribers are in `takt-pubsub`.
+//! The crate has neither sockets nor clocks: callers pass in bytes and times. Values are those of `takt-ua`;
+//! publishers and subscribers are in `takt-pubsub`.
 //!
-//! What comes from the network is hostile: every length is checked against what is really there, nothing is
-//! allocated for a count that only claims to be large, and what the standard reserves or forbids is refused, on
-//! sending too.
+//! All input is treated as hostile: every length is checked against the actual number of bytes, and nothing is
+//! allocated for a count before its elements are there. Reserved values and forbidden combinations are rejected when
+//! decoding and when encoding.
 
 mod action_header;
 mod chunk;

@@ -1,6 +1,6 @@
-//! Places in a message that the encoder tells of: what the fixed layout is made from.
+//! Positions in a message that the encoder reports; the fixed layout is built from them.
 
-/// What is at a place.
+/// Kind of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// SequenceNumber of the GroupHeader.
@@ -11,13 +11,13 @@ pub(crate) enum Mark {
     PicoSeconds,
     /// SecurityTokenId.
     SecurityTokenId,
-    /// MessageNonce, of so many bytes.
+    /// MessageNonce, with its length in bytes.
     MessageNonce(usize),
-    /// Start of what is encrypted.
+    /// Start of the encrypted part.
     Payload,
-    /// SecurityFooter, of so many bytes.
+    /// SecurityFooter, with its length in bytes.
     SecurityFooter(usize),
-    /// Signature, of so many bytes.
+    /// Signature, with its length in bytes.
     Signature(usize),
     /// Start of a DataSetMessage: its DataSetFlags1.
     DataSetMessage,
@@ -33,5 +33,5 @@ pub(crate) enum Mark {
     Field,
 }
 
-/// Whoever is told of places: offsets in bytes from the start of the NetworkMessage.
+/// Receiver of positions: offsets in bytes from the start of the NetworkMessage.
 pub(crate) type Marker<'m> = &'m mut dyn FnMut(Mark, usize);

@@ -3,7 +3,7 @@
 use takt_ua::binary::{DecodeError, Decoder, EncodeError, Encoder};
 use takt_ua::{UaString, Variant};
 
-/// Who sent a message. Two PublisherIds are equal if their types and their values are.
+/// Identifier of the sender of a message. Two PublisherIds are equal if their types and their values are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are those of the built-in types")]
 pub enum PublisherId {
@@ -40,7 +40,7 @@ impl PublisherId {
         }
     }
 
-    /// From the value that a configuration holds; `None` if it has none of the types.
+    /// Converts the value of a configuration; `None` if it has none of the types of a PublisherId.
     pub fn from_variant(value: &Variant) -> Option<Self> {
         match value {
             Variant::Byte(id) => Some(Self::Byte(*id)),
@@ -81,7 +81,7 @@ impl<'a> PublisherIdRef<'a> {
         }
     }
 
-    /// Bits 0 to 2 of ExtendedFlags1.
+    /// Returns bits 0 to 2 of ExtendedFlags1.
     pub(crate) fn type_bits(&self) -> u8 {
         match self {
             Self::Byte(_) => 0,
@@ -120,7 +120,7 @@ impl<'a> PublisherIdRef<'a> {
 }
 
 impl std::fmt::Display for PublisherIdRef<'_> {
-    /// As it stands in JSON messages (OPC 10000-14, 7.2.5.3): decimal digits, or the String.
+    /// Writes the form of JSON messages (OPC 10000-14, 7.2.5.3): decimal digits, or the String.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Byte(id) => id.fmt(f),

@@ -1,4 +1,4 @@
-//! SecurityHeader, and where in a message security applies (OPC 10000-14, 7.2.4.4.2 and 7.2.4.4.3).
+//! SecurityHeader, and the ranges of a message that security applies to (OPC 10000-14, 7.2.4.4.2 and 7.2.4.4.3).
 
 use std::ops::Range;
 
@@ -13,33 +13,33 @@ const FOOTER: u8 = 0x04;
 const FORCE_KEY_RESET: u8 = 0x08;
 const RESERVED: u8 = 0xF0;
 
-/// How a NetworkMessage is protected.
+/// Protection of a NetworkMessage.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SecurityHeader {
-    /// The message ends with a signature.
+    /// True if the message ends with a signature.
     pub signed: bool,
-    /// The payload is encrypted, which includes that the message is signed.
+    /// True if the payload is encrypted, which requires that the message is signed.
     pub encrypted: bool,
-    /// All keys become invalid soon: Subscribers shall get new ones.
+    /// True if all keys become invalid soon: Subscribers shall get new ones.
     pub force_key_reset: bool,
-    /// Names the key within its SecurityGroup; 0 if the message is neither signed nor encrypted.
+    /// Identifier of the key within its SecurityGroup; 0 if the message is neither signed nor encrypted.
     pub security_token_id: u32,
     /// A number that is used once with the key, at most 255 bytes; empty without security.
     pub message_nonce: Vec<u8>,
-    /// What the SecurityPolicy puts behind the payload.
+    /// Data of the SecurityPolicy behind the payload.
     pub security_footer: Option<Vec<u8>>,
 }
 
 /// A borrowed [`SecurityHeader`]. The SecurityFooter is behind the payload, see [`SecurityLayout::security_footer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SecurityHeaderRef<'a> {
-    /// The message ends with a signature.
+    /// True if the message ends with a signature.
     pub signed: bool,
-    /// The payload is encrypted, which includes that the message is signed.
+    /// True if the payload is encrypted, which requires that the message is signed.
     pub encrypted: bool,
-    /// All keys become invalid soon: Subscribers shall get new ones.
+    /// True if all keys become invalid soon: Subscribers shall get new ones.
     pub force_key_reset: bool,
-    /// Names the key within its SecurityGroup.
+    /// Identifier of the key within its SecurityGroup.
     pub security_token_id: u32,
     /// A number that is used once with the key.
     pub message_nonce: &'a [u8],
@@ -47,27 +47,27 @@ pub struct SecurityHeaderRef<'a> {
     pub security_footer_size: Option<u16>,
 }
 
-/// Which bytes of a message are signed, and which are encrypted: offsets from the start of the NetworkMessage.
+/// Ranges of a message that are signed and encrypted: offsets in bytes from the start of the NetworkMessage.
 ///
 /// A sender encrypts, then signs what has been encrypted; a receiver verifies before it decrypts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SecurityLayout {
     /// The MessageNonce.
     pub message_nonce: Range<usize>,
-    /// What is encrypted: the payload. Headers are not, neither is the SecurityFooter.
+    /// Encrypted range: the payload, without headers and SecurityFooter.
     pub encrypted: Range<usize>,
     /// The SecurityFooter, empty if there is none.
     pub security_footer: Range<usize>,
-    /// What the signature is computed of: all that is before it.
+    /// Signed range: everything before the signature.
     pub signed: Range<usize>,
     /// The signature: the end of the message.
     pub signature: Range<usize>,
 }
 
-const ENCRYPTED_NOT_SIGNED: &str = "encrypted, but not signed (7.2.4.4.2)";
-const TOKEN_WITHOUT_SECURITY: &str = "a SecurityTokenId without security (7.2.4.4.2)";
+const ENCRYPTED_NOT_SIGNED: &str = "encrypted, but not signed (OPC 10000-14, 7.2.4.4.2)";
+const TOKEN_WITHOUT_SECURITY: &str = "a SecurityTokenId without security (OPC 10000-14, 7.2.4.4.2)";
 
-/// The rules that the flags and the token have to keep.
+/// Returns the rule that the flags or the token break.
 fn forbidden(signed: bool, encrypted: bool, security_token_id: u32) -> Option<&'static str> {
     if encrypted && !signed {
         return Some(ENCRYPTED_NOT_SIGNED);

@@ -1,4 +1,4 @@
-//! Storing into a fixed message, reading one, and looking through any message allocates nothing.
+//! Storing into a fixed message, reading one, and reading any message allocate nothing.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -17,11 +17,11 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract.
+// SAFETY: every call is passed unchanged to the system's allocator, which fulfils the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the contract of the caller is the one of `System`.
         unsafe { System.alloc(layout) }
     }
 

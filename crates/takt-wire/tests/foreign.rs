@@ -1,4 +1,4 @@
-//! Messages that other software wrote: asyncua 2.1.
+//! Messages of other software: asyncua 2.1.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -14,7 +14,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Both sides mean the same, and write the same.
+/// Checks that the bytes decode to the message and the message encodes to the bytes.
 #[track_caller]
 fn check(hex: &str, message: &NetworkMessage) {
     let bytes = bytes(hex);

@@ -1,4 +1,4 @@
-//! JSON messages: layouts, metadata, and what is said of those that are wrong.
+//! JSON messages: layouts, metadata, and errors.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -69,7 +69,7 @@ fn every_layout_is_written_and_recognized() {
         JsonLayout::from_mask(JsonNetworkMessageContentMask::SingleDataSetMessage),
         JsonLayout::MINIMAL
     );
-    // A field that is named like the header is told apart by the layout only.
+    // A field with the name of a header field is only recognized with the layout.
     let tricky = r#"{"Payload":{"A":1}}"#;
     let guessed = data(tricky);
     assert!(guessed.layout.data_set_message_header);

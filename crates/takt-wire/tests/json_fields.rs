@@ -105,7 +105,7 @@ fn described_fields() -> Vec<JsonField> {
     ]
 }
 
-/// The forms of the examples in A.3 of the standard.
+/// Forms of the examples in OPC 10000-14, A.3.
 #[test]
 fn fields_have_the_form_that_is_asked_for() {
     let meta_data = described();

@@ -1,4 +1,4 @@
-//! JSON messages that others have written.
+//! JSON messages of other products.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -41,14 +41,14 @@ fn meta_data(fields: Vec<FieldMetaData>) -> DataSetMetaDataType {
     }
 }
 
-/// Returns the values by which a test knows a DataSet.
+/// Returns the expected values of a DataSet.
 fn values(fields: &[JsonField]) -> Vec<Variant> {
     let value = |field: &JsonField| field.value.value.clone().unwrap_or_default();
     fields.iter().map(value).collect()
 }
 
-/// What node-opcua 2 (`node-opcua-pubsub-dataset-processor` 0.19.2) makes of a Double, an Int64, a LocalizedText and an
-/// array of Int32: Variants, DataValues (non-reversible) and RawData.
+/// Messages of node-opcua 2 (`node-opcua-pubsub-dataset-processor` 0.19.2) for a Double, an Int64, a
+/// LocalizedText and an array of Int32: Variants, DataValues (non-reversible) and RawData.
 const NODE_OPCUA: [&str; 3] = [
     r#"{"MessageId":"E80B599D-D1DD-0F7B-6012-000000000001","MessageType":"ua-data","Messages":[{"DataSetWriterId":"62541","Payload":{"Speed":{"Type":11,"Body":21.5},"Counter":{"Type":8,"Body":"7"},"Name":{"Type":21,"Body":{"Text":"Lathe","Locale":"en"}},"State":{"Type":6,"Body":[1,2]}},"Timestamp":"2026-11-22T07:34:31.319Z","SequenceNumber":0,"Status":0,"MetaDataVersion":{"MajorVersion":3,"MinorVersion":4}}],"PublisherId":"urn:publisher"}"#,
     r#"{"MessageId":"E80B599D-D1DD-0F7B-6012-000000000002","MessageType":"ua-data","Messages":[{"DataSetWriterId":"62541","Payload":{"Speed":{"Value":21.5,"SourceTimestamp":"2024-05-06T07:08:09.000Z","StatusCode":{"Code":1083244544,"Symbol":"UncertainSubstituteValue"}},"Counter":{"Value":"7","SourceTimestamp":"2024-05-06T07:08:09.000Z"},"Name":{"Value":"Lathe","SourceTimestamp":"2024-05-06T07:08:09.000Z"},"State":{"Value":[1,2],"SourceTimestamp":"2024-05-06T07:08:09.000Z"}},"Timestamp":"2026-11-22T07:34:31.321Z","SequenceNumber":0,"Status":0,"MetaDataVersion":{"MajorVersion":3,"MinorVersion":4}}],"PublisherId":"urn:publisher"}"#,
@@ -97,7 +97,7 @@ fn messages_of_node_opcua_are_read() {
             assert_eq!(fields[3].value.source_timestamp, Some(time));
         }
     }
-    // Without metadata the value is what it looks like.
+    // Without metadata the type follows from the form of the value.
     let message = data(NODE_OPCUA[2]);
     let fields = message.messages[0]
         .payload
@@ -114,7 +114,7 @@ fn messages_of_node_opcua_are_read() {
     assert_eq!(values(&fields), expected);
 }
 
-/// What open62541 1.5.10 makes of a Double, a structure and an Int64: Variants and DataValues.
+/// Messages of open62541 1.5.10 for a Double, a structure and an Int64: Variants and DataValues.
 const OPEN62541: [&str; 2] = [
     r#"{"MessageId":"ABCDEFGH","MessageType":"ua-data","PublisherId":"65535","DataSetClassId":"72962B91-FA75-4AE6-8D28-B404DC7DAF63","Messages":[{"DataSetWriterId":12345,"SequenceNumber":4711,"MetaDataVersion":{"MajorVersion":42,"MinorVersion":7},"Timestamp":"2024-05-06T07:08:09.5Z","Status":{"Code":12345,"Symbol":"Good"},"MessageType":"ua-keyframe","Payload":{"Speed":{"UaType":11,"Value":0.1},"Unit":{"UaType":22,"Value":{"UaTypeId":"i=887","NamespaceUri":null,"UnitId":3,"DisplayName":{"Locale":"","Text":"C"},"Description":{"Locale":null,"Text":null}}},"Counter":{"UaType":8,"Value":"7"}}}]}"#,
     r#"{"MessageId":"ABCDEFGH","MessageType":"ua-data","PublisherId":"65535","DataSetClassId":"72962B91-FA75-4AE6-8D28-B404DC7DAF63","Messages":[{"DataSetWriterId":12345,"SequenceNumber":4711,"MetaDataVersion":{"MajorVersion":42,"MinorVersion":7},"Timestamp":"2024-05-06T07:08:09.5Z","Status":{"Code":12345,"Symbol":"Good"},"MessageType":"ua-keyframe","Payload":{"Speed":{"UaType":11,"Value":0.1,"Status":{"Code":1083244544,"Symbol":"UncertainSubstituteValue"},"SourceTimestamp":"2024-05-06T07:08:09.5Z"},"Unit":{"UaType":22,"Value":{"UaTypeId":"i=887","NamespaceUri":null,"UnitId":3,"DisplayName":{"Locale":"","Text":"C"},"Description":{"Locale":null,"Text":null}},"Status":{"Code":1083244544,"Symbol":"UncertainSubstituteValue"},"SourceTimestamp":"2024-05-06T07:08:09.5Z"},"Counter":{"UaType":8,"Value":"7","Status":{"Code":1083244544,"Symbol":"UncertainSubstituteValue"},"SourceTimestamp":"2024-05-06T07:08:09.5Z"}}}]}"#,

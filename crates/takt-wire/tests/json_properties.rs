@@ -1,4 +1,4 @@
-//! JSON messages: what is written is read, and hostile texts do no harm.
+//! JSON messages: written messages are read again, and hostile texts do no harm.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -280,7 +280,7 @@ proptest! {
         };
         let again = JsonMessage::decode_with(text.as_bytes(), layout, usize::MAX).unwrap();
         prop_assert_eq!(again, message);
-        // Whatever layout is seen in it, it is a message.
+        // It is read as a message, with any recognized layout.
         prop_assert!(JsonMessage::decode(text.as_bytes()).is_ok());
     }
 
@@ -295,7 +295,7 @@ proptest! {
         let JsonMessage::Data(message) = message.unwrap() else { unreachable!() };
         let read = message.messages[0].payload.as_ref().unwrap();
         let again = read.fields(Some(&meta_data));
-        // RawData does not say what is in these: what is read is something else, or nothing.
+        // RawData does not contain the types of these values: another value is read, or none.
         let unknown = matches!(
             built_in_type,
             BuiltInType::Variant | BuiltInType::ExtensionObject | BuiltInType::DataValue

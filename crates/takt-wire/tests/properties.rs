@@ -1,4 +1,4 @@
-//! What is encoded is decoded again, whatever it is; what is not a message does no harm.
+//! Every encoded message is decoded again, and arbitrary bytes do no harm.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -19,7 +19,7 @@ use takt_wire::{
     PayloadRef, PublisherId, RawDataLayout, ReassemblyLimits, TreeParameters,
 };
 
-/// What the receiver of a message without a PayloadHeader knows of it.
+/// Returns the sizes that the receiver of a message without a PayloadHeader knows.
 fn sizes(message: &NetworkMessage) -> Vec<u16> {
     let Payload::DataSetMessages(messages) = &message.payload else {
         return Vec::new();
@@ -47,7 +47,7 @@ fn assert_covered(tree: &MessageTree, length: usize) {
     assert_eq!(position, length);
 }
 
-/// Reads everything that there is; nothing may panic.
+/// Reads all parts of a message; nothing may panic.
 fn read_all(bytes: &[u8], parameters: &PayloadParameters<'_>) {
     for decrypted in [false, true] {
         let payload = *parameters;
@@ -231,7 +231,7 @@ fn raw_layout(values: &[Variant]) -> RawDataLayout {
     .unwrap()
 }
 
-/// Returns a message with all that the fast path can set.
+/// Returns a message with all fields that the fast path can set.
 fn fixed(fields: Fields, number: u16, time: DateTime, status: StatusCode) -> NetworkMessage {
     NetworkMessage {
         group_header: Some(GroupHeader {

@@ -1,4 +1,4 @@
-//! RawData of every shape is decoded as it was encoded, at the offsets that the layout says.
+//! RawData of every shape is decoded as it was encoded, at the offsets of the layout.
 
 #![allow(clippy::unwrap_used)] // A failing test may panic.
 
@@ -84,7 +84,7 @@ fn texts() -> BoxedStrategy<Field> {
     prop_oneof![scalar, bytes, array].boxed()
 }
 
-/// Matrices of two dimensions, each at most 3, said or not.
+/// Matrices of two dimensions, each at most 3, with and without ArrayDimensions.
 fn matrix() -> BoxedStrategy<Field> {
     (1..4_u32, 1..4_u32, vec(any::<u16>(), 9), any::<bool>())
         .prop_map(|(rows, columns, mut elements, fixed)| {
@@ -227,7 +227,7 @@ proptest! {
                 prop_assert_eq!(shown, value);
             }
         }
-        // Cut off anywhere, every byte is shown, and that something is missing.
+        // If it is cut off at any byte, every remaining byte is shown, with an error.
         for length in start..bytes.len() {
             let tree = MessageTree::read(&bytes[..length], &parameters);
             prop_assert!(!tree.errors.is_empty());
@@ -255,7 +255,7 @@ proptest! {
         if let Some(size) = layout.fixed_size() {
             prop_assert_eq!(size, bytes.len());
         }
-        // Each field alone is what stands at its position.
+        // Each field alone equals the bytes at its position.
         for (index, (field, value)) in fields.into_iter().zip(&values).enumerate() {
             let alone = RawDataLayout::new(&DataSetMetaDataType {
                 structure_data_types: structures(),
@@ -266,7 +266,7 @@ proptest! {
                 prop_assert_eq!(&alone.encode_to_vec(std::slice::from_ref(value)).unwrap(), &bytes[position]);
             }
         }
-        // Cut off anywhere, it is refused.
+        // If it is cut off at any byte, it is refused.
         for length in 0..bytes.len() {
             prop_assert!(layout.decode(&bytes[..length]).is_err());
         }

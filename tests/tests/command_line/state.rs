@@ -161,7 +161,7 @@ fn without_a_home_there_is_no_state_folder() {
             .current_dir(sandbox.data_directory());
         expect(
             &refusal(&mut command),
-            &["XDG_STATE_HOME is state", "no absolute path"],
+            &["XDG_STATE_HOME is state", "not an absolute path"],
         );
         assert!(!sandbox.data_directory().join("state").exists());
     }

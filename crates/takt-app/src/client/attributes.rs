@@ -1,4 +1,4 @@
-//! Read and Write (OPC 10000-4, 5.11) in the form that programs want them.
+//! Read and Write (OPC 10000-4, 5.11) in a form that is convenient for programs.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::error::ClientError;
 
 macro_rules! attributes {
     ($($name:ident = $id:literal,)*) => {
-        /// The attributes of a node (OPC 10000-6 annex A.1).
+        /// The attributes of a node (OPC 10000-6, A.1).
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u32)]
         #[allow(missing_docs, reason = "the standard's own names")]
@@ -68,7 +68,7 @@ impl Client {
         self.read_attribute(node, Attribute::Value)
     }
 
-    /// One attribute of `node`. The StatusCode is in the answer, not an error.
+    /// Reads one attribute of `node`. The StatusCode of the result is not an error.
     pub fn read_attribute(
         &mut self,
         node: &NodeId,
@@ -78,9 +78,9 @@ impl Client {
         Ok(values.swap_remove(0))
     }
 
-    /// Returns the Value of `node`, at most `max_age` old: a server that keeps one need not ask its source.
-    /// `Duration::ZERO` asks for a new one, [`Reading::ANY_AGE`](takt_cell::Reading::ANY_AGE) or more for any that is
-    /// kept.
+    /// Returns the Value of `node`, at most `max_age` old: a server with a cached value need not ask its source.
+    /// `Duration::ZERO` requests a new value, [`Reading::ANY_AGE`](takt_cell::Reading::ANY_AGE) or more accepts any
+    /// cached value.
     pub fn read_within(
         &mut self,
         node: &NodeId,
@@ -91,7 +91,7 @@ impl Client {
         Ok(values.swap_remove(0))
     }
 
-    /// Many attributes at once, in the order asked for.
+    /// Reads many attributes at once; the results are in the order of the items.
     pub fn read_attributes(
         &mut self,
         attributes: &[(NodeId, Attribute)],
@@ -99,7 +99,7 @@ impl Client {
         self.read_attributes_within(attributes, Duration::ZERO)
     }
 
-    /// Many attributes at once, at most `max_age` old: see [`read_within`](Self::read_within).
+    /// Reads many attributes at once, at most `max_age` old: see [`read_within`](Self::read_within).
     pub fn read_attributes_within(
         &mut self,
         attributes: &[(NodeId, Attribute)],
@@ -108,7 +108,7 @@ impl Client {
         if attributes.is_empty() {
             return Ok(Vec::new());
         }
-        // OPC 10000-4, 5.11.2.2: in milliseconds, and nothing is gained by more than the largest Int32.
+        // OPC 10000-4, 5.11.2.2: maxAge is in milliseconds, and values above the largest Int32 are equivalent to it.
         let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
         let response = self.call(ReadRequest {
             max_age,
@@ -127,7 +127,7 @@ impl Client {
         Ok(response.results)
     }
 
-    /// Returns the Value of `node`, which must be good.
+    /// Returns the Value of `node`; a bad StatusCode is an error.
     pub fn read_good(&mut self, node: &NodeId) -> Result<Variant, ClientError> {
         let data_value = self.read(node)?;
         match data_value.status {
@@ -154,7 +154,7 @@ impl Client {
         good(node, response.results[0])
     }
 
-    /// Calls `method` on `object` and gives the output arguments (OPC 10000-4, 5.12).
+    /// Calls `method` on `object` and returns the output arguments (OPC 10000-4, 5.12).
     pub fn call_method(
         &mut self,
         object: &NodeId,
@@ -195,7 +195,7 @@ impl Client {
         }
     }
 
-    /// Every operation of a request has a result: a server that forgets one is not believed.
+    /// Checks that a response has a result for every operation of its request.
     pub(crate) fn expect_count(
         &self,
         response: &str,
@@ -212,7 +212,7 @@ impl Client {
     }
 }
 
-/// `Ok` unless `status` is bad.
+/// Returns an error if `status` is bad.
 pub(crate) fn good(subject: impl ToString, status: StatusCode) -> Result<(), ClientError> {
     if status.is_bad() {
         Err(ClientError::operation(subject, status))

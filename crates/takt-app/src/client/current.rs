@@ -1,5 +1,4 @@
-//! The current value of a Variable, read from memory that its Provider shares: without a request, and without the
-//! Provider.
+//! The current value of a Variable, read from shared memory of its Provider, without a request to it.
 
 use std::time::Duration;
 
@@ -12,13 +11,13 @@ use crate::error::ClientError;
 
 /// The current value of a Variable, as its Provider last published it.
 ///
-/// Reading it takes no system call and the Provider no time: it may sleep, be busy, or be stopped in a debugger.
-/// Value, StatusCode and timestamps are of one moment. Where it comes from a cell or a stored value it is never older
-/// than what a Read would give. Where it is what a callback last gave, it has a server timestamp, and may be of any
-/// age: [`Client::read_current`] asks the Provider if it is too old, and [`Reading::satisfies`] tells whether it is.
+/// Reading it needs no system call and does not involve the Provider, which may sleep, be busy, or be stopped in a
+/// debugger. Value, StatusCode and timestamps are of the same moment. A value from a cell or a stored value is never
+/// older than the result of a Read. The last value of a callback has a server timestamp and may have any age:
+/// [`Client::read_current`] asks the Provider if it is too old, and [`Reading::satisfies`] checks its age.
 ///
-/// Once the Provider has ended, a value that was Good or Uncertain has the status UncertainLastUsableValue. It stays
-/// so: get a new one from the next Provider of that name.
+/// Once the Provider has ended, a value that was Good or Uncertain has the status UncertainLastUsableValue. That does
+/// not change: get a new `CurrentValue` from the next Provider of that name.
 #[derive(Debug)]
 pub struct CurrentValue {
     reader: CellReader,
@@ -27,9 +26,9 @@ pub struct CurrentValue {
 }
 
 /// # Errors
-/// [`CellError::Gone`] if the Variable is not there any more, [`CellError::Withheld`] if the value has to be asked
-/// for, because it is too large to be published or no callback has given one yet, [`CellError::Busy`] if it was set
-/// without a pause while it was being copied.
+/// [`CellError::Gone`] if the Variable no longer exists, [`CellError::Withheld`] if the value has to be read from the
+/// server, because it is too large to be published or the callback has not returned one yet, [`CellError::Busy`] if
+/// it was set repeatedly while it was being copied.
 impl CurrentValue {
     /// Returns the value with its status and source timestamp. Allocates for strings and arrays.
     pub fn get(&self) -> Result<DataValue, CellError> {
@@ -39,12 +38,12 @@ impl CurrentValue {
         Ok(value)
     }
 
-    /// Returns the value, if it is at most `max_age` old; `None` if the Provider has to be asked.
+    /// Returns the value if it is at most `max_age` old; `None` if it has to be read from the Provider.
     ///
-    /// `Duration::ZERO` wants a new value, [`Reading::ANY_AGE`] or more takes any. Of a Provider that has ended the
-    /// last value is as good as it gets, whatever its age; its status says so.
+    /// `Duration::ZERO` requests a new value, [`Reading::ANY_AGE`] or more accepts any age. If the Provider has
+    /// ended, the last value of any age is returned; its status is UncertainLastUsableValue.
     pub fn get_within(&self, max_age: Duration) -> Result<Option<DataValue>, CellError> {
-        // Before the value, which may be long; what comes in between is younger.
+        // The age is read before the value, which may be long; a value set in between is younger.
         let reading = self.reader.reading()?;
         if self.alive.is_alive() && !reading.satisfies(max_age, DateTime::now()) {
             return Ok(None);
@@ -52,14 +51,14 @@ impl CurrentValue {
         self.get().map(Some)
     }
 
-    /// One number, Boolean, DateTime or StatusCode; `None` if there is no value. Allocates nothing.
+    /// Reads one number, Boolean, DateTime or StatusCode; `None` if there is no value. Allocates nothing.
     #[inline]
     pub fn read_scalar<T: Scalar>(&self) -> Result<(Option<T>, Reading), CellError> {
         let (value, reading) = self.reader.read_scalar()?;
         Ok((value, self.reading(reading)))
     }
 
-    /// Copies an array of numbers or Booleans to the start of a slice and gives their number; `None` if there is no
+    /// Copies an array of numbers or Booleans to the start of a slice and returns their number; `None` if there is no
     /// value. Allocates nothing.
     #[inline]
     pub fn read_slice<T: Element>(
@@ -70,7 +69,7 @@ impl CurrentValue {
         Ok((count, self.reading(reading)))
     }
 
-    /// Returns whether the Provider is still there.
+    /// Returns whether the Provider is still running.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.alive.is_alive()
@@ -95,21 +94,21 @@ impl CurrentValue {
 }
 
 impl Client {
-    /// Returns the current value of a Variable, where the server publishes it; `None` if it has to be asked for, or
-    /// is at the other end of a network.
+    /// Returns the current value of a Variable if the server publishes it; `None` if it is not published, or the
+    /// server is on another host.
     ///
     /// # Errors
-    /// The server cannot be reached, or answers with nonsense.
+    /// The server cannot be reached, or its response is invalid.
     pub fn current_value(&mut self, node_id: &NodeId) -> Result<Option<CurrentValue>, ClientError> {
         let located = match self.locate(node_id) {
-            // The server was another one: its successor may have the Variable too.
+            // The server was restarted: its successor may have the Variable too.
             Err(ClientError::Closed { .. }) => self.locate(node_id),
             located => located,
         };
         let Some(current) = located? else {
             return Ok(None);
         };
-        // Another version of Takt may publish it in a way that is not known here.
+        // Another version of Takt may publish it in an unknown layout.
         let Some(location) = CellLocation::parse(&current.location) else {
             return Ok(None);
         };
@@ -122,15 +121,15 @@ impl Client {
         }))
     }
 
-    /// Returns the value of a Variable, at most `max_age` old: from memory if what is published there is young
-    /// enough, otherwise by a Read that says so ([`read_within`](Self::read_within)). Allocates nothing for a number
-    /// in memory.
+    /// Returns the value of a Variable, at most `max_age` old: from memory if the published value is recent enough,
+    /// otherwise by a Read with that maxAge ([`read_within`](Self::read_within)). Allocates nothing for a number in
+    /// memory.
     ///
     /// Values of cells and stored values satisfy any `max_age`. Those of a Provider that has ended are read from
     /// memory, with the status UncertainLastUsableValue.
     ///
     /// # Errors
-    /// As for a Read, if there has to be one.
+    /// Those of a Read, if one is needed.
     pub fn read_current(
         &mut self,
         current: &CurrentValue,
@@ -138,7 +137,7 @@ impl Client {
     ) -> Result<DataValue, ClientError> {
         match current.get_within(max_age) {
             Ok(Some(value)) => Ok(value),
-            // Too old, too large, not there any more, or never to be read between two sets: the server knows.
+            // The value is too old, too large, gone, or set too often to be read: the server is asked.
             Ok(None) | Err(_) => self.read_within(&current.node_id, max_age),
         }
     }

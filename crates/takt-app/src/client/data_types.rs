@@ -1,4 +1,4 @@
-//! From a DataType to the built-in type that carries its values (OPC 10000-6, 5.1.2).
+//! Resolution of a DataType to the built-in type of its values (OPC 10000-6, 5.1.2).
 
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant, ids};
@@ -6,15 +6,15 @@ use takt_ua::{BuiltInType, NodeId, StatusCode, Variant, ids};
 use super::{Attribute, Client, Follow};
 use crate::error::ClientError;
 
-/// DataType trees are shallow; a server whose tree is deeper has a loop in it.
+/// Largest depth of a DataType tree. Real trees are shallow; a deeper one contains a loop.
 const DEEPEST: usize = 50;
 
-/// What a Variable's values look like.
+/// Type of a Variable's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueType {
-    /// The Variable's DataType.
+    /// DataType of the Variable.
     pub data_type: NodeId,
-    /// The built-in type that carries it; `None` where any will do (BaseDataType, Number, …).
+    /// Built-in type of the values; `None` if several are possible (BaseDataType, Number, …).
     pub built_in_type: Option<BuiltInType>,
     /// ValueRank (OPC 10000-3, 5.6.2).
     pub value_rank: i32,

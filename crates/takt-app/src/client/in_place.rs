@@ -1,5 +1,5 @@
-//! Read, Write and Call without an owned message in between: over shared memory in its fixed layout, over TCP in the
-//! binary DataEncoding. Nothing is allocated on the way.
+//! Read, Write and Call without owned messages: over shared memory in its fixed layout, over TCP in the binary
+//! DataEncoding. Nothing is allocated.
 
 use takt_layout::{CallResult, RequestHead, RequestWriter, Response, Service, Times};
 use takt_rt::shared_bytes::SharedBytes;
@@ -18,22 +18,22 @@ use super::value_in_place::{Unfit, ValueInPlace};
 use super::{Attribute, Client, decode_message};
 use crate::error::ClientError;
 
-/// What comes before the result: TypeId and ResponseHeader.
+/// Largest size in bytes of TypeId and ResponseHeader, which precede the result.
 const HEAD: usize = 512;
 
-/// The output arguments of a Method, where the server wrote them.
+/// Output arguments of a Method in the memory where the server wrote them.
 #[derive(Debug)]
 pub struct OutputsInPlace<'a>(Outputs<'a>);
 
 #[derive(Debug)]
 enum Outputs<'a> {
     LaidOut(Response<'a>, CallResult<'a>),
-    /// One after the other, from a place on.
+    /// Encoded one after another, from an offset on.
     Encoded(SharedBytes<'a>, usize, usize),
 }
 
 impl<'a> OutputsInPlace<'a> {
-    /// How many there are.
+    /// Returns the number of arguments.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -48,7 +48,8 @@ impl<'a> OutputsInPlace<'a> {
         self.len() == 0
     }
 
-    /// One of them; `None` if there are not so many, or it cannot be seen in place, as arrays of texts and structures.
+    /// Returns the argument at `index`; `None` if there are fewer, or if it cannot be read in place, as arrays of
+    /// texts and structures.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<ValueInPlace<'a>> {
         match &self.0 {
@@ -64,16 +65,16 @@ impl<'a> OutputsInPlace<'a> {
     }
 }
 
-/// Why there is no result.
+/// Reason for a missing result.
 enum Failed {
     /// The beginning of the response cannot be decoded.
     Head(DecodeError),
     /// The layout of the response is wrong.
     Layout(takt_layout::LayoutError),
     Value(Unfit),
-    /// So many results for one operation.
+    /// The number of results for one operation, if it is not 1.
     Count(usize),
-    /// It is a ServiceFault, or something else: here it is.
+    /// The response, which is a ServiceFault or something else.
     Other(Vec<u8>),
 }
 
@@ -98,7 +99,7 @@ impl From<DecodeError> for Failed {
 /// A response with one result.
 enum Only<'a> {
     LaidOut(Response<'a>),
-    /// Where the result begins.
+    /// Offset of the result.
     Encoded(usize),
 }
 
@@ -132,10 +133,10 @@ impl<'a> Only<'a> {
 }
 
 impl Client {
-    /// Reads the Value of a node, and lets `look` see it where it is: what is not looked at is not copied. Allocates
-    /// nothing.
+    /// Reads the Value of a node and passes it to `look` in place: parts that `look` does not read are not copied.
+    /// Allocates nothing.
     ///
-    /// For numbers, Booleans, times, Guids and their arrays, Strings and ByteStrings.
+    /// It supports numbers, Booleans, times, Guids and their arrays, Strings and ByteStrings.
     ///
     /// # Errors
     /// As for [`read`](Self::read); [`ClientError::Invalid`] if the value is of another type.
@@ -210,7 +211,7 @@ impl Client {
                     node_id.encode(encoder)?;
                     encoder.u32(Attribute::Value as u32)?;
                     encoder.i32(-1)?;
-                    // A DataValue with nothing but its value (OPC 10000-6, 5.2.2.17).
+                    // A DataValue that consists of its value (OPC 10000-6, 5.2.2.17).
                     encoder.u8(1)?;
                     value.encode(encoder)
                 },
@@ -223,7 +224,7 @@ impl Client {
         good(node_id, status)
     }
 
-    /// Calls `method` on `object`, and lets `look` see the output arguments where they are. The input arguments, each a
+    /// Calls `method` on `object` and passes the output arguments to `look` in place. The input arguments, each a
     /// [`Variant`](takt_ua::Variant) or a [`VariantRef`](takt_ua::VariantRef), are encoded where the server reads
     /// them. Allocates nothing.
     ///
@@ -295,25 +296,23 @@ impl Client {
         match failed {
             Failed::Head(error) => ClientError::decode(endpoint, &error),
             Failed::Layout(error) => protocol(error.to_string()),
-            Failed::Value(Unfit::Broken) => {
-                protocol("the value reaches beyond the response".to_owned())
-            }
+            Failed::Value(Unfit::Broken) => protocol("the value exceeds the response".to_owned()),
             Failed::Value(Unfit::Type(data_type)) => ClientError::Invalid(format!(
                 "a value of type {data_type} cannot be read in place"
             )),
             Failed::Count(count) => protocol(format!("{count} results for one operation")),
             Failed::Other(body) => match decode_message::<Q::Response>(Q::NAME, endpoint, &body) {
                 Err(error) => error,
-                Ok(_) => protocol("a response that changes while it is read".to_owned()),
+                Ok(_) => protocol("the response changed while it was read".to_owned()),
             },
         }
     }
 }
 
-/// A Method did not run, or failed.
+/// Error of a Method that did not run, or failed.
 struct Refused {
     status: StatusCode,
-    /// The first input argument that is to blame, and what for.
+    /// Index and StatusCode of the first bad input argument.
     blame: Option<(usize, StatusCode)>,
 }
 
@@ -345,7 +344,7 @@ fn encoded_result(
         let inputs = (0..blame).map_while(|index| status_at(body, at + 8 + 4 * index).ok());
         return Ok(Err(Refused::of(status, inputs)));
     }
-    // No diagnostics were asked for.
+    // No diagnostics were requested.
     if count_at(diagnostics)? > 0 {
         return Err(Unfit::Broken.into());
     }
@@ -353,7 +352,7 @@ fn encoded_result(
     Ok(Ok(Outputs::Encoded(body, diagnostics + 8, count)))
 }
 
-/// What of a RequestHeader (OPC 10000-4, 7.33) depends on the request.
+/// Fields of a RequestHeader (OPC 10000-4, 7.33) that differ between requests.
 #[derive(Clone, Copy)]
 struct Header {
     request_handle: u32,
@@ -377,7 +376,7 @@ impl Header {
         }
     }
 
-    /// TypeId and header, without diagnostics, an audit entry, and an additional header.
+    /// Encodes TypeId and header, without diagnostics, an audit entry, and an additional header.
     fn encode<Q: Structure>(
         &self,
         token: &NodeId,

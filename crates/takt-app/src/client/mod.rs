@@ -1,8 +1,8 @@
-//! A session with one application, over whichever transport its endpoint names.
+//! A session with one application, over the transport of its endpoint.
 //!
-//! [`Client`] opens the connection and the session (OPC 10000-4, 5.7), sends one request at a time, and comes
-//! back on its own: after a lost connection the next request connects again, and a request that changes nothing is sent
-//! once more. It belongs to one thread.
+//! [`Client`] opens the connection and the session (OPC 10000-4, 5.7), sends one request at a time, and reconnects
+//! automatically: after a lost connection the next request connects again, and a request that changes nothing is sent
+//! once more. A Client is used by one thread.
 
 mod attributes;
 mod current;
@@ -42,42 +42,44 @@ use namespaces::Namespaces;
 use session::Session;
 use transport::Transport;
 
-/// Who a Client says it is.
+/// Identity of a Client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Identity {
-    /// Nobody in particular.
+    /// The anonymous user.
     #[default]
     Anonymous,
     /// A name and its password or secret (OPC 10000-4, 7.40.4).
     UserName {
         /// The name.
         name: String,
-        /// The password. It travels in the clear as long as SecurityPolicy None is all there is.
+        /// The password. It is sent unencrypted, because SecurityPolicy None is the only one implemented.
         password: String,
     },
 }
 
-/// How a Client connects and waits.
+/// Options of a Client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {
-    /// The name that the application goes by in its sessions.
+    /// ApplicationName in the sessions.
     pub application_name: String,
-    /// The ApplicationUri of the sessions; derived from the name when empty.
+    /// ApplicationUri of the sessions; derived from the name if empty.
     pub application_uri: String,
-    /// How long a request may take, connecting included.
+    /// Time limit of a request, connecting included.
     pub timeout: Duration,
-    /// How the calling thread waits for an answer.
+    /// Way in which the calling thread waits for a response.
     pub waiting: Waiting,
-    /// Who the sessions are for.
+    /// Identity of the user of the sessions.
     pub identity: Identity,
-    /// How long the server shall keep a session that nobody uses.
+    /// Time for which the server keeps an unused session.
     pub session_timeout: Duration,
-    /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
+    /// Directory in which shared-memory applications find each other; by default the value of `TAKT_RUNTIME_DIR`, or
+    /// the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are those of this
-    /// user. Its applications meet in `/run/takt/GROUP`, or where `TAKT_GROUP_ROOT` or `runtime_directory` says.
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default only those of this
+    /// user. Its applications find each other in `/run/takt/GROUP`, unless `TAKT_GROUP_ROOT` or `runtime_directory`
+    /// names another directory.
     pub group: Option<String>,
-    /// The Unix user id that has to run the application, over shared memory; by default any that may be there.
+    /// The Unix user id that has to run the application, over shared memory; by default any user with access.
     pub server_user: Option<u32>,
 }
 
@@ -98,7 +100,7 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// Options of an application with this name.
+    /// Returns the options of an application with this name.
     pub fn named(application_name: impl Into<String>) -> Self {
         Self {
             application_name: application_name.into(),
@@ -126,7 +128,7 @@ pub struct Client {
     interrupt: Option<Waker>,
 }
 
-/// The pause between two attempts to connect: at first, and after many.
+/// Pause between two attempts to connect, after the first attempt and after many.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
@@ -152,23 +154,23 @@ impl Client {
         }
     }
 
-    /// Returns the endpoint that this Client talks to.
+    /// Returns the endpoint of this Client.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Returns the options that this Client was made with.
+    /// Returns the options of this Client.
     pub fn options(&self) -> &ClientOptions {
         &self.options
     }
 
-    /// Changes who the next session is for; an open one is closed.
+    /// Changes the identity of the next session; an open session is closed.
     pub fn set_identity(&mut self, identity: Identity) {
         self.close();
         self.options.identity = identity;
     }
 
-    /// How long a request may take, connecting included.
+    /// Time limit of a request, connecting included.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.options.timeout = timeout;
     }
@@ -178,8 +180,8 @@ impl Client {
         self.connected.is_some()
     }
 
-    /// Counts the sessions so far: whatever was learned from the server (its NamespaceArray, registered nodes) holds
-    /// for one epoch.
+    /// Returns the number of sessions so far. Information from the server (its NamespaceArray, registered nodes) is
+    /// valid for one epoch.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -194,7 +196,7 @@ impl Client {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
-            // A request that the server refused for want of a session was not carried out.
+            // A request that the server refused without a session was not executed.
             let again = match &error {
                 ClientError::Service { status, .. } => session::is_lost(*status),
                 ClientError::Closed { .. } => Q::IDEMPOTENT,
@@ -214,13 +216,14 @@ impl Client {
         }
     }
 
-    /// Once `interrupt` has woken, nothing is waited for between two attempts to connect, and only one is made.
+    /// Sets the interrupt. Once it has been woken, there is no wait between attempts to connect, and only one attempt
+    /// is made.
     pub(crate) fn set_interrupt(&mut self, interrupt: Waker) {
         self.interrupt = Some(interrupt);
     }
 
     /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed.
-    /// Whether it was the interrupt.
+    /// Returns whether it was the interrupt.
     pub(crate) fn wait_for_end(&self, timeout: Duration) -> bool {
         let interrupt = self.interrupt.iter();
         let mut descriptors: Vec<PollFd<'_>> = interrupt
@@ -230,7 +233,7 @@ impl Client {
             descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
         }
         let timeout = Timespec::try_from(timeout).ok();
-        // A signal may end it early, which does no harm.
+        // A signal may end the wait early, which is harmless.
         let _ = poll(&mut descriptors, timeout.as_ref());
         let first = descriptors.first();
         self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
@@ -273,8 +276,8 @@ impl Client {
         result
     }
 
-    /// Sends the message body that `encode` writes (TypeId and request), and gives the body of the response to
-    /// `decode`: no allocation in between. `encode` gets the session's authentication token for the request header.
+    /// Sends the message body that `encode` writes (TypeId and request), and passes the body of the response to
+    /// `decode`, without allocating. `encode` gets the session's authentication token for the request header.
     pub fn exchange<R>(
         &mut self,
         encode: impl Fn(&NodeId, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
@@ -289,8 +292,8 @@ impl Client {
         result
     }
 
-    /// Returns the same with a response that is still where the server wrote it. `encode` is told whether the request
-    /// shall have the layout of shared memory.
+    /// Does the same as `exchange`, with a response in the memory where the server wrote it. `encode` gets whether
+    /// the request shall have the layout of shared memory.
     fn exchange_in_place<R>(
         &mut self,
         encode: impl Fn(&NodeId, bool, &mut Encoder<'_>) -> Result<(), takt_ua::binary::EncodeError>,
@@ -307,9 +310,9 @@ impl Client {
         result
     }
 
-    /// Returns the session, and how long a request may take.
+    /// Returns the session, and the time limit of a request.
     fn session(&mut self) -> Result<(&mut Transport, &Session, Duration), ClientError> {
-        // With a session there is nothing to wait for yet, and no need to ask the clock.
+        // With an open session no time has passed yet, so the clock is not read.
         let mut timeout = self.options.timeout.max(Duration::from_millis(1));
         if self.connected.is_none() {
             let deadline = self.deadline();
@@ -322,7 +325,7 @@ impl Client {
         }
     }
 
-    /// Makes sure that there is a session: tries until `deadline`.
+    /// Opens a session if there is none; tries until `deadline`.
     fn open(&mut self, deadline: Instant) -> Result<(), ClientError> {
         if self.connected.is_some() {
             return Ok(());
@@ -372,7 +375,7 @@ fn not_connected(endpoint: &Endpoint) -> ClientError {
     }
 }
 
-/// What is left until `deadline`, at least a millisecond: a timeout of zero would wait for nothing.
+/// Returns the time until `deadline`, at least a millisecond: a timeout of zero would not wait.
 fn remaining(deadline: Instant) -> Duration {
     deadline
         .saturating_duration_since(Instant::now())
@@ -389,8 +392,7 @@ fn request_header(token: &NodeId, request_handle: u32, timeout: Duration) -> Req
     }
 }
 
-/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6 section
-/// 5.2.9).
+/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6, 5.2.9).
 fn encode_message<S: Structure + Encode>(
     message: &S,
     encoder: &mut Encoder<'_>,
@@ -399,7 +401,7 @@ fn encode_message<S: Structure + Encode>(
     message.encode(encoder)
 }
 
-/// Reads a message body that should be an `S`, and may be a ServiceFault.
+/// Decodes a message body that is an `S` or a ServiceFault.
 fn decode_message<S: Response>(
     service: &'static str,
     endpoint: &Endpoint,
@@ -429,7 +431,7 @@ fn decode_message<S: Response>(
     Ok(response)
 }
 
-/// Returns the fault's StatusCode, which a careless server may have left at Good.
+/// Returns the fault's StatusCode, which some servers leave at Good.
 fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
     if header.service_result.is_bad() {
         header.service_result

@@ -1,4 +1,4 @@
-//! Namespaces by URI: an index holds at one server and for one session, a URI everywhere.
+//! Namespaces by URI: an index is valid at one server and for one session, a URI everywhere.
 
 use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
@@ -9,16 +9,16 @@ use crate::error::ClientError;
 #[derive(Default)]
 pub(super) struct Namespaces {
     uris: Vec<String>,
-    /// The session that it was read in.
+    /// Session in which it was read.
     epoch: u64,
 }
 
 impl Client {
-    /// Returns the server's NamespaceArray (OPC 10000-5, 6.3.1), read anew.
+    /// Returns the server's NamespaceArray (OPC 10000-5, 6.3.1), read from the server.
     pub fn namespace_array(&mut self) -> Result<Vec<String>, ClientError> {
         let node = NodeId::numeric(0, ids::SERVER_NAMESPACE_ARRAY);
         let Variant::Array(array) = self.read_good(&node)? else {
-            return Err(self.protocol("the NamespaceArray is no array"));
+            return Err(self.protocol("the NamespaceArray is not an array"));
         };
         let Elements::String(uris) = array.elements else {
             return Err(self.protocol("the NamespaceArray holds no strings"));
@@ -31,8 +31,8 @@ impl Client {
         Ok(uris)
     }
 
-    /// Returns the index of `uri` at this server, if it has one. The NamespaceArray is read once a session, and again
-    /// when it does not hold the URI: it only grows.
+    /// Returns the index of `uri` at this server, if it has one. The NamespaceArray is read once per session, and
+    /// again if it does not contain the URI, because it only grows.
     pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {
         if self.is_connected()
             && self.namespaces.epoch == self.epoch
@@ -58,7 +58,7 @@ impl Client {
         })
     }
 
-    /// `node`, whatever its index, in the namespace that has this URI at this server.
+    /// Returns `node` with its namespace index replaced by that of the namespace that has this URI at this server.
     pub fn local_node(
         &mut self,
         namespace_uri: &str,

@@ -1,4 +1,4 @@
-//! Which response belongs to which request (OPC 10000-4, 5), and whether it may be sent twice.
+//! Requests with their responses (OPC 10000-4, 5), and whether they may be sent twice.
 
 use takt_layout::LayoutError;
 use takt_ua::Structure;
@@ -7,23 +7,23 @@ use takt_ua::structures::*;
 
 /// A service request.
 pub trait Request: Structure + Encode {
-    /// The response that the service gives.
+    /// Response of the service.
     type Response: Response;
-    /// True if sending the request again after a lost connection changes nothing but the answer.
+    /// True if sending the request again after a lost connection changes at most the response.
     const IDEMPOTENT: bool;
     /// Returns the request's header.
     fn header_mut(&mut self) -> &mut RequestHeader;
-    /// Returns the fixed layout that the request has in shared memory, if there is one.
+    /// Returns the fixed layout of the request in shared memory, if there is one.
     fn laid_out(&self) -> Option<&dyn LaidOut<Self::Response>> {
         None
     }
 }
 
-/// [`takt_layout::LaidOut`] for any request with that response.
+/// The functions of [`takt_layout::LaidOut`] for any request with that response.
 pub trait LaidOut<R> {
-    /// See [`takt_layout::LaidOut::lay_out`].
+    /// Calls [`takt_layout::LaidOut::lay_out`].
     fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
-    /// See [`takt_layout::LaidOut::parse_response`].
+    /// Calls [`takt_layout::LaidOut::parse_response`].
     fn parse_response(&self, message: &[u8]) -> Result<Option<R>, LayoutError>;
 }
 

@@ -9,12 +9,13 @@ use super::Client;
 use crate::error::ClientError;
 
 impl Client {
-    /// Asks for the keys of a SecurityGroup, for a [`KeyRing`](takt_pubsub::security::KeyRing): the current one and
-    /// those that follow, as many as the service gives. Two or more, so that none is missing when keys change.
+    /// Requests the keys of a SecurityGroup for a [`KeyRing`](takt_pubsub::security::KeyRing): the current key and
+    /// the following ones, as many as the service returns. Request at least two, so that no key is missing when keys
+    /// change.
     ///
     /// # Errors
-    /// `BadSecurityModeInsufficient`: not over this endpoint, use `opc.iox2://`. `BadNotFound`: no such group.
-    /// `BadUserAccessDenied`: this Unix user may not have the keys.
+    /// `BadSecurityModeInsufficient`: this endpoint is not allowed, use `opc.iox2://`. `BadNotFound`: no such group.
+    /// `BadUserAccessDenied`: this Unix user may not get the keys.
     pub fn get_security_keys(
         &mut self,
         security_group_id: &str,

@@ -13,7 +13,7 @@ use crate::error::ClientError;
 
 const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
-/// The nonce length that the standard wants, with SecurityPolicy None too (OPC 10000-4, 5.7.2).
+/// Nonce length in bytes that the standard requires, with SecurityPolicy None too (OPC 10000-4, 5.7.2).
 const NONCE_LENGTH: usize = 32;
 
 /// An activated session.
@@ -21,7 +21,7 @@ pub(super) struct Session {
     authentication_token: NodeId,
 }
 
-/// Returns whether `status` says that the server does not know the session (any more).
+/// Returns whether `status` means that the server does not know the session, or no longer.
 pub(super) fn is_lost(status: StatusCode) -> bool {
     matches!(
         status,
@@ -82,7 +82,7 @@ impl Session {
         &self.authentication_token
     }
 
-    /// Tells the server that the session is over. Nobody waits for a server that does not answer.
+    /// Closes the session at the server. A server that does not respond is not waited for.
     pub(super) fn close(&self, transport: &mut Transport, timeout: Duration) {
         let _: Result<CloseSessionResponse, _> = transport.call(
             &CloseSessionRequest {
@@ -122,7 +122,7 @@ fn identity_token(
                 policy_id,
             }))
         }
-        // No policy was listed at all: a null token stands for Anonymous (OPC 10000-4, 5.7.3).
+        // The server listed no policies: a null token stands for Anonymous (OPC 10000-4, 5.7.3).
         (Identity::Anonymous, None) if policies.is_empty() => Ok(ExtensionObject::default()),
         (Identity::UserName { name, password }, Some(policy_id)) => {
             Ok(ExtensionObject::from_structure(&UserNameIdentityToken {

@@ -1,4 +1,4 @@
-//! The connection below a session: shared memory or TCP, with the same requests on both.
+//! The connection below a session: shared memory or TCP, with the same requests over both.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,16 +14,16 @@ use super::{ClientOptions, Request, Response, decode_message, encode_message};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
-/// How a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
+/// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
 pub type Waiting = takt_shm::WaitPolicy;
 
 /// A connection without a session.
 pub(super) struct Transport {
     endpoint: Endpoint,
     connection: Connection,
-    /// Requests that were sent without waiting, and are not answered yet.
+    /// Ids of unanswered requests that were sent without waiting.
     unanswered: Vec<u32>,
-    /// Responses to such requests that came while another one was waited for.
+    /// Responses to such requests that arrived while another one was awaited.
     early: VecDeque<(u32, Result<Vec<u8>, StatusCode>)>,
 }
 
@@ -63,7 +63,7 @@ impl Transport {
                             endpoint: endpoint.to_string(),
                             reason,
                         },
-                        // Nothing will change by trying again.
+                        // Trying again would not help.
                         ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) => {
                             ClientError::Invalid(error.to_string())
                         }
@@ -112,7 +112,7 @@ impl Transport {
         matches!(self.connection, Connection::SharedMemory(_))
     }
 
-    /// Sends the message body that `encode` writes and gives the body of the response to `decode`.
+    /// Sends the message body that `encode` writes and passes the body of the response to `decode`.
     pub(super) fn exchange<R>(
         &mut self,
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -136,7 +136,8 @@ impl Transport {
 }
 
 impl Transport {
-    /// As [`exchange`](Self::exchange), but over shared memory `decode` gets the body where the server wrote it.
+    /// Does the same as [`exchange`](Self::exchange), but over shared memory `decode` gets the body in the memory
+    /// where the server wrote it.
     pub(super) fn exchange_in_place<R>(
         &mut self,
         mut encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -162,7 +163,7 @@ impl AsFd for Transport {
     }
 }
 
-/// What came for a request.
+/// Response to a request, with its id.
 type Answer<'a> = (u32, Result<&'a [u8], StatusCode>);
 
 impl Transport {
@@ -201,7 +202,7 @@ impl Transport {
         }
     }
 
-    /// An exchange while other requests are not answered yet.
+    /// Exchanges a request and its response while other requests are unanswered.
     fn exchange_between<R>(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -221,7 +222,7 @@ impl Transport {
         }
     }
 
-    /// Keeps a response that came before anybody asked for it.
+    /// Keeps a response that arrived before it was requested.
     fn keep_early(&mut self, id: u32, body: Result<Vec<u8>, StatusCode>) {
         if let Some(at) = self.unanswered.iter().position(|sent| *sent == id) {
             self.unanswered.swap_remove(at);
@@ -256,7 +257,7 @@ impl Transport {
         }
     }
 
-    /// Asks where the current value of a node can be read without asking.
+    /// Requests the location of the published current value of a node.
     pub(super) fn locate(
         &mut self,
         node_id: &[u8],
@@ -311,7 +312,8 @@ fn unreachable_endpoint(endpoint: &Endpoint, reason: impl std::fmt::Display) -> 
     }
 }
 
-/// TCP sleeps in the system unless told otherwise: between processes there is little to gain from a short spin.
+/// Returns the wait mode of TCP, which sleeps in the kernel by default: between processes there is little to gain
+/// from a short spin.
 fn wait_mode(waiting: Waiting) -> WaitMode {
     match waiting.spin_for() {
         None => WaitMode::Spin,

@@ -1,4 +1,4 @@
-//! Requests whose responses come later, in any order: Publish (OPC 10000-4, 5.14.5).
+//! Requests whose responses arrive later, in any order: Publish (OPC 10000-4, 5.14.5).
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Client, Request, Response, not_connected, remaining, request_header}
 use crate::error::ClientError;
 
 impl Client {
-    /// Sends `request` without waiting for its response; says which one it is. Other requests can be made meanwhile.
+    /// Sends `request` without waiting for its response, and returns its id. Other requests can be made meanwhile.
     pub(crate) fn send<Q: Request>(&mut self, mut request: Q) -> Result<u32, ClientError> {
         let deadline = self.deadline();
         self.open(deadline)?;
@@ -42,16 +42,16 @@ impl Client {
         result
     }
 
-    /// Lets go of a connection that is of no use any more.
+    /// Closes a connection that can no longer be used.
     pub(crate) fn disconnect(&mut self) {
         self.connected = None;
     }
 
-    /// The server has said nothing for longer than it promised.
+    /// Returns the error of a server that was silent for longer than it promised.
     pub(crate) fn silent(&self) -> ClientError {
         ClientError::Closed {
             endpoint: self.endpoint.to_string(),
-            reason: "nothing has come from the server for too long".to_owned(),
+            reason: "the server has been silent for too long".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values where the server wrote them.
+//! Values in the memory where the server wrote them.
 
 use takt_cell::Element;
 use takt_layout::Response;
@@ -15,19 +15,18 @@ const SERVER_PICOSECONDS: u8 = 0x20;
 const ARRAY: u8 = 0x80;
 const DIMENSIONS: u8 = 0x40;
 
-/// A value that is still where the server wrote it: over shared memory, in memory that the server could still change.
+/// A value in the memory where the server wrote it; over shared memory the server could still change it.
 ///
-/// So there are no slices of it. What is asked for is copied: one element, or all of them. All lengths were checked
-/// before.
+/// So it has no slices. Elements are copied on access: one element, or all of them. All lengths were checked before.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueInPlace<'a> {
     data_type: Option<BuiltInType>,
     elements: SharedBytes<'a>,
-    /// How good the value is.
+    /// Quality of the value.
     pub status: StatusCode,
-    /// When the source had it.
+    /// Time at which the source had the value.
     pub source_timestamp: Option<DateTime>,
-    /// When the server had it.
+    /// Time at which the server had the value.
     pub server_timestamp: Option<DateTime>,
 }
 
@@ -38,13 +37,13 @@ impl<'a> ValueInPlace<'a> {
         self.data_type
     }
 
-    /// Returns the value as it is encoded: the elements one after the other, or the bytes of a String or ByteString.
+    /// Returns the encoded value: the elements one after the other, or the bytes of a String or ByteString.
     #[must_use]
     pub fn bytes(&self) -> SharedBytes<'a> {
         self.elements
     }
 
-    /// How many elements of type `T` there are: one, if it is no array; none, if they are of another type.
+    /// Returns the number of elements of type `T`: 1 if the value is not an array; 0 if it has another type.
     #[must_use]
     #[inline]
     pub fn count<T: Element>(&self) -> usize {
@@ -55,7 +54,7 @@ impl<'a> ValueInPlace<'a> {
         }
     }
 
-    /// One element, or the value itself at index 0; `None` if there is none of that type.
+    /// Returns one element, or the value itself at index 0; `None` if there is none of that type.
     #[must_use]
     #[inline]
     pub fn get<T: Element>(&self, index: usize) -> Option<T> {
@@ -69,8 +68,8 @@ impl<'a> ValueInPlace<'a> {
             .then(|| T::from_word(u64::from_le_bytes(bytes)))
     }
 
-    /// Copies all elements to the start of `target` and says how many; `None`, and nothing copied, if they are of
-    /// another type or do not fit.
+    /// Copies all elements to the start of `target` and returns their number; returns `None` and copies nothing if
+    /// they have another type or do not fit.
     #[inline]
     pub fn copy_to<T: Element>(&self, target: &mut [T]) -> Option<usize> {
         if self.data_type != Some(T::TYPE) {
@@ -111,7 +110,7 @@ impl<'a> ValueInPlace<'a> {
         Ok(value)
     }
 
-    /// Returns a Variant alone; nothing if there are no bytes.
+    /// Returns a Variant; no value if there are no bytes.
     #[inline]
     pub(super) fn variant(bytes: SharedBytes<'a>) -> Result<Self, Unfit> {
         let mut value = Self::NOTHING;
@@ -122,7 +121,7 @@ impl<'a> ValueInPlace<'a> {
         Ok(value)
     }
 
-    /// Returns the Variant with this number among those that follow one another from `at` on.
+    /// Returns the Variant with this number in the sequence of Variants from `at` on.
     pub(super) fn nth_variant(
         body: SharedBytes<'a>,
         at: usize,
@@ -164,16 +163,16 @@ impl<'a> ValueInPlace<'a> {
     }
 }
 
-/// Why a value is not seen in place.
+/// Reason for which a value cannot be read in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unfit {
-    /// It does not end within the response.
+    /// The value exceeds the response.
     Broken,
-    /// It is of a type that has no simple form.
+    /// The type of the value has no simple form.
     Type(BuiltInType),
 }
 
-/// Goes through bytes that may change.
+/// Reader of bytes that may change.
 struct Reader<'a> {
     body: SharedBytes<'a>,
     at: usize,
@@ -186,7 +185,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Returns a length; null arrays have none.
+    /// Reads a length; null arrays have length 0.
     fn length(&mut self) -> Result<usize, Unfit> {
         let length = i32::from_le_bytes(self.array()?);
         Ok(usize::try_from(length).unwrap_or(0))
@@ -199,7 +198,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Returns a Variant of numbers, or of one text.
+    /// Reads a Variant of numbers, or of one text.
     fn value(&mut self) -> Result<(Option<BuiltInType>, SharedBytes<'a>), Unfit> {
         let [encoding] = self.array()?;
         let number = encoding & !(ARRAY | DIMENSIONS);

@@ -1,4 +1,4 @@
-//! Browsing (OPC 10000-4, 5.9), without continuation points to care about.
+//! Browsing (OPC 10000-4, 5.9); continuation points are handled internally.
 
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::*;
@@ -8,22 +8,22 @@ use super::Client;
 use super::attributes::good;
 use crate::error::ClientError;
 
-/// What to follow from a node.
+/// References to follow from a node.
 #[derive(Debug, Clone)]
 pub struct Follow {
     /// The ReferenceType, its subtypes included.
     pub reference_type: NodeId,
-    /// Which way.
+    /// Direction of the references.
     pub direction: BrowseDirection,
 }
 
 impl Follow {
-    /// Hierarchical references from parent to child.
+    /// Returns the hierarchical references from parent to child.
     pub fn children() -> Self {
         Self::forward(ids::HIERARCHICAL_REFERENCES)
     }
 
-    /// Forward references of a type of namespace 0 and its subtypes.
+    /// Returns the forward references of a type of namespace 0 and its subtypes.
     pub fn forward(reference_type: u32) -> Self {
         Self {
             reference_type: NodeId::numeric(0, reference_type),
@@ -31,7 +31,7 @@ impl Follow {
         }
     }
 
-    /// Returns every reference, both ways.
+    /// Returns all references in both directions.
     pub fn all() -> Self {
         Self {
             reference_type: NodeId::numeric(0, ids::REFERENCES),
@@ -40,14 +40,14 @@ impl Follow {
     }
 }
 
-/// BrowseResultMask: all fields of a ReferenceDescription (OPC 10000-4 table 31).
+/// BrowseResultMask: all fields of a ReferenceDescription (OPC 10000-4, Table 31).
 const ALL_FIELDS: u32 = 0x3F;
 
-/// References of one node that are collected, whatever continuation points the server gives.
+/// Largest number of references of one node that are collected, regardless of further continuation points.
 const MAX_REFERENCES: usize = 1_000_000;
 
-/// Responses in a row with a continuation point and no reference: a server may need more time, but not any number of
-/// times.
+/// Largest number of consecutive responses with a continuation point and no reference: a server may need more time,
+/// but not without limit.
 const MAX_EMPTY: usize = 1_000;
 
 impl Client {
@@ -61,7 +61,7 @@ impl Client {
         results.swap_remove(0)
     }
 
-    /// Returns the references of many nodes in one request, in the order asked for.
+    /// Returns the references of many nodes in one request, in the order of the nodes.
     #[allow(
         clippy::type_complexity,
         reason = "one outcome a node, in one outcome of the request"
@@ -99,7 +99,7 @@ impl Client {
             .collect()
     }
 
-    /// What `result` holds and what its continuation points lead to.
+    /// Returns the references in `result` and those behind its continuation points.
     fn browse_rest(
         &mut self,
         mut result: BrowseResult,
@@ -122,7 +122,7 @@ impl Client {
             };
             references.append(&mut result.references);
             if empty > MAX_EMPTY || references.len() > MAX_REFERENCES {
-                return Err(self.protocol("BrowseNext gives continuation points without end"));
+                return Err(self.protocol("BrowseNext returns continuation points without end"));
             }
             continuation_point = result.continuation_point;
         }
@@ -167,7 +167,7 @@ impl Client {
     }
 
     /// Returns the node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left
-    /// out, from the Objects folder on.
+    /// out. The path begins at the Objects folder.
     pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
         let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
         let mut found = ReferenceDescription {
@@ -184,7 +184,7 @@ impl Client {
             let wanted = segment
                 .parse::<QualifiedName>()
                 .map_err(|error| ClientError::Invalid(format!("`{segment}`: {error}")))?;
-            // `2:Speed` means that namespace, `Speed` means any.
+            // `2:Speed` stands for namespace 2, `Speed` for any.
             let any_namespace = !segment.contains(':');
             found = self
                 .browse(&found.node_id.node_id, &Follow::children())?

@@ -1,4 +1,4 @@
-//! What the registry knows: its Providers, their data, and where that data is served.
+//! Contents of the registry: its Providers, their data, and the endpoints that serve the data.
 
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::ReferenceDescription;
@@ -14,23 +14,23 @@ use crate::model;
 /// A Provider as the registry shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderEntry {
-    /// Its ApplicationName.
+    /// ApplicationName of the Provider.
     pub name: String,
-    /// Its Object at the registry.
+    /// NodeId of its Object at the registry.
     pub node_id: NodeId,
-    /// True if it is connected to the registry now.
+    /// True if the Provider is connected to the registry.
     pub available: bool,
-    /// Its endpoints, shared memory first. Endpoints that this version cannot parse are left out.
+    /// Endpoints of the Provider, shared memory first. Endpoints that this version cannot parse are left out.
     pub endpoints: Vec<Endpoint>,
 }
 
-/// Objects of a Provider that are walked at most.
+/// Largest number of Objects of a Provider that are browsed.
 const MAX_OBJECTS: usize = 100_000;
 
-/// Length of all their paths, in bytes: a chain of Objects has long ones.
+/// Largest total length of their paths in bytes: a chain of Objects has long paths.
 const MAX_PATHS: usize = 64 << 20;
 
-/// An Object on the way through a Provider's tree.
+/// An Object of a Provider's tree that is being browsed.
 struct Object {
     path: String,
     node: NodeId,
@@ -38,7 +38,7 @@ struct Object {
     parent: Option<usize>,
 }
 
-/// Test whether `node` is the Object at `index` or above it.
+/// Returns whether `node` is the Object at `index` or above it.
 fn contains(objects: &[Object], index: usize, node: &NodeId) -> bool {
     let mut above = objects.get(index);
     while let Some(object) = above {
@@ -104,7 +104,7 @@ impl Consumer {
         })
     }
 
-    /// Returns the Variable or Method at `path`, for example `Machine/Spindle/Speed`, and where it is served.
+    /// Returns the Variable or Method at `path`, for example `Machine/Spindle/Speed`, with its endpoints.
     pub fn find(&mut self, path: &str) -> Result<Item, ClientError> {
         let path = path.trim_matches('/');
         let reference = self.registry.find(path)?;
@@ -119,7 +119,7 @@ impl Consumer {
     /// browse order.
     ///
     /// # Errors
-    /// The registry does not answer, or shows more Objects than a Provider can have.
+    /// The registry does not answer, or returns more Objects than a Provider can have.
     pub fn items(&mut self, provider: &ProviderEntry) -> Result<Vec<Item>, ClientError> {
         let mut items = Vec::new();
         let mut objects = vec![Object {
@@ -140,7 +140,7 @@ impl Consumer {
                     match child.node_class {
                         NodeClass::Object => {
                             let node = child.node_id.node_id;
-                            // One that contains itself would be walked for ever.
+                            // An Object that contains itself would be browsed for ever.
                             if !contains(&objects, index, &node) {
                                 let parent = Some(index);
                                 length += path.len();

@@ -6,7 +6,7 @@ use takt_ua::enumerations::NodeClass;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
-/// A node by namespace URI: what stays the same at every server that knows it.
+/// A node by namespace URI, which is the same at every server.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GlobalNodeId {
     pub(super) namespace_uri: String,
@@ -16,31 +16,30 @@ pub(super) struct GlobalNodeId {
 /// A Variable or Method found in the registry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Its path below the Objects folder, for example `Machine/Spindle/Speed`.
+    /// Path below the Objects folder, for example `Machine/Spindle/Speed`.
     pub path: String,
-    /// Variable or Method.
+    /// NodeClass: Variable or Method.
     pub node_class: NodeClass,
-    /// Its NodeId at the registry.
+    /// NodeId at the registry.
     pub node_id: NodeId,
-    /// The URI of its NodeId's namespace.
+    /// URI of the NodeId's namespace.
     pub namespace_uri: String,
-    /// The endpoints of its `InteractionVia` references: shared memory first.
+    /// Endpoints of its `InteractionVia` references: shared memory first.
     pub endpoints: Vec<Endpoint>,
-    /// The Object that a Method is called on.
+    /// Object that a Method is called on.
     pub(super) object: GlobalNodeId,
     pub(super) chosen: usize,
 }
 
 impl Item {
-    /// Returns the endpoint that requests go to.
+    /// Returns the endpoint for requests.
     pub fn endpoint(&self) -> Result<&Endpoint, ClientError> {
         self.endpoints.get(self.chosen).ok_or_else(|| {
             ClientError::Invalid(format!("`{}` has no InteractionVia reference", self.path))
         })
     }
 
-    /// Returns the same item by way of the first endpoint with this scheme, for example `opc.tcp`; `None` if there is
-    /// none.
+    /// Returns the same item at the first endpoint with this scheme, for example `opc.tcp`; `None` if there is none.
     pub fn via(&self, scheme: &str) -> Option<Self> {
         let scheme = scheme.trim_end_matches("://");
         let chosen = self

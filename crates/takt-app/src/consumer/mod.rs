@@ -1,8 +1,8 @@
 //! The Consumer of the paper `opcua-shared-memory-iceoryx2`, section 4.3: finds data in the SemanticRegistryServer,
 //! then talks to the Provider itself.
 //!
-//! A Consumer holds one connection to the registry and one to each Provider endpoint that it uses. They fail and come
-//! back on their own and apart: while the registry is down, data that was found before is read as ever.
+//! A Consumer holds one connection to the registry and one to each Provider endpoint that it uses. The connections
+//! fail and recover independently: while the registry is down, items found before are still readable.
 
 mod directory;
 mod item;
@@ -21,7 +21,7 @@ use crate::subscription::{MonitoredItemOptions, Subscription, SubscriptionOption
 pub use directory::ProviderEntry;
 pub use item::Item;
 
-/// Finds data and Methods in a registry and uses them at their Providers.
+/// A Consumer: finds data and Methods in a registry and uses them at their Providers.
 pub struct Consumer {
     registry: Client,
     providers: HashMap<Endpoint, Client>,
@@ -50,7 +50,8 @@ impl Consumer {
         client.read(&node)
     }
 
-    /// Returns the Value of `item`, seen by `look` where its Provider wrote it: [`Client::read_in_place`].
+    /// Returns the Value of `item`, passed to `look` in the memory where its Provider wrote it: see
+    /// [`Client::read_in_place`].
     pub fn read_in_place<R>(
         &mut self,
         item: &Item,
@@ -60,15 +61,15 @@ impl Consumer {
         client.read_in_place(&node, look)
     }
 
-    /// Returns the current value of `item`, where its Provider publishes it: to be read again and again without a
-    /// request. `None` if it has to be [asked for](Self::read).
+    /// Returns the current value of `item` if its Provider publishes it; it can be read repeatedly without a request.
+    /// `None` if it has to be [read](Self::read) from the Provider.
     pub fn current_value(&mut self, item: &Item) -> Result<Option<CurrentValue>, ClientError> {
         let (client, node) = self.provider(item)?;
         client.current_value(&node)
     }
 
     /// Returns the value of `item`, at most `max_age` old: from memory if `current`, its [current
-    /// value](Self::current_value), is young enough, otherwise from its Provider. See [`Client::read_current`].
+    /// value](Self::current_value), is recent enough, otherwise from its Provider. See [`Client::read_current`].
     pub fn read_current(
         &mut self,
         item: &Item,
@@ -95,7 +96,7 @@ impl Consumer {
         client.call_method(&object, &method, inputs)
     }
 
-    /// Returns the session at the endpoint that `item` is served at, and the item's NodeId there.
+    /// Returns the session at the endpoint that serves `item`, and the item's NodeId there.
     pub fn provider(&mut self, item: &Item) -> Result<(&mut Client, NodeId), ClientError> {
         let endpoint = item.endpoint()?;
         let client = self
@@ -106,15 +107,17 @@ impl Consumer {
         Ok((client, node))
     }
 
-    /// Watches `items`, which one endpoint serves, on a connection of its own. The handles of their changes are 1, 2, 3
-    /// and so on, in the order given.
+    /// Monitors `items`, which are served at the same endpoint, on a separate connection. The handles of their
+    /// changes are 1, 2, 3 and so on, in the order of the items.
     pub fn subscribe(
         &mut self,
         items: &[(Item, MonitoredItemOptions)],
         options: SubscriptionOptions,
     ) -> Result<Subscription, ClientError> {
         let [(first, _), ..] = items else {
-            return Err(ClientError::Invalid("there is nothing to watch".to_owned()));
+            return Err(ClientError::Invalid(
+                "there are no items to monitor".to_owned(),
+            ));
         };
         let endpoint = first.endpoint()?;
         let client = Client::connect(endpoint, self.registry.options().clone())?;
@@ -144,7 +147,7 @@ impl Consumer {
             .namespace_index(NAMESPACE_URI)?
             .ok_or_else(|| {
                 ClientError::Invalid(format!(
-                    "{} is no registry: its NamespaceArray lacks {NAMESPACE_URI}",
+                    "{} is not a registry: its NamespaceArray lacks {NAMESPACE_URI}",
                     self.registry.endpoint()
                 ))
             })

@@ -1,4 +1,4 @@
-//! What a Provider offers to call.
+//! Methods of a Provider.
 
 use takt_space::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
 use takt_ua::structures::Argument;
@@ -15,7 +15,7 @@ pub struct Method {
 
 impl Method {
     /// Creates a Method without arguments that runs `handler`. The number and types of the input arguments are
-    /// checked before.
+    /// checked before the call.
     pub fn new(
         path: impl Into<String>,
         handler: impl Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static,
@@ -28,8 +28,8 @@ impl Method {
         )
     }
 
-    /// As [`new`](Self::new), but `handler` borrows its input arguments from the request and writes the output
-    /// arguments straight into the response: nothing is allocated for them.
+    /// Creates a Method as [`new`](Self::new) does, but `handler` borrows its input arguments from the request and
+    /// writes the output arguments straight into the response: nothing is allocated for them.
     pub fn in_place(
         path: impl Into<String>,
         handler: impl Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>

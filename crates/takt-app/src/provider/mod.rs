@@ -1,8 +1,8 @@
 //! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods by NodeId, and
-//! keeps them registered with the SemanticRegistryServer, where their model lives.
+//! keeps them registered with the SemanticRegistryServer, which has their model.
 //!
-//! A Provider serves over shared memory, and over TCP where asked, from one thread. It needs no registry to serve: it
-//! registers when it can, and again whenever the registry comes back.
+//! A Provider serves over shared memory, and over TCP if configured, from one thread. It serves without a registry
+//! too: it registers as soon as possible, and again whenever the registry comes back.
 
 mod method;
 mod nodes;
@@ -31,26 +31,26 @@ use plan::Offer;
 use registration::{Registration, Stop};
 use secret::SecretFile;
 
-/// A Provider could not be started.
+/// Error of a Provider that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     /// The registry's endpoint, or one of the Provider's own, is not valid.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// A path is empty, or has characters that stand for something else.
+    /// A path is empty, or contains reserved characters.
     #[error(
-        "`{0}` is no path: segments are divided by `/`, none is empty, and `#` and `:` stand for something else"
+        "`{0}` is not a path: segments are divided by `/`, none is empty, and `#` and `:` are reserved"
     )]
     Path(String),
     /// Two Variables or Methods have the same path, or one is a folder of the other.
-    #[error("`{0}` is offered twice, or is a folder of something else too")]
+    #[error("`{0}` exists twice, or is also a folder of another path")]
     Duplicate(String),
     /// The address space refused a node.
     #[error("`{path}` cannot be served: {reason}")]
     Node {
         /// The path.
         path: String,
-        /// What the address space says.
+        /// Error of the address space.
         reason: String,
     },
     /// An endpoint could not be opened.
@@ -64,7 +64,7 @@ pub enum ProviderError {
     Thread(io::Error),
 }
 
-/// What a Provider will be. Made with [`Provider::builder`].
+/// Configuration of a Provider, created with [`Provider::builder`].
 pub struct ProviderBuilder {
     application_name: String,
     registry: Option<String>,
@@ -76,7 +76,7 @@ pub struct ProviderBuilder {
     serve: ServeOptions,
 }
 
-/// A running Provider. It stops when this is dropped; what it registered stays in the registry, as not available.
+/// A running Provider. Dropping it stops it; its registration stays in the registry, as not available.
 pub struct Provider {
     application_name: String,
     endpoints: Vec<Endpoint>,
@@ -88,56 +88,56 @@ pub struct Provider {
 }
 
 impl ProviderBuilder {
-    /// The registry's endpoint; by default `opc.iox2://SemanticRegistryServer`.
+    /// Sets the registry's endpoint; by default `opc.iox2://SemanticRegistryServer`.
     #[must_use]
     pub fn registry(mut self, endpoint: impl Into<String>) -> Self {
         self.registry = Some(endpoint.into());
         self
     }
 
-    /// A Provider that nobody finds, unless they know its endpoint and its NodeIds.
+    /// Disables the registration: only clients that know the endpoint and the NodeIds find the Provider.
     #[must_use]
     pub fn without_registry(mut self) -> Self {
         self.registry = None;
         self
     }
 
-    /// Another endpoint beside `opc.iox2://<ApplicationName>`, for example `opc.tcp://127.0.0.1:0`.
+    /// Adds an endpoint to `opc.iox2://<ApplicationName>`, for example `opc.tcp://127.0.0.1:0`.
     #[must_use]
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoints.push(endpoint.into());
         self
     }
 
-    /// Offers a Variable.
+    /// Adds a Variable.
     #[must_use]
     pub fn variable(mut self, variable: Variable) -> Self {
         self.variables.push(variable);
         self
     }
 
-    /// Offers a Method.
+    /// Adds a Method.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.methods.push(method);
         self
     }
 
-    /// The budgets of the Provider: what its clients may ask for, and the memory that it holds for them.
+    /// Sets the budgets of the Provider: the limits of its clients, and the memory that it holds for them.
     #[must_use]
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How the serving thread waits, and what it bounds.
+    /// Sets the options of the serving thread: its way of waiting, and its limits.
     #[must_use]
     pub fn serve(mut self, options: ServeOptions) -> Self {
         self.serve = options;
         self
     }
 
-    /// Where to keep the secret of a registration over `opc.tcp`; by default in the user's [state
+    /// Sets the directory for the secret of a registration over `opc.tcp`; by default in the user's [state
     /// folder](crate::state_directory).
     #[must_use]
     pub fn state_directory(mut self, directory: impl AsRef<Path>) -> Self {
@@ -149,7 +149,7 @@ impl ProviderBuilder {
     pub fn start(self) -> Result<Provider, ProviderError> {
         check_paths(&self.variables, &self.methods)?;
         let registry: Option<Endpoint> = self.registry.as_deref().map(str::parse).transpose()?;
-        // Over shared memory the Unix user vouches for the Provider: there is no secret to keep.
+        // Over shared memory the Unix user authenticates the Provider, without a secret.
         let secret = match &registry {
             Some(registry) if !registry.is_shared_memory() => Some(SecretFile::new(
                 self.state_directory.as_deref(),
@@ -202,7 +202,7 @@ impl ProviderBuilder {
 }
 
 impl Provider {
-    /// Begins a Provider with this ApplicationName.
+    /// Creates the configuration of a Provider with this ApplicationName.
     pub fn builder(application_name: impl Into<String>) -> ProviderBuilder {
         ProviderBuilder {
             application_name: application_name.into(),
@@ -221,12 +221,12 @@ impl Provider {
         &self.application_name
     }
 
-    /// Where it is reached: shared memory first, TCP with the port that it really has.
+    /// Returns the endpoints: shared memory first, TCP with the actual port.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// What its clients have asked so far, over all its endpoints.
+    /// Returns the traffic of its clients so far, over all its endpoints.
     pub fn traffic(&self) -> Traffic {
         self.serving
             .as_ref()
@@ -234,12 +234,12 @@ impl Provider {
             .unwrap_or_default()
     }
 
-    /// Returns whether the registry knows it as available now.
+    /// Returns whether it is available at the registry.
     pub fn is_registered(&self) -> bool {
         self.registered.load(Ordering::Relaxed)
     }
 
-    /// Stops, and removes from the registry everything that was registered there.
+    /// Stops the Provider and removes its whole registration from the registry.
     pub fn unregister(mut self) {
         if let Some(stop) = self.stop_registration.take() {
             stop.unregister();
@@ -251,7 +251,7 @@ impl Provider {
         &self.server
     }
 
-    /// From now on the registry's index of the Provider's namespace is understood here too.
+    /// Returns the callback that makes the server accept the registry's index of the Provider's namespace.
     fn on_registered(&self) -> Box<dyn Fn(u16) + Send> {
         let server = Arc::clone(&self.server);
         Box::new(move |index| {
@@ -276,7 +276,8 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        // The registration first: the registry hears that the Provider goes before its endpoints are gone.
+        // The registration ends first, so that the registry knows that the Provider ends before its endpoints are
+        // closed.
         drop(self.stop_registration.take());
         if let Some(registration) = self.registration.take() {
             // A thread that panicked has nothing left to clean up.
@@ -286,7 +287,7 @@ impl Drop for Provider {
     }
 }
 
-/// Every path is well-formed, and none is another one's folder or twin.
+/// Checks that every path is well-formed, unique, and not a folder of another one.
 fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
     let paths: Vec<&str> = variables
         .iter()

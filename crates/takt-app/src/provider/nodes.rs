@@ -1,7 +1,6 @@
-//! The Provider's own address space: a map from NodeId to source, without a model (paper section 4.3).
+//! Address space of a Provider: a map from NodeId to source, without a model (section 4.3 of the paper).
 //!
-//! Below the Objects folder there is nothing but the Server object and a pointer to the registry, where the model
-//! lives.
+//! The Objects folder contains only the Server object and an Object that names the registry, which has the model.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use super::method::Method;
 use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
 
-/// Returns a server that answers for `variables` and `methods`.
+/// Returns a server of `variables` and `methods`.
 pub(super) fn server(
     application_name: &str,
     limits: ServerLimits,
@@ -131,7 +130,7 @@ fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceE
     space.set_method(&node, method.handler.clone())
 }
 
-/// The arguments are there so that a Call is checked against them; the registry shows them.
+/// Adds the arguments, against which Calls are checked; the registry shows them.
 fn add_arguments(
     space: &AddressSpace,
     path: &str,

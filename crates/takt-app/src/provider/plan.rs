@@ -1,5 +1,5 @@
-//! What a Provider adds to the registry: first its Object, by namespace URI, which the registry answers with the index
-//! that the URI has there; then everything else by that index.
+//! The nodes that a Provider adds to the registry: first its Object, by namespace URI, for which the registry returns
+//! the index of the URI; then all others by that index.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::variable::Variable;
 use crate::endpoint::Endpoint;
 use crate::model::{self, provider};
 
-/// What a Provider offers, and where.
+/// Variables and Methods of a Provider, and its endpoints.
 pub(super) struct Offer {
     pub(super) application_name: String,
     pub(super) endpoints: Vec<Endpoint>,
@@ -30,22 +30,22 @@ pub(super) struct Plan {
     pub(super) nodes: Vec<AddNodesItem>,
     /// The `InteractionVia` references.
     pub(super) references: Vec<AddReferencesItem>,
-    /// Differs when anything above does.
+    /// Digest of the nodes and references.
     pub(super) revision: u64,
-    /// The Property that holds it. It comes last: where it is, everything else is.
+    /// Property with the revision. It is added last: where it exists, everything else does.
     pub(super) revision_node: AddNodesItem,
 }
 
-/// The indexes that a registry has for the namespaces that the plan needs.
+/// Indexes at the registry of the namespaces that the plan needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RegistryNamespaces {
-    /// Of the registry's model.
+    /// Index of the registry's model.
     pub(super) model: u16,
-    /// Of the Provider's own namespace.
+    /// Index of the Provider's own namespace.
     pub(super) own: u16,
 }
 
-/// AttributesToSet masks (OPC 10000-4, 7.24) as far as they are used here.
+/// AttributesToSet masks (OPC 10000-4, 7.24) that are used here.
 mod mask {
     pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
     pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
@@ -225,8 +225,8 @@ impl Builder {
         }
     }
 
-    /// Returns the node that the path's last segment belongs to: the Provider's Object or a folder, which is added
-    /// when new.
+    /// Returns the node that the path's last segment belongs to: the Provider's Object or a folder, which is added if
+    /// it is new.
     fn parent_of(&mut self, path: &str) -> ExpandedNodeId {
         let Some((folder, _)) = path.rsplit_once('/') else {
             return self.numeric(provider::OBJECT);
@@ -247,7 +247,7 @@ impl Builder {
         self.data(folder)
     }
 
-    /// A Property of namespace 0 of a data node.
+    /// Adds a Property of namespace 0 to a data node.
     fn data_property(
         &mut self,
         path: &str,
@@ -257,7 +257,7 @@ impl Builder {
         value: Variant,
     ) {
         let parent = self.data(path);
-        // `#` stands in no path, so that the Property cannot meet a Variable's NodeId.
+        // No path contains `#`, so that the Property cannot collide with a Variable's NodeId.
         let node = self.data(&format!("{path}#{name}"));
         self.property(
             parent,
@@ -354,7 +354,7 @@ fn property(
     }
 }
 
-/// FNV-1a over the encoded plan: the same on every host and in every version of the compiler.
+/// Returns the FNV-1a hash of the encoded plan: the same on every host and in every version of the compiler.
 fn revision(nodes: &[AddNodesItem], references: &[AddReferencesItem]) -> u64 {
     let nodes = nodes.iter().map(Encode::encode_to_vec);
     let references = references.iter().map(Encode::encode_to_vec);

@@ -1,5 +1,5 @@
-//! Keeps a Provider registered: connects to the registry when it can, adds what is missing there, and stays connected
-//! so that the registry knows the Provider to be available.
+//! Registration of a Provider: connects to the registry when possible, adds what is missing there, and stays
+//! connected so that the registry shows the Provider as available.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::{self, provider};
 
-/// How often a registry is looked for.
+/// Interval of attempts to find a registry.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// How often one is asked whether it answers. That it has ended says the kernel, at once.
+/// Interval at which the registry is checked for a response. The kernel reports its end at once.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// How many operations one NodeManagement request holds: few enough that the registry has time for others in between,
-/// when many Providers come at once.
+/// Number of operations of one NodeManagement request, small enough that the registry serves others in between when
+/// many Providers register at once.
 const BATCH: usize = 100;
 
-/// How long a registry may take for one of them. When many Providers come at once each waits for all the others'
-/// turns, and who gave up would only have the registry begin with it anew. One that died is noticed at once.
+/// Time limit of one such request. When many Providers register at once, each waits for all the others, and giving up
+/// would only make the registry start again with it. The end of a registry is noticed at once.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ends a registration when it is dropped.
@@ -39,7 +39,7 @@ pub(super) struct Stop {
     waker: Waker,
 }
 
-/// The registration's side of it.
+/// Receiving side of [`Stop`], for the registration.
 pub(super) struct Stopped {
     receiver: Receiver<()>,
     waker: Waker,
@@ -56,10 +56,10 @@ impl Stop {
         Ok((stop, Stopped { receiver, waker }))
     }
 
-    /// Has the registration undone first.
+    /// Removes the registration first.
     pub(super) fn unregister(self) {
         if let Some(sender) = &self.sender {
-            // A registration that has ended has nothing to undo any more.
+            // A registration that has ended has nothing left to remove.
             let _ = sender.send(());
         }
     }
@@ -74,11 +74,11 @@ impl Drop for Stop {
 
 /// Keeps `offer` registered at `registry` until it is [stopped](Stop).
 ///
-/// `on_registered` gets the index that the Provider's namespace has at the registry, each time that it registers.
+/// `on_registered` gets the index that the Provider's namespace has at the registry, after each registration.
 pub(super) struct Registration {
     pub(super) offer: Offer,
     pub(super) registry: Endpoint,
-    /// `None` over shared memory.
+    /// File of the secret; `None` over shared memory.
     pub(super) secret: Option<SecretFile>,
     pub(super) registered: Arc<AtomicBool>,
     pub(super) runtime_directory: Option<PathBuf>,
@@ -87,7 +87,7 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Runs on a thread of its own: a connection over shared memory stays on the thread that opened it.
+    /// Runs on its own thread: a connection over shared memory stays on the thread that opened it.
     pub(super) fn run(self, stop: &Stopped) {
         let mut client = Client::new(&self.registry, self.client_options());
         client.set_interrupt(stop.waker.clone());
@@ -113,7 +113,7 @@ impl Registration {
                 }
                 Err(error) => {
                     let was_registered = self.registered.swap(false, Ordering::Relaxed);
-                    // Each reason is worth one line, not one every heartbeat.
+                    // Each reason is logged once, not at every heartbeat.
                     let reason = error.to_string();
                     if was_registered || reason != last_error {
                         tracing::warn!(registry = %self.registry, %error, "not registered");
@@ -127,7 +127,7 @@ impl Registration {
             let is_settled = self.registered.load(Ordering::Relaxed) && client.is_connected();
             client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
             if client.is_hung_up() {
-                // Before looking for its successor, which may take a while.
+                // Before the search for its successor, which may take time.
                 self.registered.store(false, Ordering::Relaxed);
                 tracing::info!(registry = %self.registry, "the registry has ended");
                 epoch = 0;
@@ -157,7 +157,8 @@ impl Registration {
         }
     }
 
-    /// Over shared memory the Unix user vouches for the Provider; over TCP the secret of its first registration does.
+    /// Returns the identity: over shared memory the Unix user authenticates the Provider, over TCP the secret of its
+    /// first registration.
     fn identity(&self) -> Identity {
         match self.secret.as_ref().and_then(SecretFile::load) {
             Some(password) => Identity::UserName {
@@ -168,7 +169,7 @@ impl Registration {
         }
     }
 
-    /// Makes the registry hold exactly what is offered.
+    /// Makes the registry contain exactly the offered nodes.
     fn register(&self, client: &mut Client) -> Result<(), ClientError> {
         let model = model_index(client)?;
         let first = self.add_provider_object(client, model)?;
@@ -204,7 +205,7 @@ impl Registration {
         }
     }
 
-    /// Returns the error, with what its StatusCode means for a registration.
+    /// Returns the error with the meaning of its StatusCode for a registration.
     fn explained(&self, error: ClientError) -> ClientError {
         let name = &self.offer.application_name;
         let status = match &error {
@@ -213,7 +214,7 @@ impl Registration {
         };
         let subject = match status {
             StatusCode::BadUserAccessDenied if self.registry.is_shared_memory() => {
-                format!("the name {name} belongs to somebody else")
+                format!("the name {name} belongs to another user")
             }
             StatusCode::BadUserAccessDenied => format!(
                 "{name} may not register over opc.tcp: the registry must be started with --allow-tcp-registration, and the name \
@@ -227,7 +228,7 @@ impl Registration {
         ClientError::operation(subject, status)
     }
 
-    /// Removes the Provider from the registry: with its Object goes everything that it created.
+    /// Removes the Provider from the registry: its Object is deleted with everything that it created.
     fn unregister(&self, client: &mut Client) -> Result<(), ClientError> {
         let object = NodeId::numeric(self.own_index(client)?, provider::OBJECT);
         delete_nodes(client, &[object])
@@ -255,11 +256,11 @@ impl Registration {
             Some(Variant::String(secret)) => {
                 file.store(secret.as_str())
                     .map_err(|error| ClientError::Invalid(error.to_string()))?;
-                // From now on the session speaks in the Provider's name.
+                // From now on the session has the Provider's identity.
                 client.set_identity(self.identity());
                 Ok(())
             }
-            _ => Err(client.protocol("IssueSecret gave no secret")),
+            _ => Err(client.protocol("IssueSecret returned no secret")),
         }
     }
 }
@@ -269,14 +270,14 @@ fn model_index(client: &mut Client) -> Result<u16, ClientError> {
         .namespace_index(model::NAMESPACE_URI)?
         .ok_or_else(|| {
             ClientError::Invalid(format!(
-                "{} is no registry: its NamespaceArray lacks {}",
+                "{} is not a registry: its NamespaceArray lacks {}",
                 client.endpoint(),
                 model::NAMESPACE_URI
             ))
         })
 }
 
-/// Returns the revision that the registry holds, if any.
+/// Returns the revision at the registry, if any.
 fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, ClientError> {
     let value = client.read(&NodeId::numeric(own, provider::REVISION))?;
     Ok(match value.value {
@@ -285,7 +286,7 @@ fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, Cli
     })
 }
 
-/// Deletes what an earlier version of this Provider had registered, but for its Object.
+/// Deletes the registration of an earlier version of this Provider, except for its Object.
 fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Result<(), ClientError> {
     let object = NodeId::numeric(namespaces.own, provider::OBJECT);
     let available = NodeId::numeric(namespaces.own, provider::AVAILABLE);
@@ -299,7 +300,7 @@ fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Resul
         .map(|reference| reference.node_id.node_id)
         .filter(|node| *node != object && *node != available)
         .collect();
-    // First what says that the rest is complete.
+    // The Revision comes first, because it marks the rest as complete.
     let revision = NodeId::numeric(namespaces.own, provider::REVISION);
     nodes.sort_by_key(|node| *node != revision);
     delete_nodes(client, &nodes)
@@ -318,7 +319,7 @@ fn delete_nodes(client: &mut Client, nodes: &[NodeId]) -> Result<(), ClientError
             ..DeleteNodesRequest::default()
         })?;
         for (node, status) in batch.iter().zip(response.results) {
-            // A child may have gone with its parent.
+            // A child may have been deleted with its parent.
             if status.is_bad() && status != StatusCode::BadNodeIdUnknown {
                 return Err(ClientError::operation(node, status));
             }
@@ -365,7 +366,8 @@ fn add_references(
     Ok(())
 }
 
-/// Asks for the registry's state: a registry that died is noticed, and one that came back gets a new session.
+/// Reads the registry's state, which detects a registry that has ended, and opens a new session with one that came
+/// back.
 fn heartbeat(client: &mut Client) -> Result<(), ClientError> {
     client
         .read(&NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE))

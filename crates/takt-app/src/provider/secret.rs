@@ -1,4 +1,4 @@
-//! The secret by which a registry knows a Provider again over `opc.tcp`, kept in a file that only its user can read.
+//! The secret with which a registry authenticates a Provider over `opc.tcp`, in a file that only its user can read.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 
-/// Where one Provider's secret is kept.
+/// File of one Provider's secret.
 #[derive(Debug, Clone)]
 pub(super) struct SecretFile(PathBuf);
 
-/// The secret could not be kept.
+/// Error of a secret that could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("the registration secret cannot be kept in {path}: {source}")]
 pub(super) struct SecretError {
@@ -20,7 +20,8 @@ pub(super) struct SecretError {
 }
 
 impl SecretFile {
-    /// `<ApplicationName>.secret` in `directory`, or in the user's state folder, which must be safe to use.
+    /// Names the file `<ApplicationName>.secret` in `directory`, or in the user's state folder, which must be safe to
+    /// use.
     pub(super) fn new(
         directory: Option<&Path>,
         application_name: &str,
@@ -44,7 +45,8 @@ impl SecretFile {
     }
 
     fn write(&self, secret: &str) -> io::Result<()> {
-        // Written beside and moved into place: a Provider that dies meanwhile keeps the old secret or has the new one.
+        // The secret is written to a new file that replaces the old one: a Provider that dies meanwhile has the old
+        // secret or the new one.
         let fresh = self.0.with_extension("secret.new");
         let mut file = OpenOptions::new()
             .write(true)

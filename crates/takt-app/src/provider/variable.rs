@@ -1,4 +1,4 @@
-//! What a Provider offers to read and write.
+//! Variables of a Provider.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use takt_space::{PublishError, Value, ValueSource};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
 
-/// Where a Variable's value comes from.
+/// Source of a Variable's value.
 #[derive(Clone)]
 pub(super) enum Source {
     Stored(Variant),
@@ -31,12 +31,12 @@ pub struct Variable {
     pub(super) writable: bool,
     pub(super) unit: Option<EUInformation>,
     pub(super) range: Option<UaRange>,
-    /// The room that its current value has where it is published, in bytes.
+    /// Capacity for its published current value, in bytes.
     pub(super) published: Option<usize>,
 }
 
 impl Variable {
-    /// Returns a value that the Provider keeps: whoever writes it last decides.
+    /// Creates a Variable with a value stored by the Provider; the last Write determines it.
     pub fn stored(path: impl Into<String>, initial: impl Into<Variant>) -> Self {
         let initial = initial.into();
         let data_type = initial.built_in_type().unwrap_or(BuiltInType::Variant);
@@ -47,7 +47,7 @@ impl Variable {
         variable
     }
 
-    /// Returns a cell that another thread sets, a real-time one for example.
+    /// Creates a Variable whose value is a cell that another thread sets, a real-time thread for example.
     pub fn cell(path: impl Into<String>, cell: &Arc<Cell>) -> Self {
         let shape = cell.shape();
         let data_type = shape.data_type().unwrap_or(BuiltInType::Variant);
@@ -58,8 +58,8 @@ impl Variable {
         variable
     }
 
-    /// Returns a value that is worked out for each Read, unless it is [published](Self::publish_current) and the
-    /// client accepts the last one.
+    /// Creates a Variable whose value is computed for each Read, unless it is [published](Self::publish_current) and
+    /// the client accepts the last value.
     pub fn callback<T: Into<Variant>>(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -74,7 +74,7 @@ impl Variable {
         Self::source(path, data_type, Arc::new(Callback(read)))
     }
 
-    /// Returns a value with a StatusCode and a timestamp of its own, and a say in what may be written.
+    /// Creates a Variable whose source sets StatusCode and timestamp and decides about Writes.
     pub fn source(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -102,41 +102,41 @@ impl Variable {
         self.array_dimensions = dimensions;
     }
 
-    /// Clients may write it.
+    /// Allows clients to write it.
     #[must_use]
     pub fn writable(mut self) -> Self {
         self.writable = true;
         self
     }
 
-    /// A more telling DataType than the built-in type, for example `Duration`.
+    /// Sets a more specific DataType than the built-in type, for example `Duration`.
     #[must_use]
     pub fn data_type(mut self, data_type: NodeId) -> Self {
         self.data_type = data_type;
         self
     }
 
-    /// A one-dimensional array of at most `length` elements; 0 means any number.
+    /// Makes it a one-dimensional array of at most `length` elements; 0 means any number.
     #[must_use]
     pub fn array(mut self, length: u32) -> Self {
         self.make_array(vec![length]);
         self
     }
 
-    /// Publishes the current value: Consumers on this host read it without a request, and while this process sleeps,
+    /// Publishes the current value: Consumers on this host read it without a request, even while this process sleeps,
     /// is busy or is stopped.
     ///
-    /// `capacity` is how many bytes a value may have when encoded: 9 for a number of 8 bytes, 5 and the elements for
-    /// an array of numbers, 5 and the text for a String. A larger one has to be asked for. See
-    /// [`Value::publish_current`] for what this means for a stored value and a callback; a cell has to be
-    /// [shared](Cell::share), and is published without this.
+    /// `capacity` is the largest size of an encoded value in bytes: 9 for a number of 8 bytes, 5 and the elements for
+    /// an array of numbers, 5 and the text for a String. Larger values have to be read from the Provider. See
+    /// [`Value::publish_current`] for the effects on stored values and callbacks; a cell has to be
+    /// [shared](Cell::share), and is then always published.
     #[must_use]
     pub fn publish_current(mut self, capacity: usize) -> Self {
         self.published = Some(capacity);
         self
     }
 
-    /// Where the value comes from, published if it shall be.
+    /// Returns the source of the value, published if configured.
     pub(super) fn value(&self) -> Result<Value, PublishError> {
         let value = match &self.source {
             Source::Stored(initial) => Value::stored(initial.clone()),
@@ -149,14 +149,14 @@ impl Variable {
         }
     }
 
-    /// Its Property `EngineeringUnits` (OPC 10000-8, 6.3.2).
+    /// Sets its Property `EngineeringUnits` (OPC 10000-8, 6.3.2).
     #[must_use]
     pub fn unit(mut self, unit: Unit) -> Self {
         self.unit = Some(unit.into());
         self
     }
 
-    /// Its Property `EURange`: the values to be expected.
+    /// Sets its Property `EURange`: the expected values.
     #[must_use]
     pub fn range(mut self, range: Range<f64>) -> Self {
         self.range = Some(UaRange {
@@ -166,9 +166,9 @@ impl Variable {
         self
     }
 
-    /// Returns the TypeDefinition that its Properties call for.
+    /// Returns the TypeDefinition that fits its Properties.
     pub(super) fn type_definition(&self) -> u32 {
-        // BaseAnalogType leaves both optional; its subtypes would have the server make one of them.
+        // Both are optional in BaseAnalogType; in its subtypes one of them is mandatory.
         if self.range.is_some() || self.unit.is_some() {
             ids::BASE_ANALOG_TYPE
         } else {
@@ -176,7 +176,7 @@ impl Variable {
         }
     }
 
-    /// AccessLevel (OPC 10000-3, 8.57): CurrentRead, and CurrentWrite where writable.
+    /// Returns the AccessLevel (OPC 10000-3, 8.57): CurrentRead, and CurrentWrite if writable.
     pub(super) fn access_level(&self) -> u8 {
         if self.writable { 0b11 } else { 0b01 }
     }

@@ -4,21 +4,21 @@ use crate::endpoint::Endpoint;
 
 use super::ServeError;
 
-/// File descriptors for everything that is no connection: those of endpoints, databases, logs, connections to other
-/// servers. Of a process with few descriptors it is a quarter.
+/// Number of file descriptors reserved for other purposes than connections of clients: endpoints, databases, logs,
+/// connections to other servers. A process with few descriptors reserves a quarter.
 const RESERVE: usize = 256;
 
-/// What connections are made of.
+/// File descriptors of the process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descriptors {
-    /// How many the process may have.
+    /// Limit of the process.
     pub(super) limit: usize,
-    /// How many it has.
+    /// Number of open descriptors.
     pub(super) open: usize,
 }
 
 impl Descriptors {
-    /// Raises the limit of this process to the hard limit, and looks how many are open.
+    /// Raises the limit of this process to the hard limit, and counts the open descriptors.
     pub(super) fn of_this_process() -> Self {
         Self {
             limit: takt_rt::descriptors::raise_limit(),
@@ -32,7 +32,7 @@ impl Descriptors {
     }
 }
 
-/// File descriptors of a connection.
+/// Returns the number of file descriptors of a connection.
 const fn cost(endpoint: &Endpoint) -> usize {
     match endpoint {
         Endpoint::Tcp(_) => 1,
@@ -41,11 +41,11 @@ const fn cost(endpoint: &Endpoint) -> usize {
     }
 }
 
-/// Connections at a time of each of `endpoints`: `wanted`, or a quarter more than there can be Sessions, as far as
-/// the descriptors reach.
+/// Returns the largest number of connections of each of `endpoints`: `wanted`, or a quarter more than the largest
+/// number of Sessions if the descriptors are sufficient.
 ///
 /// # Errors
-/// There are not enough descriptors for `wanted`.
+/// An error if there are not enough descriptors for `wanted`.
 pub(super) fn max_connections(
     wanted: Option<usize>,
     max_sessions: u32,
@@ -66,7 +66,7 @@ pub(super) fn max_connections(
         }
         return Ok(wanted);
     }
-    // OPC 10000-4, 5.7.2.1: N + 1 at least for N Sessions.
+    // OPC 10000-4, 5.7.2.1: at least N + 1 channels for N Sessions.
     let sessions = usize::try_from(max_sessions).unwrap_or(usize::MAX);
     let enough = sessions.saturating_add(sessions / 4 + 1);
     Ok(enough.min(possible).max(2))

@@ -1,4 +1,4 @@
-//! The services as the transports call them.
+//! Handler through which the transports call the services.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use takt_ua::binary::{Decode, Decoder, Encoder};
 
 use super::traffic::Counters;
 
-/// The server that every transport of an application calls, all on one thread.
+/// The server that all transports of an application call, on one thread.
 #[derive(Clone)]
 pub(super) struct Services {
     pub(super) server: Arc<Server>,
@@ -20,7 +20,7 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// Hands over one request and counts.
+    /// Passes one request to the server and counts it.
     #[inline]
     fn handle(
         &self,
@@ -107,14 +107,14 @@ impl takt_shm::Handler for Services {
             Some(peer) => Peer {
                 transport: Transport::SharedMemory,
                 user: Some(peer.user),
-                // In another PID namespace it has no number here.
+                // A process in another PID namespace has no id here.
                 process: (peer.process != 0).then_some(peer.process),
                 address: match peer.process {
                     0 => format!("a process of user {}", peer.user),
                     process => format!("process {process}"),
                 },
             },
-            // The public services' memory can be opened by this process's own Unix user only.
+            // Only this process's own Unix user can open the memory of the public services.
             None => Peer {
                 transport: Transport::SharedMemory,
                 user: Some(rustix::process::geteuid().as_raw()),

@@ -28,26 +28,27 @@ use traffic::Counters;
 
 pub use traffic::Traffic;
 
-/// How a serving thread waits, and what it bounds.
+/// Options of a serving thread: its way of waiting, and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// How the thread waits for requests. Spinning takes a whole core.
+    /// Way in which the thread waits for requests. Spinning uses a whole core.
     pub waiting: Waiting,
-    /// Connections at a time of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`], as far
-    /// as the file descriptors of the process reach. There are fewer Sessions than connections in any case.
+    /// Largest number of connections of each endpoint. By default a quarter more than [`ServerLimits::max_sessions`]
+    /// if the file descriptors of the process are sufficient. There are always fewer Sessions than connections.
     ///
     /// [`ServerLimits::max_sessions`]: takt_services::ServerLimits::max_sessions
     pub max_connections: Option<usize>,
-    /// Where shared-memory applications meet; by default what `TAKT_RUNTIME_DIR` says, or the user's runtime directory.
+    /// Directory in which shared-memory applications find each other; by default the value of `TAKT_RUNTIME_DIR`, or
+    /// the user's runtime directory.
     pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default they are for this user
-    /// alone. Its applications meet in `/run/takt/GROUP`, which root makes, or where `TAKT_GROUP_ROOT` or
-    /// `runtime_directory` says.
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default only this user has
+    /// access. Its applications find each other in `/run/takt/GROUP`, which root creates, unless `TAKT_GROUP_ROOT` or
+    /// `runtime_directory` names another directory.
     pub group: Option<String>,
-    /// The core that the thread keeps to. Threads that wait for other servers on behalf of a request come from it and
-    /// keep to it too: do not combine this with spinning where there are such.
+    /// Core that the thread runs on. It is inherited by threads that wait for other servers on behalf of a request:
+    /// do not combine this with spinning if there are such threads.
     pub core: Option<usize>,
-    /// The thread's scheduling policy, inherited likewise; by default that of the thread that starts it.
+    /// Scheduling policy of the thread, which is inherited as well; by default that of the starting thread.
     pub policy: Option<Policy>,
 }
 
@@ -64,49 +65,49 @@ impl Default for ServeOptions {
     }
 }
 
-/// An endpoint could not be opened.
+/// Error of endpoints that could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The TCP port is taken, or not ours to take.
+    /// The TCP port is in use or not permitted.
     #[error(transparent)]
     Tcp(#[from] BindError),
-    /// The name is taken, or the shared memory could not be set up.
+    /// The name is in use, or the shared memory could not be created.
     #[error(transparent)]
     SharedMemory(#[from] ShmError),
-    /// The system gave no thread or no descriptors.
+    /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
-    /// The process may not have enough file descriptors.
+    /// The limit of file descriptors of the process is too low.
     #[error(
         "{wanted} connections of each endpoint take {needed} file descriptors with everything else, and this process may have {limit}: \
          raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` of a service, `--ulimit nofile={needed}` of a container), \
          or allow {possible} connections"
     )]
     Descriptors {
-        /// Connections of each endpoint that were asked for.
+        /// Requested number of connections of each endpoint.
         wanted: usize,
-        /// Connections of each endpoint that can be had.
+        /// Possible number of connections of each endpoint.
         possible: usize,
-        /// File descriptors that are needed.
+        /// Number of file descriptors needed.
         needed: usize,
-        /// File descriptors that the process may have.
+        /// Limit of file descriptors of the process.
         limit: usize,
     },
-    /// The thread cannot run on the core asked for.
+    /// The thread cannot run on the requested core.
     #[error(transparent)]
     Core(#[from] AffinityError),
-    /// The thread may not have the policy asked for.
+    /// The thread may not have the requested policy.
     #[error(transparent)]
     Policy(#[from] PriorityError),
 }
 
-/// Keys of the readiness loop: who a descriptor belongs to.
+/// Keys of the readiness loop, which identify the owner of a descriptor.
 const TCP: u8 = 1;
 const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
 const DEADLINE: u8 = 4;
 
-/// How often shared memory is looked at for each look at the descriptors, which is a system call.
+/// Number of checks of shared memory per check of the descriptors, which is a system call.
 const LOOKS: u32 = 64;
 
 /// Endpoints that are served until this is dropped.
@@ -119,13 +120,13 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's own name.
+    /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's name.
     ///
-    /// Raises the soft limit of the process on file descriptors to the hard limit, and has its allocator
+    /// It raises the soft limit of the process on file descriptors to the hard limit, and makes its allocator
     /// [return large buffers](takt_rt::heap::return_large_buffers).
     ///
     /// # Errors
-    /// An endpoint cannot be opened; then none is.
+    /// An error if an endpoint cannot be opened; then all are closed.
     pub fn start(
         server: &Arc<Server>,
         endpoints: &[Endpoint],
@@ -170,7 +171,7 @@ impl Serving {
                             }
                         }
                         Err(error) => {
-                            // Whoever asked is waiting for this; if not, there is nobody to tell.
+                            // The caller of `start` waits for this result; an error here means that it has ended.
                             let _ = report.send(Err(error));
                         }
                     },
@@ -191,12 +192,12 @@ impl Serving {
         }
     }
 
-    /// Returns the endpoints as they are: with the port that the system chose.
+    /// Returns the endpoints with their actual ports.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// What was carried so far.
+    /// Returns the traffic so far.
     pub fn traffic(&self) -> Traffic {
         self.counters.traffic()
     }
@@ -213,14 +214,13 @@ impl Drop for Serving {
     }
 }
 
-/// What the serving thread works with.
+/// State of the serving thread.
 struct Transports {
     services: Services,
     readiness: Arc<Readiness>,
     tcp: Vec<TcpServer<Services>>,
     shared_memory: Vec<ShmServer<Services>>,
-    /// Goes off when the server has something to do: a Session may have timed out, or a Subscription samples or
-    /// publishes.
+    /// Alarm for the next task of the server: a Session may have timed out, or a Subscription samples or publishes.
     alarm: Alarm,
     peak: Peak,
     endpoints: Vec<Endpoint>,
@@ -337,9 +337,10 @@ impl Transports {
                     shared_memory.set_awake(awake);
                 }
             }
-            // Once more after falling asleep: who sent a request before it could know that, did not ring.
+            // One more check after announcing sleep: a client that sent a request before it saw that has not rung the
+            // doorbell.
             let spins = waiting != Waiting::Sleep;
-            // One slice of the requests that take longer, between two looks at the transports.
+            // One slice of the long requests is run between two checks of the transports.
             let working = self.services.server.work();
             let looks = if looking && !working { LOOKS } else { 1 };
             let mut answered = spins && self.look(looks);
@@ -366,7 +367,7 @@ impl Transports {
         }
     }
 
-    /// Looks at shared memory up to `times` times; whether a request was there.
+    /// Checks shared memory up to `times` times; returns whether there was a request.
     fn look(&mut self, times: u32) -> bool {
         (0..times).any(|_| {
             std::hint::spin_loop();
@@ -400,7 +401,7 @@ impl Transports {
     }
 }
 
-/// Returns a transport's tag: its kind in the lower half, which one of that kind in the upper.
+/// Returns a transport's tag: its kind in the lower half, its index among those in the upper half.
 fn tag(kind: u8, number: usize) -> u8 {
     kind | u8::try_from(number).unwrap_or(u8::MAX) << 4
 }

@@ -1,14 +1,14 @@
-//! When freed memory is given back to the system: some time after a peak.
+//! Detection of memory peaks, after which freed memory is returned to the system.
 
 use std::time::{Duration, Instant};
 
-/// Bytes by which memory must fall for that.
+/// Fall of memory in bytes that is required for that.
 const FALL: usize = 8 << 20;
 
-/// Delay after the fall: another peak may follow at once, and giving back costs time.
+/// Delay after the fall: another peak may follow at once, and returning memory takes time.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The memory in use at its peak since memory was last given back.
+/// Largest memory use since memory was last returned.
 #[derive(Debug, Default)]
 pub(super) struct Peak {
     highest: usize,
@@ -16,7 +16,7 @@ pub(super) struct Peak {
 }
 
 impl Peak {
-    /// `used` bytes are in use. Returns when to [look](Self::is_due), if a fall was seen.
+    /// Notes that `used` bytes are in use. Returns the time at which to [check](Self::is_due) if memory has fallen.
     #[inline]
     pub(super) fn note(&mut self, used: usize) -> Option<Instant> {
         if used > self.highest {
@@ -27,7 +27,7 @@ impl Peak {
         self.give_back_at
     }
 
-    /// Returns whether memory is to be given back now, while `used` bytes are in use. Once for each fall.
+    /// Returns whether memory shall be returned now, while `used` bytes are in use; once for each fall.
     pub(super) fn is_due(&mut self, used: usize, now: Instant) -> bool {
         let is_due = self.give_back_at.is_some_and(|at| at <= now);
         if is_due {

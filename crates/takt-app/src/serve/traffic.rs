@@ -1,19 +1,19 @@
-//! How much an application has been asked and has answered.
+//! Counters of an application's requests and responses.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a serving thread has carried so far, over all its endpoints.
+/// Traffic of a serving thread so far, over all its endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// Bytes of their message bodies: TypeId and structure, without what a transport puts before them.
+    /// Size in bytes of the request bodies: TypeId and structure, without headers of the transport.
     pub received_bytes: u64,
-    /// Bytes of the bodies of responses.
+    /// Size in bytes of the response bodies.
     pub sent_bytes: u64,
 }
 
-/// Counts while others look. Only the serving thread writes, so that no counter has to be locked.
+/// Counters that other threads can read. Only the serving thread writes them, so that no lock is needed.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     requests: AtomicU64,

@@ -1,9 +1,9 @@
-//! A Subscription from the Consumer's side (OPC 10000-4, 5.13 and 5.14): values as they change.
+//! Subscriptions on the Consumer's side (OPC 10000-4, 5.13 and 5.14): values as they change.
 //!
-//! Some Publish requests always wait at the server, which answers them when there is something to say: over shared
-//! memory changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; one
-//! that is missing is asked for again (Republish). A lost connection is made again by the next call, with all items,
-//! whose values then come anew.
+//! Some Publish requests always wait at the server, which responds when there are notifications: over shared memory
+//! changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; a missing
+//! one is requested again (Republish). The next call restores a lost connection with all items, whose values are then
+//! sent again.
 
 mod options;
 mod receive;
@@ -21,54 +21,54 @@ use crate::client::Client;
 use crate::error::ClientError;
 use options::{MOST_REQUESTS, Wanted};
 
-/// A value that has changed.
+/// A changed value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataChange {
-    /// The item, as [`Subscription::monitor`] named it.
+    /// Handle of the item, which [`Subscription::monitor`] returned.
     pub client_handle: u32,
     /// Its value, StatusCode and timestamps.
     pub value: DataValue,
 }
 
 impl DataChange {
-    /// Returns whether values were lost beside this one, because the item's queue was too short (OPC 10000-4, 7.39.1).
+    /// Returns whether other values were lost, because the item's queue was too short (OPC 10000-4, 7.39.1).
     pub fn is_overflow(&self) -> bool {
         const OVERFLOW: u32 = 0x0480;
         self.value.status_code().0 & OVERFLOW == OVERFLOW
     }
 }
 
-/// A Subscription with its items, on a connection of its own. It belongs to one thread.
+/// A Subscription with its items, on its own connection. It is used by one thread.
 pub struct Subscription {
     client: Client,
     options: SubscriptionOptions,
     items: BTreeMap<u32, Wanted>,
     last_handle: u32,
-    /// `None`: to be made with the next call.
+    /// The Subscription at the server; `None` if the next call has to create it.
     created: Option<Created>,
     changes: VecDeque<DataChange>,
     lost_messages: u64,
 }
 
-/// What the server knows of a Subscription.
+/// State of a Subscription that exists at the server.
 struct Created {
     id: u32,
-    /// The session that it was made in.
+    /// Session in which it was created.
     epoch: u64,
     publishing_interval: Duration,
-    /// After this time without a message the server is taken for dead.
+    /// Time without a message after which the server is considered dead.
     patience: Duration,
     last_message: Instant,
-    /// Publish requests without an answer, and how many there are to be.
+    /// Number of unanswered Publish requests, and its target.
     outstanding: usize,
     wanted: usize,
-    /// The number of the next message.
+    /// SequenceNumber of the next message.
     next_sequence_number: u32,
     to_acknowledge: Vec<u32>,
 }
 
 impl Subscription {
-    /// Makes a Subscription on the connection of `client`.
+    /// Creates a Subscription on the connection of `client`.
     pub fn create(client: Client, options: SubscriptionOptions) -> Result<Self, ClientError> {
         let mut subscription = Self {
             client,
@@ -83,12 +83,12 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// Returns the session that the Subscription lives in, for other requests.
+    /// Returns the session of the Subscription, for other requests.
     pub fn client(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// How often changes are sent: what the server made of the interval that was asked for.
+    /// Returns the publishing interval, as revised by the server.
     pub fn publishing_interval(&self) -> Duration {
         let created = self.created.as_ref();
         created.map_or(self.options.publishing_interval, |created| {
@@ -96,12 +96,12 @@ impl Subscription {
         })
     }
 
-    /// Messages that the server sent, and could not send again when they were missing.
+    /// Returns the number of missing messages that the server could not send again.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
     }
 
-    /// Watches one item; the result is the handle that its changes carry.
+    /// Monitors one item and returns the handle of its changes.
     pub fn monitor(
         &mut self,
         node: &NodeId,
@@ -114,7 +114,7 @@ impl Subscription {
             .map_err(|status| ClientError::operation(node, status))
     }
 
-    /// Watches many items at once: their handles, or why they cannot be watched, in the order asked for.
+    /// Monitors many items at once; returns their handles or errors, in the order of the items.
     pub fn monitor_all(
         &mut self,
         items: Vec<(NodeId, MonitoredItemOptions)>,
@@ -143,7 +143,7 @@ impl Subscription {
         Ok(handles)
     }
 
-    /// Watches an item no more. Changes that are under way may still come.
+    /// Stops monitoring an item. Changes that were already sent may still arrive.
     pub fn forget(&mut self, handle: u32) -> Result<(), ClientError> {
         let Some(item) = self.items.remove(&handle) else {
             let status = StatusCode::BadMonitoredItemIdInvalid;
@@ -161,10 +161,10 @@ impl Subscription {
         self.client.expect_count(name, 1, response.results.len())
     }
 
-    /// Returns the next change, waited for until `timeout` is over: `None` then.
+    /// Waits for the next change; returns `None` after `timeout`.
     ///
     /// # Errors
-    /// The connection is lost, or the server refuses. Whoever calls again tries again.
+    /// An error if the connection is lost or the server refuses. The next call tries again.
     pub fn next(&mut self, timeout: Duration) -> Result<Option<DataChange>, ClientError> {
         let end = Instant::now().checked_add(timeout);
         loop {
@@ -184,7 +184,7 @@ impl Subscription {
         }
     }
 
-    /// Makes sure that there is a Subscription, with all items.
+    /// Creates the Subscription with all items if there is none.
     fn created(&mut self) -> Result<&mut Created, ClientError> {
         let epoch = self.client.epoch();
         let is_current = |created: &Created| created.epoch == epoch;
@@ -211,7 +211,8 @@ impl Subscription {
         let interval = response.revised_publishing_interval / 1000.0;
         let publishing_interval =
             Duration::try_from_secs_f64(interval).unwrap_or(options.publishing_interval);
-        // The server speaks up after so many intervals; then twice that, and what a request may take.
+        // The server sends a message after this number of intervals; the limit is twice that, plus the time limit of
+        // a request.
         let silence = publishing_interval
             .saturating_mul(response.revised_max_keep_alive_count.saturating_mul(2));
         self.created = Some(Created {
@@ -231,7 +232,7 @@ impl Subscription {
         } else {
             self.create_items(&mut items)
         };
-        // What cannot be watched now is asked for again next time.
+        // Items that cannot be monitored now are requested again later.
         self.items.extend(items.iter().cloned());
         let results = results.inspect_err(|_| self.created = None)?;
         for ((handle, _), status) in items.into_iter().zip(results) {
@@ -246,7 +247,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// CreateMonitoredItems, in requests that servers accept.
+    /// Calls CreateMonitoredItems in requests of a size that servers accept.
     fn create_items(
         &mut self,
         items: &mut [(u32, Wanted)],
@@ -289,8 +290,8 @@ impl Subscription {
     }
 }
 
-/// How long the thread waits before it looks whether the server is silent for too long.
+/// Interval at which the thread checks whether the server was silent for too long.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Items in one CreateMonitoredItems request.
+/// Number of items in one CreateMonitoredItems request.
 const ITEMS_PER_CALL: usize = 1000;

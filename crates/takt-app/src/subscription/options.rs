@@ -1,4 +1,4 @@
-//! What a Subscription and its MonitoredItems are asked to be.
+//! Options of Subscriptions and MonitoredItems.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use takt_ua::{ExtensionObject, NodeId};
 
 use crate::client::Attribute;
 
-/// How a Subscription publishes (OPC 10000-4, 5.14.2). The server may revise what it cannot do.
+/// Options of a Subscription (OPC 10000-4, 5.14.2). The server may revise them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SubscriptionOptions {
-    /// How often changes are sent.
+    /// Interval at which changes are sent.
     pub publishing_interval: Duration,
-    /// After how many intervals without a change the server says that it is there.
+    /// Number of intervals without a change after which the server sends a keep-alive message.
     pub max_keep_alive_count: u32,
-    /// After how many intervals without a sign of this side the server forgets the Subscription.
+    /// Number of intervals without a request of this client after which the server deletes the Subscription.
     pub lifetime_count: u32,
-    /// Most changes in one message; 0: as many as the server likes.
+    /// Largest number of changes in one message; 0 lets the server choose.
     pub max_notifications_per_publish: u32,
-    /// Which Subscription of a Session is served first.
+    /// Priority among the Subscriptions of a Session; higher ones are served first.
     pub priority: u8,
-    /// How many Publish requests wait at the server, so that it never has to wait for one. Over shared memory there is
-    /// room for three.
+    /// Number of Publish requests that wait at the server, so that it never waits for one. Over shared memory the
+    /// maximum is three.
     pub publish_requests: usize,
 }
 
@@ -38,21 +38,21 @@ impl Default for SubscriptionOptions {
     }
 }
 
-/// What `takt_shm::ShmClient::send` allows.
+/// Largest number of requests that `takt_shm::ShmClient::send` allows.
 pub(super) const MOST_REQUESTS: usize = 3;
 
-/// How an item is watched (OPC 10000-4, 7.21).
+/// Options of a MonitoredItem (OPC 10000-4, 7.21).
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitoredItemOptions {
-    /// The attribute; [`Attribute::Value`] unless told otherwise.
+    /// Monitored attribute; [`Attribute::Value`] by default.
     pub attribute: Attribute,
-    /// How often the server looks. Zero: as fast as is practical, for stored values every value that is set.
+    /// Sampling interval. Zero stands for the fastest practical rate; for stored values every set value is sampled.
     pub sampling_interval: Duration,
-    /// How many values wait at the server between two messages.
+    /// Number of values that the server queues between two messages.
     pub queue_size: u32,
-    /// True if the oldest value goes when there are too many, or the newest is replaced.
+    /// True if the oldest value is discarded when the queue is full; otherwise the newest is replaced.
     pub discard_oldest: bool,
-    /// What counts as a change; every other value or StatusCode if there is no filter.
+    /// Filter of changes; without one, every new value or StatusCode is a change.
     pub filter: Option<DataChangeFilter>,
 }
 
@@ -68,7 +68,7 @@ impl Default for MonitoredItemOptions {
     }
 }
 
-/// An item as it was asked for, to be asked for again after a lost connection.
+/// A requested item, which is requested again after a lost connection.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) node: NodeId,

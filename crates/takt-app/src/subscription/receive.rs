@@ -1,4 +1,4 @@
-//! Publish requests and their answers.
+//! Publish requests and their responses.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use takt_ua::structures::*;
 use super::{DataChange, Subscription};
 use crate::error::ClientError;
 
-/// Most messages that are asked for again at a time.
+/// Largest number of missing messages that are requested at a time.
 const MOST_MISSING: u32 = 64;
 
 impl Subscription {
@@ -41,7 +41,7 @@ impl Subscription {
                 created.wanted = created.wanted.saturating_sub(1).max(1);
                 Ok(())
             }
-            // A late answer to a request that the server gave up.
+            // A late response to a request that the server has given up.
             Err(ClientError::Service { status, .. }) if status == StatusCode::BadTimeout => Ok(()),
             Err(ClientError::Service { status, .. })
                 if status == StatusCode::BadNoSubscription
@@ -77,7 +77,7 @@ impl Subscription {
             });
             match sent {
                 Ok(_) => created.outstanding += 1,
-                // The server has not taken the others yet.
+                // The server has not accepted the previous requests yet.
                 Err(ClientError::Service { .. }) if created.outstanding > 0 => break,
                 Err(error) => {
                     self.abandon();
@@ -88,13 +88,13 @@ impl Subscription {
         Ok(())
     }
 
-    /// Takes a message, and before it those that are missing.
+    /// Handles a message, after requesting the missing ones before it.
     fn take(&mut self, response: PublishResponse) -> Result<(), ClientError> {
         let Some(created) = &mut self.created else {
             return Ok(());
         };
         if response.subscription_id != created.id {
-            // Of a Subscription that there was before.
+            // A message of a previous Subscription.
             return Ok(());
         }
         let message = response.notification_message;
@@ -152,7 +152,7 @@ impl Subscription {
                 });
                 self.changes.extend(changes);
             } else if object.is::<StatusChangeNotification>() {
-                // The server has forgotten the Subscription: a new one is made with the next call.
+                // The server has deleted the Subscription: the next call creates a new one.
                 let change: StatusChangeNotification = object.decode_as().map_err(broken)?;
                 tracing::warn!(endpoint = %self.client.endpoint(), status = %change.status, "the Subscription ended");
                 self.created = None;
@@ -161,14 +161,14 @@ impl Subscription {
         Ok(())
     }
 
-    /// Nothing more is expected from this connection.
+    /// Abandons the connection.
     fn abandon(&mut self) {
         self.created = None;
         self.client.disconnect();
     }
 }
 
-/// Sequence numbers begin again with 1 (OPC 10000-4, 7.9).
+/// Returns the next sequence number; they begin again with 1 (OPC 10000-4, 7.9).
 fn next(sequence_number: u32) -> u32 {
     sequence_number.wrapping_add(1).max(1)
 }

@@ -1,4 +1,4 @@
-//! A Provider in a process of its own, which a test can stop and kill.
+//! A Provider in a separate process, which a test can stop and kill.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use std::io::{BufRead, BufReader};
@@ -11,13 +11,13 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientOptions, Endpoint};
 use takt_ua::NodeId;
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// In the environment of a process that is to be the Provider: its runtime directory.
+/// Environment variable of a process that is to be the Provider, with its runtime directory.
 const PROVIDER: &str = "TAKT_TEST_PROVIDER";
 
-/// Returns the runtime directory, if this process is to be the Provider. Its test `the_provider` is then the Provider
+/// Returns the runtime directory if this process is to be the Provider. Its test `the_provider` is then the Provider
 /// `Current`, and prints `ready`.
 pub(crate) fn provider_directory() -> Option<PathBuf> {
     std::env::var_os(PROVIDER).map(PathBuf::from)
@@ -30,7 +30,7 @@ pub(crate) fn options(directory: &Path) -> ServeOptions {
     }
 }
 
-/// The Provider. Killed when this is dropped, and what it leaves behind is removed.
+/// The Provider's process. Dropping it kills the process and removes its files.
 pub(crate) struct Process {
     child: Child,
     directory: PathBuf,
@@ -72,7 +72,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Killed, it leaves the files of its public services.
+        // A killed Provider leaves the files of its public services.
         let _ = takt_shm::clean_dead(Some(&self.directory));
     }
 }

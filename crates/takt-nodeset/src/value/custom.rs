@@ -1,5 +1,5 @@
-//! Structures that a NodeSet defines itself: from the XML body of an ExtensionObject to the binary one, with the
-//! DataTypeDefinitions that the address space has (OPC 10000-6, 5.2.6 to 5.2.8, 5.3.6 to 5.3.8).
+//! Structures that a NodeSet defines: conversion of the XML body of an ExtensionObject to the binary one, with the
+//! DataTypeDefinitions of the address space (OPC 10000-6, 5.2.6 to 5.2.8, 5.3.6 to 5.3.8).
 
 use std::cell::Cell;
 
@@ -13,28 +13,28 @@ use super::structure::{MAX_DEFAULT_DEPTH, encode_default};
 use crate::ParseLimits;
 use crate::reader::Reader;
 
-/// What a structure takes off the budget, besides its bytes: it may have none, and take time all the same.
+/// Cost of a structure in the budget, besides its bytes: a structure without bytes takes time too.
 const STRUCTURE_COST: usize = 64;
 
-/// What is known of DataTypes.
+/// Source of DataTypeDefinitions.
 pub trait DataTypes {
     /// Returns the definition of a DataType that is a structure or union.
     fn structure(&self, data_type: &NodeId) -> Option<StructureDefinition>;
 
-    /// What values of a DataType are encoded as: Int32 for enumerations, ExtensionObject for structures, Variant for
-    /// abstract types of several built-in types.
+    /// Returns the built-in type of the values of a DataType: Int32 for enumerations, ExtensionObject for structures,
+    /// Variant for abstract types of several built-in types.
     fn built_in_type(&self, data_type: &NodeId) -> Option<BuiltInType>;
 }
 
-/// Turns XML bodies into binary ones.
+/// Converter of XML bodies to binary ones.
 pub struct BodyEncoder<'t> {
     types: &'t dyn DataTypes,
-    /// Bytes and structures that may still be written: definitions that nest can ask for any amount.
+    /// Remaining budget of bytes and structures, because nested definitions could need any amount.
     budget: Cell<usize>,
 }
 
-/// One body being encoded. `None` from any of its methods: the types are not known well enough, or the XML is not of
-/// the type.
+/// A body that is being encoded. Its methods return `None` if a type is not known, or the XML does not match the
+/// type.
 struct Body<'a> {
     reader: Reader<'a>,
     types: &'a dyn DataTypes,
@@ -51,7 +51,7 @@ impl<'t> BodyEncoder<'t> {
     }
 
     /// Returns the binary encoding of a structure of this DataType, given its XML encoding. NodeIds in it have the
-    /// namespace indexes of the address space. `None` if a type is not known, or the XML is not of the type.
+    /// namespace indexes of the address space. `None` if a type is not known, or the XML does not match the type.
     pub fn encode(&self, data_type: &NodeId, xml: &str) -> Option<Vec<u8>> {
         let limits = ParseLimits::DEFAULT;
         crate::guard::check(xml, &limits).ok()?;
@@ -109,7 +109,7 @@ impl Body<'_> {
         Some(())
     }
 
-    /// Reads the field whose number is in `SwitchField`, counted from 1; or the one that is there.
+    /// Encodes a Union: the field whose number is in `SwitchField`, counted from 1, or the only field of the element.
     fn union(
         &self,
         content: Option<Element<'_, '_>>,
@@ -173,7 +173,7 @@ impl Body<'_> {
                     )
                 })
             }
-            // Arrays of several dimensions in structures: not in any published NodeSet.
+            // Multi-dimensional arrays in structures are not supported; no published NodeSet contains one.
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
-//! `<Value>`: Variants in the OPC UA XML DataEncoding (OPC 10000-6, 5.3), as far as it occurs in NodeSets.
+//! `<Value>`: Variants in the OPC UA XML DataEncoding (OPC 10000-6, 5.3), to the extent that NodeSets use it.
 //!
-//! Elements are told by their local names. Their namespace should be that of the UA types, but which of several
-//! spellings of it a document uses says nothing, and some documents use none.
+//! Elements are identified by their local names. Their namespace should be that of the UA types, but documents spell
+//! it in several ways, and some have none.
 //!
 //! Recursion is bounded by the nesting of the document, which [`crate::ParseLimits`] bounds.
 
@@ -20,7 +20,7 @@ use takt_ua::{
 use crate::error::{NodeSetError, Reason};
 use crate::reader::Reader;
 
-/// `xsi:nil`, which makes an element the null value of its type.
+/// Namespace of `xsi:nil`, which makes an element the null value of its type.
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// Reads the content of a `<Value>` element; `None` if it is empty.
@@ -69,7 +69,7 @@ macro_rules! for_each_element_type {
 use for_each_element_type;
 
 impl Reader<'_> {
-    /// Returns a child element of that local name, in whatever namespace.
+    /// Returns a child element with that local name, in any namespace.
     fn part<'d, 'i>(&self, element: Element<'d, 'i>, name: &str) -> Option<Element<'d, 'i>> {
         element
             .children()
@@ -96,7 +96,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Reads an element that says by its name what it is: `uax:UInt32`, `uax:ListOfString`, `uax:Matrix`, ...
+    /// Reads an element whose name is its type: `uax:UInt32`, `uax:ListOfString`, `uax:Matrix`, ...
     fn variant_content(&self, element: Element<'_, '_>) -> Result<Variant, NodeSetError> {
         let name = element.tag_name().name();
         if name == "Matrix" {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         if lengths.is_empty() || product != Some(count) {
             return Err(self.invalid(dimensions, "Dimensions", &format!("{lengths:?}"), EXPECTED));
         }
-        // One dimension needs no Matrix, and Array has no other way to say so.
+        // An array of one dimension has no dimensions in an Array.
         let dimensions = if lengths.len() > 1 {
             lengths
         } else {
@@ -177,7 +177,7 @@ impl Reader<'_> {
         })))
     }
 
-    /// Reads all child elements as an array. They must all be of the one type.
+    /// Reads all child elements as an array. They must all have the same type.
     fn elements(
         &self,
         list: Element<'_, '_>,

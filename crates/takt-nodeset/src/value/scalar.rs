@@ -61,7 +61,7 @@ impl Reader<'_> {
         element.tag_name().name()
     }
 
-    /// Text that stands for itself, without the blanks around it.
+    /// Parses the trimmed text of an element.
     fn simple<T: FromStr>(
         &self,
         element: Element<'_, '_>,
@@ -148,7 +148,7 @@ impl Reader<'_> {
         if text.trim().is_empty() {
             return Ok(NodeId::NULL);
         }
-        // Aliases are for References, but some documents use them here too.
+        // Aliases are meant for References, but some documents use them in values too.
         self.node_id(element, Self::name_of(element), &text)
     }
 
@@ -165,7 +165,7 @@ impl Reader<'_> {
         let mut expanded = parsed.map_err(|_| {
             self.invalid(element, Self::name_of(element), text, "an ExpandedNodeId")
         })?;
-        // With a URI, or on another server, the index is not one of this document.
+        // An index with a URI, or of another server, does not refer to this document.
         if expanded.namespace_uri.is_null() && expanded.server_index == 0 {
             expanded.node_id.namespace = self.namespace(element, expanded.node_id.namespace)?;
         }
@@ -206,7 +206,7 @@ impl Reader<'_> {
             None => Ok(UaString::null()),
         };
         let locale = part("Locale")?;
-        // An empty locale and none are the same; the shorter encoding says none.
+        // An empty locale equals none, which has the shorter encoding.
         let locale = if locale.is_empty() {
             UaString::null()
         } else {

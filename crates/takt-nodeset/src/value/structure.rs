@@ -1,7 +1,7 @@
 //! ExtensionObjects (OPC 10000-6, 5.3.1.16) and the structures in them (OPC 10000-6, 5.3.6 to 5.3.8).
 //!
-//! A structure of the standard is turned into its binary encoding, as a server hands it out. What is not known stays
-//! XML, which an ExtensionObject may hold as well.
+//! A structure of the standard is converted to its binary encoding, as servers return it. Unknown structures stay
+//! XML, which an ExtensionObject may contain as well.
 
 use roxmltree::Node as Element;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
@@ -17,7 +17,7 @@ use super::{for_each_element_type, xml_body};
 use crate::error::{NodeSetError, Reason};
 use crate::reader::Reader;
 
-/// Structures that contain structures; the standard has no more than a few levels.
+/// Largest depth of nested structures; the standard has only a few levels.
 pub(super) const MAX_DEFAULT_DEPTH: usize = 16;
 
 impl Reader<'_> {
@@ -62,8 +62,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Encodes a structure; what the document leaves out, or all of it if `content` is `None`, has its default.
-    /// `place` is where errors point to.
+    /// Encodes a structure. Fields that the document leaves out have their defaults; all fields do if `content` is
+    /// `None`. Errors refer to `place`.
     fn encode_structure(
         &self,
         content: Option<Element<'_, '_>>,
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.put(element, encoded)
     }
 
-    /// Reads an enumeration value (OPC 10000-6, 5.3.2): `Running_0`, or as older documents have it `0`.
+    /// Reads an enumeration value (OPC 10000-6, 5.3.2): `Running_0`, or in older documents `0`.
     pub(super) fn enumeration(&self, element: Element<'_, '_>) -> Result<i32, NodeSetError> {
         let text = self.text(element);
         let number = text.rsplit('_').next().unwrap_or("").trim();
@@ -185,7 +185,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What an encoder refuses is a value that got too large.
+    /// Converts an error of the encoder, which is always a value that is too large.
     fn put(
         &self,
         place: Element<'_, '_>,
@@ -195,7 +195,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the structure that a TypeId names; documents name the XML encoding, or the DataType itself.
+/// Returns the structure of a TypeId, which is the NodeId of the XML encoding or of the DataType.
 fn description_of(type_id: &NodeId) -> Option<&'static StructureDescription> {
     let id = type_id.standard_id().filter(|id| *id != 0)?;
     STRUCTURES.iter().find(|known| {
@@ -203,7 +203,7 @@ fn description_of(type_id: &NodeId) -> Option<&'static StructureDescription> {
     })
 }
 
-/// Encodes the value that a field has if the document does not mention it.
+/// Encodes the default of a field that the document leaves out.
 pub(super) fn encode_default(
     built_in_type: BuiltInType,
     encoder: &mut Encoder<'_>,

@@ -1,4 +1,4 @@
-//! Writing an element of the document as XML that stands on its own.
+//! Writer of an element of the document as self-contained XML.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use roxmltree::Node as Element;
 use crate::error::NodeSetError;
 use crate::reader::Reader;
 
-/// Writes an element with its namespaces declared where they change, and with the namespace indexes of NodeIds and
-/// QualifiedNames mapped: an XML body uses those of the server (OPC 10000-6, 5.3.1.10).
+/// Writes an element. Namespaces are declared where they change, and the namespace indexes of NodeIds and
+/// QualifiedNames are mapped to those of the server (OPC 10000-6, 5.3.1.10).
 pub(super) fn write(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<String, NodeSetError> {
     let mut xml = String::new();
     write_element(reader, element, "", &mut xml)?;

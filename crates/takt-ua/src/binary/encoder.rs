@@ -201,12 +201,12 @@ impl<'b> Encoder<'b> {
         write: impl FnOnce(*mut u8),
     ) -> Result<(), EncodeError> {
         if length <= self.window.available() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller fulfils the contract of this function, which is the same one.
             unsafe { self.window.put_with(length, write) };
             return Ok(());
         }
         let vec = self.grow(length)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller fulfils the contract of this function, which is the same one.
         unsafe { append_with(vec, length, write) };
         Ok(())
     }

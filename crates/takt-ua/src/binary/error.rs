@@ -81,7 +81,7 @@ pub enum EncodeError {
         /// Number of bytes available.
         available: u32,
     },
-    /// A string or array is longer than the largest Int32
+    /// A string or array is longer than the largest Int32 (OPC 10000-6, 5.2.2.4 and 5.2.5).
     #[error("a string or array is longer than 2147483647, the largest Int32")]
     LengthOverflow,
 }

@@ -92,7 +92,7 @@ impl ToJson for DiagnosticInfo {
     }
 }
 
-/// Encodes a Double. NaN and the infinities, for which JSON has no numbers, are texts
+/// Encodes a Double. NaN and the infinities, for which JSON has no numbers, are texts (OPC 10000-6, 5.4.2.4).
 pub(crate) fn double(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),

@@ -1,4 +1,4 @@
-//! Conversion of JSON to single values of a known type
+//! Conversion of JSON to single values of a known type (OPC 10000-6, 5.4.2 and Annex H).
 
 use serde_json::{Map, Value};
 
@@ -173,6 +173,7 @@ fn single(value: &Value) -> Result<Variant, JsonDecodeError> {
 }
 
 /// Decodes a DateTime. Years outside of its range become its first or last moment
+/// (OPC 10000-6, 5.4.2.6).
 fn date_time(text: &str) -> Option<DateTime> {
     let year = text.get(..4).filter(|_| text.get(4..5) == Some("-"))?;
     let year: u16 = year.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Conversion of single values to JSON
+//! Conversion of single values to JSON (OPC 10000-6, 5.4.2).
 
 use serde_json::{Map, Value};
 
@@ -152,7 +152,7 @@ impl JsonEncoder<'_> {
     }
 }
 
-/// Encodes a LocalizedText. Empty fields are left out
+/// Encodes a LocalizedText. Empty fields are left out (OPC 10000-6, 5.4.2.15).
 fn localized_text(value: &LocalizedText) -> Value {
     let mut object = Map::new();
     for (name, text) in [("Locale", &value.locale), ("Text", &value.text)] {

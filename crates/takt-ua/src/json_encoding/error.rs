@@ -29,7 +29,7 @@ pub enum JsonDecodeErrorKind {
     /// A structure consists of too many structures.
     #[error("a structure consists of too many structures")]
     TooManyStructures,
-    /// An object contains a field twice
+    /// An object contains a field twice (OPC 10000-6, 5.4.2.16).
     #[error("the field '{0}' is there twice")]
     DuplicateField(String),
     /// A field that must be there is missing.

@@ -1,4 +1,4 @@
-//! Payloads that are sent in parts (OPC 10000-14, 7.2.4.4.4).
+//! Chunks: parts of payloads (OPC 10000-14, 7.2.4.4.4).
 
 mod reassembler;
 #[cfg(test)]
@@ -18,39 +18,39 @@ pub use writer::ChunkWriter;
 pub struct Chunk {
     /// Type of the message that the payload belongs to: data, or a discovery announcement.
     pub network_message_type: NetworkMessageType,
-    /// The DataSetWriter of the DataSetMessage, if there is a PayloadHeader; none in discovery.
+    /// DataSetWriterId of the DataSetMessage if there is a PayloadHeader; none in discovery.
     pub data_set_writer_id: Option<u16>,
-    /// Number of the payload: that of the DataSetMessage or announcement.
+    /// Sequence number of the payload: that of the DataSetMessage or announcement.
     pub message_sequence_number: u16,
     /// Offset in bytes of the part within the payload.
     pub chunk_offset: u32,
     /// Size of the payload in bytes.
     pub total_size: u32,
-    /// The part.
+    /// Bytes of the part.
     pub chunk_data: Vec<u8>,
 }
 
-/// A borrowed [`Chunk`]. It lies within the payload, and is not empty.
+/// A borrowed [`Chunk`]. It is within the payload and not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRef<'a> {
     /// Type of the message that the payload belongs to.
     pub network_message_type: NetworkMessageType,
-    /// The DataSetWriter of the DataSetMessage, if there is a PayloadHeader.
+    /// DataSetWriterId of the DataSetMessage if there is a PayloadHeader.
     pub data_set_writer_id: Option<u16>,
-    /// Number of the payload.
+    /// Sequence number of the payload.
     pub message_sequence_number: u16,
     /// Offset in bytes of the part within the payload.
     pub chunk_offset: u32,
     /// Size of the payload in bytes.
     pub total_size: u32,
-    /// The part.
+    /// Bytes of the part.
     pub chunk_data: &'a [u8],
 }
 
-const EMPTY: &str = "a chunk without data (7.2.4.4.4)";
-const BEYOND: &str = "a chunk that ends behind TotalSize (7.2.4.4.4)";
+const EMPTY: &str = "a chunk without data (OPC 10000-14, 7.2.4.4.4)";
+const BEYOND: &str = "a chunk that ends behind TotalSize (OPC 10000-14, 7.2.4.4.4)";
 
-/// What is wrong with the position of a chunk.
+/// Returns the broken rule if the position of a chunk is invalid.
 fn position_rule(chunk_offset: u32, total_size: u32, length: usize) -> Option<&'static str> {
     if length == 0 {
         return Some(EMPTY);

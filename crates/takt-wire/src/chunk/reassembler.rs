@@ -1,4 +1,4 @@
-//! Putting chunks together again.
+//! Reassembly of chunks.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,23 @@ use super::ChunkRef;
 use crate::network_message::{NetworkMessageRef, NetworkMessageType};
 use crate::publisher_id::PublisherId;
 
-/// What a [`ChunkReassembler`] spends at most.
+/// Limits of a [`ChunkReassembler`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReassemblyLimits {
     /// Largest payload, in bytes.
     pub max_payload_size: usize,
-    /// Bytes of all payloads that are not complete. If another one needs them, the oldest is given up.
+    /// Total size in bytes of the incomplete payloads. If another one needs more, the oldest is discarded.
     pub max_memory: usize,
-    /// Payloads at a time, including those that were completed lately. If there is another one, the oldest is given up.
+    /// Number of payloads at a time, including recently completed ones. For another one, the oldest is discarded.
     pub max_payloads: usize,
-    /// Chunks of one payload.
+    /// Number of chunks of one payload.
     pub max_chunks: usize,
-    /// For how long all chunks of a payload are waited for, from the first one on.
+    /// Time to wait for all chunks of a payload, counted from the first one.
     pub timeout: Duration,
 }
 
 impl Default for ReassemblyLimits {
-    /// 4 MiB a payload, 16 MiB, 64 payloads, 16 384 chunks, 5 s.
+    /// 4 MiB per payload, 16 MiB in total, 64 payloads, 16 384 chunks, 5 s.
     fn default() -> Self {
         Self {
             max_payload_size: 4 << 20,
@@ -34,44 +34,44 @@ impl Default for ReassemblyLimits {
     }
 }
 
-/// Why a chunk was refused.
+/// Reason for which a chunk was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReassemblyError {
     /// The payload is larger than the limit.
-    #[error("a payload of {total_size} bytes, the limit is {limit}")]
+    #[error("a payload has {total_size} bytes; the limit is {limit}")]
     TooLarge {
         /// Size of the payload in bytes.
         total_size: u32,
-        /// What is allowed.
+        /// Largest allowed value.
         limit: usize,
     },
     /// The payload has more chunks than the limit.
-    #[error("a payload of {chunks} chunks, the limit is {limit}")]
+    #[error("a payload has {chunks} chunks; the limit is {limit}")]
     TooManyChunks {
         /// Number of chunks.
         chunks: usize,
-        /// What is allowed.
+        /// Largest allowed value.
         limit: usize,
     },
     /// The chunk belongs to an older payload of the same DataSetWriter.
-    #[error("a chunk of payload {found}, when payload {current} had begun")]
+    #[error("a chunk of payload {found} arrived after payload {current} had begun")]
     Stale {
         /// Number of the payload that the chunk belongs to.
         found: u16,
         /// Number of the latest payload.
         current: u16,
     },
-    /// The chunk does not fit those that came before; the payload is given up.
-    #[error("a chunk at {chunk_offset} that does not fit the others: {what}")]
+    /// The chunk does not match the previous ones; the payload is discarded.
+    #[error("the chunk at offset {chunk_offset} does not match the others: {what}")]
     Inconsistent {
         /// Offset of the chunk in bytes.
         chunk_offset: u32,
-        /// What does not fit.
+        /// Description of the mismatch.
         what: &'static str,
     },
 }
 
-/// A payload of which all chunks have come. With the headers of the message that carried the last of them,
+/// A complete payload. With the headers of the message that carried its last chunk,
 /// [`NetworkMessageRef::reassembled_payload`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReassembledPayload {
@@ -81,7 +81,7 @@ pub struct ReassembledPayload {
     pub bytes: Vec<u8>,
 }
 
-/// Of whom a payload is. There is one at a time.
+/// Source of a payload. Each source has one payload at a time.
 #[derive(Debug, PartialEq)]
 struct Source {
     publisher_id: Option<PublisherId>,
@@ -96,29 +96,29 @@ struct Partial {
     message_sequence_number: u16,
     started: Instant,
     bytes: Vec<u8>,
-    /// Size of all chunks but the last, known from the first that is not the last.
+    /// Size in bytes of all chunks except the last; known once a chunk that is not the last was received.
     chunk_size: Option<usize>,
-    /// Which chunks are there, by number.
+    /// Flags of the received chunks, by number.
     received: Vec<bool>,
     missing: usize,
-    /// The last chunk, as long as its number is not known.
+    /// Size in bytes of the last chunk while its number is not known.
     last: Option<usize>,
     complete: bool,
 }
 
 /// Collects the chunks of payloads, in any order, repeated or not, within limits of memory and time.
 ///
-/// It has no clock: [`push`](Self::push) takes the time, [`next_timeout`](Self::next_timeout) says when
-/// [`handle_timeout`](Self::handle_timeout) wants to be called.
+/// It has no clock: [`push`](Self::push) takes the time, [`next_timeout`](Self::next_timeout) returns the time at
+/// which [`handle_timeout`](Self::handle_timeout) has to be called.
 #[derive(Debug, Default)]
 pub struct ChunkReassembler {
     limits: ReassemblyLimits,
-    /// Oldest first.
+    /// Incomplete and recently completed payloads, oldest first.
     partials: Vec<Partial>,
 }
 
 impl ChunkReassembler {
-    /// Collects within these limits.
+    /// Creates a reassembler with these limits.
     pub fn new(limits: ReassemblyLimits) -> Self {
         Self {
             limits,
@@ -126,7 +126,7 @@ impl ChunkReassembler {
         }
     }
 
-    /// Takes a chunk, which came with these headers; gives the payload if it was the last that was missing.
+    /// Adds a chunk that was received with these headers; returns the payload if it was the last missing one.
     pub fn push(
         &mut self,
         message: &NetworkMessageRef<'_>,
@@ -227,14 +227,14 @@ impl ChunkReassembler {
             .sum()
     }
 
-    /// Gives up payloads that have waited for too long.
+    /// Discards payloads whose timeout has expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.limits.timeout;
         self.partials
             .retain(|partial| now.saturating_duration_since(partial.started) < timeout);
     }
 
-    /// When the next payload will have waited for too long.
+    /// Returns the time at which the next payload's timeout expires.
     pub fn next_timeout(&self) -> Option<Instant> {
         let started = self.partials.iter().map(|partial| partial.started).min()?;
         started.checked_add(self.limits.timeout)
@@ -242,7 +242,7 @@ impl ChunkReassembler {
 }
 
 impl Partial {
-    /// Stores a chunk; says whether it was the last one missing.
+    /// Stores a chunk; returns whether it was the last missing one.
     fn add(&mut self, chunk: &ChunkRef<'_>, max_chunks: usize) -> Result<bool, ReassemblyError> {
         if self.complete {
             return Ok(false);
@@ -306,7 +306,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Notes that the chunk at an offset is there; says `false` if there is none at that offset.
+    /// Notes that the chunk at an offset was received; returns `false` if there is none at that offset.
     fn mark(&mut self, offset: usize) -> bool {
         let Some(size) = self.chunk_size.filter(|size| offset.is_multiple_of(*size)) else {
             return false;

@@ -1,4 +1,4 @@
-//! Chunks, written and put together.
+//! Tests of writing and reassembling chunks.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn long(publisher: u8, sequence_number: u16) -> NetworkMessage {
     )
 }
 
-/// Returns the NetworkMessages that a long one is sent as.
+/// Returns the NetworkMessages of the chunks of a long message.
 fn messages(long: &NetworkMessage, size: usize) -> Vec<Vec<u8>> {
     let chunks = ChunkWriter::new(long, size, 0).unwrap();
     let expected = chunks.len();
@@ -102,7 +102,7 @@ fn chunks_in_any_order_give_the_message() {
             assert_eq!(push(&mut reassembler, bytes, now), Ok(None));
         }
         assert_eq!(push(&mut reassembler, last, now), Ok(Some(long.clone())));
-        // One that is sent again gives nothing again.
+        // A repeated chunk does not return the payload again.
         assert_eq!(push(&mut reassembler, last, now), Ok(None));
         assert_eq!(reassembler.memory(), 0);
     }

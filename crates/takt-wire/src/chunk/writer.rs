@@ -1,4 +1,4 @@
-//! Cutting a payload into chunks.
+//! Division of a payload into chunks.
 
 use takt_ua::binary::Encoder;
 
@@ -6,13 +6,13 @@ use super::Chunk;
 use crate::error::{WireEncodeError, count};
 use crate::network_message::{NetworkMessage, NetworkMessageType, Payload};
 
-const CHUNKABLE: &str = "chunks of anything but one DataSetMessage or an announcement (7.2.4.4.4)";
-const NO_SPACE: &str = "a MaxNetworkMessageSize that leaves no space for a chunk (6.2.5.5)";
+const CHUNKABLE: &str = "chunks of a payload other than one DataSetMessage or an announcement (OPC 10000-14, 7.2.4.4.4)";
+const NO_SPACE: &str = "a MaxNetworkMessageSize without space for a chunk (OPC 10000-14, 6.2.5.5)";
 
-/// Cuts the payload of a message that is too long into chunks of one size, the last one excepted.
+/// Divides the payload of a message that is too long into chunks of the same size, except for the last one.
 ///
-/// It gives the chunks; each becomes the payload of a NetworkMessage with the headers of the long one. What is to be
-/// different in each of them, such as the SequenceNumber of the GroupHeader and the MessageNonce, is the caller's.
+/// The iterator returns the chunks; each becomes the payload of a NetworkMessage with the headers of the long one.
+/// The caller sets the fields that differ, such as the SequenceNumber of the GroupHeader and the MessageNonce.
 ///
 /// ```
 /// use takt_wire::{
@@ -37,16 +37,16 @@ const NO_SPACE: &str = "a MaxNetworkMessageSize that leaves no space for a chunk
 #[derive(Debug, Clone)]
 pub struct ChunkWriter {
     payload: Vec<u8>,
-    /// What the next chunk is made from; its data is not.
+    /// Template of the next chunk, without its data.
     next: Chunk,
     chunk_size: usize,
 }
 
 impl ChunkWriter {
-    /// Encodes the payload of `message`: one DataSetMessage, or an announcement. No chunk's NetworkMessage will be
+    /// Encodes the payload of `message`: one DataSetMessage, or an announcement. No NetworkMessage of a chunk is
     /// longer than `max_network_message_size` bytes, signature included.
     ///
-    /// `message_sequence_number` is for a DataSetMessage that has no SequenceNumber of its own.
+    /// `message_sequence_number` is used for a DataSetMessage without a SequenceNumber.
     pub fn new(
         message: &NetworkMessage,
         max_network_message_size: usize,
@@ -93,7 +93,7 @@ impl ChunkWriter {
         }
     }
 
-    /// Type of the messages.
+    /// Returns the type of the messages.
     pub fn network_message_type(&self) -> NetworkMessageType {
         self.next.network_message_type
     }
@@ -110,7 +110,7 @@ impl Iterator for ChunkWriter {
             chunk_data: rest.get(..length)?.to_vec(),
             ..self.next
         };
-        // Cannot wrap: it is at most the size of the payload, which fits.
+        // This cannot wrap: the offset is at most the size of the payload, which fits.
         self.next.chunk_offset = self.next.chunk_offset.wrapping_add(length as u32);
         Some(chunk)
     }

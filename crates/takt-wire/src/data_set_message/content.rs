@@ -1,28 +1,29 @@
-//! What a DataSetMessage is.
+//! Contents of DataSetMessages.
 
 use takt_ua::Variant;
 use takt_ua::enumerations::ActionState;
 
 use super::{DeltaFields, Fields};
 
-/// The kinds of DataSetMessages. What the standard forbids, such as RawData fields in a delta frame, cannot be said.
+/// The kinds of DataSetMessages. Forbidden combinations, such as RawData fields in a delta frame, cannot be
+/// represented.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum DataSetContent {
-    /// The message holds a place: nothing in it is valid, not even its header (OPC 10000-14, 7.2.4.5.4, bit 0 of
+    /// A placeholder: nothing in the message is valid, not even its header (OPC 10000-14, 7.2.4.5.4, bit 0 of
     /// DataSetFlags1).
     #[default]
     Invalid,
     /// All fields of the DataSet (OPC 10000-14, 7.2.4.5.5). Without fields, a heartbeat.
     KeyFrame(Fields),
-    /// The fields that changed (OPC 10000-14, 7.2.4.5.6).
+    /// The changed fields (OPC 10000-14, 7.2.4.5.6).
     DeltaFrame(DeltaFields),
     /// The fields of an event (OPC 10000-14, 7.2.4.5.7).
     Event(Vec<Variant>),
-    /// Nothing happened (OPC 10000-14, 7.2.4.5.8).
+    /// Keep-alive: no values have changed (OPC 10000-14, 7.2.4.5.8).
     KeepAlive,
-    /// A Requestor wants something to be done (OPC 10000-14, 7.2.4.5.9).
+    /// A request of a Requestor for an Action (OPC 10000-14, 7.2.4.5.9).
     ActionRequest(Action),
-    /// What a Responder says to that (OPC 10000-14, 7.2.4.5.10).
+    /// The response of a Responder to such a request (OPC 10000-14, 7.2.4.5.10).
     ActionResponse(Action),
 }
 
@@ -31,9 +32,9 @@ pub enum DataSetContent {
 pub struct Action {
     /// The target of the Action, unique within its ActionMetaData.
     pub action_target_id: u16,
-    /// Chosen by the Requestor, returned by the Responder.
+    /// Id chosen by the Requestor and returned by the Responder.
     pub request_id: u16,
-    /// State that a request wants, or that a response reports; 0 to 255 can be said.
+    /// State that a request asks for or a response reports; 0 to 255 can be encoded.
     pub action_state: ActionState,
     /// Arguments or results.
     pub fields: ActionFields,
@@ -42,9 +43,9 @@ pub struct Action {
 /// Arguments or results of an Action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionFields {
-    /// Values that say their type.
+    /// Values encoded with their types.
     Variant(Vec<Variant>),
-    /// Values that only the metadata can tell apart; see [`RawDataLayout`](crate::RawDataLayout).
+    /// Values whose types and sizes only the metadata has; see [`RawDataLayout`](crate::RawDataLayout).
     RawData {
         /// Number of fields.
         field_count: u16,

@@ -1,4 +1,4 @@
-//! Writing DataSetMessages.
+//! Encoder of DataSetMessages.
 
 use takt_ua::binary::{Encode, Encoder};
 
@@ -171,7 +171,7 @@ impl Action {
         encoder.u16(self.action_target_id)?;
         encoder.u16(self.request_id)?;
         let state = u8::try_from(self.action_state.0).map_err(|_| {
-            WireEncodeError::Forbidden("an ActionState that a Byte cannot hold (7.2.4.5.9)")
+            WireEncodeError::Forbidden("an ActionState above 255 (OPC 10000-14, 7.2.4.5.9)")
         })?;
         encoder.u8(state)?;
         match &self.fields {
@@ -185,7 +185,7 @@ impl Action {
     }
 }
 
-/// FieldCount and fields.
+/// Encodes FieldCount and fields.
 fn counted<T: Encode>(
     fields: &[T],
     encoder: &mut Encoder<'_>,
@@ -200,7 +200,7 @@ fn counted<T: Encode>(
     Ok(())
 }
 
-/// FieldCount and fields with their indexes.
+/// Encodes FieldCount and fields with their indexes.
 fn delta<T: Encode>(
     fields: &[DeltaField<T>],
     encoder: &mut Encoder<'_>,

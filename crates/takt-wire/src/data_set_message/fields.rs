@@ -6,28 +6,28 @@ use takt_ua::{DataValue, DataValueRef, Variant, VariantRef};
 /// Fields of a key frame, in the order of the metadata (OPC 10000-14, 7.2.4.5.5).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fields {
-    /// Values that say their type. A StatusCode in place of the value says that it is bad, a DataValue that it is
-    /// uncertain.
+    /// Values encoded with their types. A StatusCode in place of the value stands for a bad value, a DataValue for an
+    /// uncertain one.
     Variant(Vec<Variant>),
     /// Values with StatusCode and timestamps.
     DataValue(Vec<DataValue>),
-    /// Values that only the metadata can tell apart; see [`RawDataLayout`](crate::RawDataLayout).
+    /// Values whose types and sizes only the metadata has; see [`RawDataLayout`](crate::RawDataLayout).
     RawData(Vec<u8>),
 }
 
 /// Fields of a delta frame (OPC 10000-14, 7.2.4.5.6).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DeltaFields {
-    /// Values that say their type.
+    /// Values encoded with their types.
     Variant(Vec<DeltaField<Variant>>),
     /// Values with StatusCode and timestamps.
     DataValue(Vec<DeltaField<DataValue>>),
 }
 
-/// A field that changed.
+/// A changed field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeltaField<T> {
-    /// Index of the field in the metadata; each at most once in a message.
+    /// Index of the field in the metadata; unique within a message.
     pub field_index: u16,
     /// Its value.
     pub field_value: T,
@@ -69,7 +69,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for DeltaField<T> {
 /// Borrowed [`Fields`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FieldsRef<'a> {
-    /// Values that say their type.
+    /// Values encoded with their types.
     Variant(ListRef<'a, VariantRef<'a>>),
     /// Values with StatusCode and timestamps.
     DataValue(ListRef<'a, DataValueRef<'a>>),
@@ -80,7 +80,7 @@ pub enum FieldsRef<'a> {
 /// Borrowed [`DeltaFields`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeltaFieldsRef<'a> {
-    /// Values that say their type.
+    /// Values encoded with their types.
     Variant(ListRef<'a, DeltaField<VariantRef<'a>>>),
     /// Values with StatusCode and timestamps.
     DataValue(ListRef<'a, DeltaField<DataValueRef<'a>>>),
@@ -130,7 +130,7 @@ impl<'a> DeltaFieldsRef<'a> {
         }
     }
 
-    /// Returns whether a FieldIndex is there twice.
+    /// Returns whether a FieldIndex occurs twice.
     pub(super) fn has_duplicates(&self) -> bool {
         match self {
             Self::Variant(fields) => duplicates(fields.iter().map(|field| field.field_index)),
@@ -139,7 +139,7 @@ impl<'a> DeltaFieldsRef<'a> {
     }
 }
 
-/// Returns whether an index is there twice. Ascending ones, which is what Publishers send, are seen at once.
+/// Returns whether an index occurs twice. Ascending indexes, as Publishers send them, are checked in one pass.
 pub(super) fn duplicates(indexes: impl Iterator<Item = u16> + Clone) -> bool {
     let ascending = indexes
         .clone()

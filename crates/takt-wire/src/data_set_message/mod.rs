@@ -16,14 +16,15 @@ pub use view::{ActionFieldsRef, ActionRef, DataSetContentRef, DataSetMessageRef}
 /// The values of one DataSet at one time, with the header fields of OPC 10000-14, 7.2.4.5.4.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataSetMessage {
-    /// Which DataSetWriter of the Publisher made it. In UADP it stands in the PayloadHeader of the NetworkMessage,
-    /// so that all of its DataSetMessages have one, or none.
+    /// DataSetWriterId of the message. In UADP it is in the PayloadHeader of the NetworkMessage, so that either all
+    /// of its DataSetMessages have one, or none.
     pub data_set_writer_id: Option<u16>,
-    /// Number of the message, one more for each that the DataSetWriter sends; of a keep-alive, that of the next one.
+    /// Sequence number of the message, increased by 1 for each message of the DataSetWriter; in a keep-alive, the
+    /// number of the next message.
     pub sequence_number: Option<u16>,
-    /// When the values were collected.
+    /// Time at which the values were collected.
     pub timestamp: Option<DateTime>,
-    /// What to add to the timestamp, in units of 10 ps, at most 9999.
+    /// Addition to the timestamp, in units of 10 ps, at most 9999.
     pub pico_seconds: Option<u16>,
     /// Quality of the whole DataSet. UADP carries the upper 16 bits.
     pub status: Option<StatusCode>,
@@ -31,10 +32,10 @@ pub struct DataSetMessage {
     pub major_version: Option<u32>,
     /// Minor version of the metadata: a VersionTime.
     pub minor_version: Option<u32>,
-    /// Size in bytes that the message is padded to; 0 for no padding. One that would be larger is sent as invalid
+    /// Size in bytes that the message is padded to; 0 for no padding. A larger message is sent as invalid
     /// (OPC 10000-14, 6.3.1.3.3).
     pub configured_size: u16,
-    /// What the message is, and its fields.
+    /// Type of the message, and its fields.
     pub content: DataSetContent,
 }
 
@@ -73,13 +74,15 @@ mod flags {
     pub(super) const ACTION_RESPONSE: u8 = 5;
 }
 
-/// What the standard forbids, in words.
+/// Texts of the rules of the standard.
 mod rules {
     pub(super) const DELTA_RAW_DATA: &str =
-        "a delta frame with RawData fields (7.2.4.5.11: key frames only)";
-    pub(super) const DELTA_TWICE: &str = "a delta frame with one FieldIndex twice (7.2.4.5.6)";
-    pub(super) const EVENT_ENCODING: &str = "an event with fields other than Variants (7.2.4.5.7)";
-    pub(super) const ACTION_ENCODING: &str =
-        "an Action with DataValue fields (7.2.4.5.9 and 7.2.4.5.10: Variant or RawData)";
-    pub(super) const PICO_SECONDS: &str = "PicoSeconds without a Timestamp (7.2.4.5.4)";
+        "a delta frame with RawData fields (OPC 10000-14, 7.2.4.5.11: key frames only)";
+    pub(super) const DELTA_TWICE: &str =
+        "a delta frame with one FieldIndex twice (OPC 10000-14, 7.2.4.5.6)";
+    pub(super) const EVENT_ENCODING: &str =
+        "an event with fields other than Variants (OPC 10000-14, 7.2.4.5.7)";
+    pub(super) const ACTION_ENCODING: &str = "an Action with DataValue fields (OPC 10000-14, 7.2.4.5.9 and 7.2.4.5.10: Variant or RawData)";
+    pub(super) const PICO_SECONDS: &str =
+        "PicoSeconds without a Timestamp (OPC 10000-14, 7.2.4.5.4)";
 }

@@ -1,4 +1,4 @@
-//! Reading DataSetMessages.
+//! Decoder of DataSetMessages.
 
 use takt_ua::binary::{Decode, Decoder, ListRef};
 use takt_ua::enumerations::ActionState;
@@ -9,16 +9,16 @@ use super::{
 };
 use crate::error::{WireError, WireErrorKind, padding};
 
-/// A borrowed [`DataSetMessage`], checked as a whole: nothing that it offers can fail.
+/// A borrowed [`DataSetMessage`], checked as a whole: no access to it can fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DataSetMessageRef<'a> {
-    /// Which DataSetWriter of the Publisher made it, if the NetworkMessage has a PayloadHeader.
+    /// DataSetWriterId of the message, if the NetworkMessage has a PayloadHeader.
     pub data_set_writer_id: Option<u16>,
-    /// Number of the message; of a keep-alive, that of the next one.
+    /// Sequence number of the message; in a keep-alive, the number of the next message.
     pub sequence_number: Option<u16>,
-    /// When the values were collected.
+    /// Time at which the values were collected.
     pub timestamp: Option<DateTime>,
-    /// What to add to the timestamp, in units of 10 ps.
+    /// Addition to the timestamp, in units of 10 ps.
     pub pico_seconds: Option<u16>,
     /// Quality of the whole DataSet; the lower 16 bits are 0.
     pub status: Option<StatusCode>,
@@ -28,7 +28,7 @@ pub struct DataSetMessageRef<'a> {
     pub minor_version: Option<u32>,
     /// Size in bytes if the message was padded, else 0.
     pub configured_size: u16,
-    /// What the message is, and its fields.
+    /// Type of the message, and its fields.
     pub content: DataSetContentRef<'a>,
 }
 
@@ -39,15 +39,15 @@ pub enum DataSetContentRef<'a> {
     Invalid,
     /// All fields of the DataSet.
     KeyFrame(FieldsRef<'a>),
-    /// The fields that changed.
+    /// The changed fields.
     DeltaFrame(DeltaFieldsRef<'a>),
     /// The fields of an event.
     Event(ListRef<'a, VariantRef<'a>>),
-    /// Nothing happened.
+    /// Keep-alive: no values have changed.
     KeepAlive,
-    /// A Requestor wants something to be done.
+    /// A request of a Requestor for an Action.
     ActionRequest(ActionRef<'a>),
-    /// What a Responder says to that.
+    /// The response of a Responder to such a request.
     ActionResponse(ActionRef<'a>),
 }
 
@@ -56,9 +56,9 @@ pub enum DataSetContentRef<'a> {
 pub struct ActionRef<'a> {
     /// The target of the Action.
     pub action_target_id: u16,
-    /// Chosen by the Requestor, returned by the Responder.
+    /// Id chosen by the Requestor and returned by the Responder.
     pub request_id: u16,
-    /// State that a request wants, or that a response reports.
+    /// State that a request asks for or a response reports.
     pub action_state: ActionState,
     /// Arguments or results.
     pub fields: ActionFieldsRef<'a>,
@@ -67,9 +67,9 @@ pub struct ActionRef<'a> {
 /// Borrowed [`ActionFields`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ActionFieldsRef<'a> {
-    /// Values that say their type.
+    /// Values encoded with their types.
     Variant(ListRef<'a, VariantRef<'a>>),
-    /// Values that only the metadata can tell apart.
+    /// Values whose types and sizes only the metadata has.
     RawData {
         /// Number of fields.
         field_count: u16,
@@ -83,8 +83,8 @@ fn refuse<T>(offset: usize, what: &'static str) -> Result<T, WireError> {
 }
 
 impl<'a> DataSetMessageRef<'a> {
-    /// Reads and checks a message that takes all of the rest of `decoder`. What follows the fields must be padding:
-    /// zeros.
+    /// Reads and checks a message that consists of all remaining bytes of `decoder`. The bytes behind the fields must
+    /// be zeros, which are padding.
     pub(crate) fn decode(
         data_set_writer_id: Option<u16>,
         decoder: &mut Decoder<'a>,
@@ -99,8 +99,8 @@ impl<'a> DataSetMessageRef<'a> {
         Ok(message)
     }
 
-    /// Reads and checks a message that begins here. What follows its fields is not looked at; RawData fields take all
-    /// of the rest.
+    /// Reads and checks a message that begins at the current position. Bytes behind its fields are ignored; RawData
+    /// fields take all remaining bytes.
     pub(crate) fn decode_start(
         data_set_writer_id: Option<u16>,
         decoder: &mut Decoder<'a>,
@@ -216,7 +216,7 @@ fn reserved(offset: usize, field: &'static str, value: u8) -> WireError {
     )
 }
 
-/// Returns the size that a message was padded to; 0 without padding, and for one that no ConfiguredSize can name.
+/// Returns the size that a message was padded to; 0 without padding, and for sizes above the range of ConfiguredSize.
 fn padded_size(size: usize, padding: usize) -> u16 {
     match padding {
         0 => 0,
@@ -229,7 +229,7 @@ fn counted<'a, T: Decode<'a>>(decoder: &mut Decoder<'a>) -> Result<ListRef<'a, T
     Ok(ListRef::take(decoder, count)?)
 }
 
-/// Takes the rest.
+/// Takes the remaining bytes.
 fn rest<'a>(decoder: &mut Decoder<'a>) -> Result<&'a [u8], WireError> {
     Ok(decoder.bytes(decoder.remaining())?)
 }
@@ -277,7 +277,8 @@ fn variants<'a>(fields: &ListRef<'a, VariantRef<'a>>) -> Vec<takt_ua::Variant> {
 }
 
 impl DataSetContentRef<'_> {
-    /// Returns whether this is an Action request or response; `invalid` is for messages that nobody can tell of.
+    /// Returns whether this is an Action request or response; invalid messages, which cannot be told apart, return
+    /// `invalid`.
     pub(crate) fn action(&self, invalid: Option<bool>) -> Option<bool> {
         match self {
             Self::ActionRequest(_) => Some(true),

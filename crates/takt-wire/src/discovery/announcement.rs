@@ -1,4 +1,4 @@
-//! What a Publisher tells of itself (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.11).
+//! Announcements: information of a Publisher about itself (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.11).
 
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::PubSubState;
@@ -21,16 +21,19 @@ const ACTION_META_DATA: u8 = 7;
 const APPLICATION_DESCRIPTION: u16 = 1;
 const STATUS: u16 = 2;
 
-const STATUS_CODES: &str = "statusCodes that are not one for each DataSetWriterId (7.2.4.6.9)";
-const ACTION_METHODS: &str = "ActionMethods that are not one for each ActionTarget (7.2.4.6.11)";
-const READER_GROUPS: &str = "an announced connection with ReaderGroups (7.2.4.6.8 and 7.2.4.6.10)";
+const STATUS_CODES: &str =
+    "another number of statusCodes than of DataSetWriterIds (OPC 10000-14, 7.2.4.6.9)";
+const ACTION_METHODS: &str =
+    "another number of ActionMethods than of ActionTargets (OPC 10000-14, 7.2.4.6.11)";
+const READER_GROUPS: &str =
+    "an announced connection with ReaderGroups (OPC 10000-14, 7.2.4.6.8 and 7.2.4.6.10)";
 
 /// A discovery announcement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiscoveryAnnouncement {
-    /// Number of the announcement, one more for each that the Publisher sends.
+    /// Sequence number of the announcement, increased by 1 for each announcement of the Publisher.
     pub sequence_number: u16,
-    /// What is announced.
+    /// Announced information.
     pub content: AnnouncementContent,
 }
 
@@ -41,38 +44,38 @@ pub enum AnnouncementContent {
     PublisherEndpoints {
         /// The Endpoints.
         endpoints: Vec<EndpointDescription>,
-        /// True if the Publisher can tell them.
+        /// Good if the Publisher provides the Endpoints.
         status_code: StatusCode,
     },
-    /// What a DataSetWriter sends (OPC 10000-14, 7.2.4.6.4).
+    /// Metadata of a DataSetWriter (OPC 10000-14, 7.2.4.6.4).
     DataSetMetaData {
-        /// The DataSetWriter.
+        /// DataSetWriterId of the DataSetWriter.
         data_set_writer_id: u16,
         /// Its metadata.
         meta_data: Box<DataSetMetaDataType>,
-        /// True if the Publisher can tell it.
+        /// Good if the Publisher provides the metadata.
         status_code: StatusCode,
     },
-    /// How DataSetWriters of a WriterGroup are configured (OPC 10000-14, 7.2.4.6.9).
+    /// Configuration of DataSetWriters of a WriterGroup (OPC 10000-14, 7.2.4.6.9).
     DataSetWriterConfiguration {
-        /// The DataSetWriters.
+        /// DataSetWriterIds of the DataSetWriters.
         data_set_writer_ids: Vec<u16>,
         /// The WriterGroup, with these DataSetWriters only.
         data_set_writer_config: Box<WriterGroupDataType>,
-        /// For each DataSetWriter, whether the Publisher can tell.
+        /// Status of each DataSetWriter: Good if the Publisher provides its configuration.
         status_codes: Vec<StatusCode>,
     },
     /// The PubSubConnections of the Publisher, without ReaderGroups (OPC 10000-14, 7.2.4.6.8).
     PubSubConnections(Vec<PubSubConnectionDataType>),
-    /// What the application is, or how it is (OPC 10000-14, 7.2.4.6.3).
+    /// Description or state of the application (OPC 10000-14, 7.2.4.6.3).
     ApplicationInformation(ApplicationInformation),
     /// The PubSubConnections with DataSetWriters for Actions, without ReaderGroups (OPC 10000-14, 7.2.4.6.10).
     ActionResponder(Vec<PubSubConnectionDataType>),
-    /// Which Actions a DataSetWriter offers (OPC 10000-14, 7.2.4.6.11).
+    /// Actions of a DataSetWriter (OPC 10000-14, 7.2.4.6.11).
     ActionMetaData {
-        /// The DataSetWriter.
+        /// DataSetWriterId of the DataSetWriter.
         data_set_writer_id: u16,
-        /// What the Action can be done with.
+        /// Targets of the Action.
         action_targets: Vec<ActionTargetDataType>,
         /// Fields of requests. Its name is that of the Action.
         request: Box<DataSetMetaDataType>,
@@ -83,10 +86,10 @@ pub enum AnnouncementContent {
     },
 }
 
-/// What an application says of itself.
+/// Information of an application about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ApplicationInformation {
-    /// What it is (OPC 10000-14, 7.2.4.6.5).
+    /// Description of the application (OPC 10000-14, 7.2.4.6.5).
     ApplicationDescription {
         /// Names, URIs, addresses.
         application_description: Box<ApplicationDescription>,
@@ -97,7 +100,7 @@ pub enum ApplicationInformation {
     Status {
         /// The state.
         status: PubSubState,
-        /// If it is reported again and again: when the next report is due, and when this one was sent.
+        /// For cyclic reports: the time of the next report, and the time at which this one was sent.
         cyclic: Option<(DateTime, DateTime)>,
     },
 }
@@ -222,7 +225,7 @@ impl AnnouncementContent {
         }
     }
 
-    /// Arrays that belong together have one length.
+    /// Returns the broken rule if arrays that belong together differ in length.
     fn length_rule(&self) -> Option<&'static str> {
         match self {
             Self::DataSetWriterConfiguration {
@@ -243,7 +246,7 @@ impl AnnouncementContent {
         }
     }
 
-    /// What a Publisher leaves out. It does no harm if another one does not.
+    /// Returns the rule that a sender would break. Receivers tolerate it.
     fn sender_rule(&self) -> Option<&'static str> {
         match self {
             Self::PubSubConnections(connections) | Self::ActionResponder(connections) => {

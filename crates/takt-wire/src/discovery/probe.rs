@@ -1,4 +1,4 @@
-//! What a Subscriber asks Publishers (OPC 10000-14, 7.2.4.6.12).
+//! Probes: requests of a Subscriber for information of Publishers (OPC 10000-14, 7.2.4.6.12).
 
 use takt_ua::UaString;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
@@ -14,38 +14,38 @@ const DATA_SET_WRITER_CONFIGURATION: u8 = 3;
 const WRITER_GROUP_CONFIGURATION: u8 = 4;
 const PUB_SUB_CONNECTIONS: u8 = 5;
 
-/// A probe: which information a Subscriber wants. Publishers answer with announcements.
+/// A probe: a Subscriber's request for information. Publishers answer with announcements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiscoveryProbe {
     /// The OPC UA Endpoints of the Publisher.
     PublisherEndpoints,
-    /// The metadata of what these DataSetWriters send.
+    /// The metadata of these DataSetWriters.
     DataSetMetaData {
-        /// The DataSetWriters.
+        /// DataSetWriterIds of the DataSetWriters.
         data_set_writer_ids: Vec<u16>,
     },
     /// The configuration of these DataSetWriters, and of their WriterGroup.
     DataSetWriterConfiguration {
-        /// The DataSetWriters.
+        /// DataSetWriterIds of the DataSetWriters.
         data_set_writer_ids: Vec<u16>,
     },
     /// The configuration of a WriterGroup.
     WriterGroupConfiguration {
-        /// The WriterGroup.
+        /// WriterGroupId of the WriterGroup.
         writer_group_id: u16,
-        /// True if its DataSetWriters are wanted, too.
+        /// True if its DataSetWriters are requested too.
         include_data_set_writers: bool,
     },
     /// The PubSubConnections of the Publisher.
     PubSubConnections {
-        /// Those with these transport profiles; all, if there are none.
+        /// Requested transport profiles; all if empty.
         transport_profile_uris: Vec<UaString>,
-        /// True if their WriterGroups are wanted, too.
+        /// True if their WriterGroups are requested too.
         include_writer_groups: bool,
-        /// True if the WriterGroups' DataSetWriters are wanted, too.
+        /// True if the WriterGroups' DataSetWriters are requested too.
         include_data_set_writers: bool,
     },
-    /// Which applications there are. The PublisherId of the message is null.
+    /// All applications. The PublisherId of the message is null.
     FindApplications,
 }
 

@@ -11,7 +11,7 @@ use super::*;
 use crate::network_message::{NetworkMessage, NetworkMessageRef, Payload, PayloadParameters};
 use crate::publisher_id::PublisherId;
 
-/// Encodes and decodes; gives the bytes of the payload.
+/// Encodes and decodes; returns the bytes of the payload.
 fn round_trip(publisher_id: PublisherId, payload: Payload) -> Vec<u8> {
     let message = NetworkMessage::discovery(publisher_id, payload);
     let bytes = message.encode_to_vec().unwrap();

@@ -1,4 +1,4 @@
-//! Where everything is in messages of one layout.
+//! Offsets of the fields in messages of one layout.
 
 use std::ops::Range;
 
@@ -12,18 +12,18 @@ use crate::network_message::{NetworkMessage, Payload};
 use crate::raw_data::{RawDataLayout, RawField};
 use crate::security::SecurityLayout;
 
-/// Why messages like this one have no fixed layout.
+/// Reason for which messages like this one have no fixed layout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FixedMessageError {
     /// The message cannot be encoded.
     #[error(transparent)]
     Encode(#[from] WireEncodeError),
-    /// Something in the message may change its size.
+    /// A part of the message may change its size.
     #[error("DataSetMessage {data_set_message}: {what}")]
     NotFixed {
         /// Index of the DataSetMessage.
         data_set_message: usize,
-        /// What may change.
+        /// Description of that part.
         what: &'static str,
     },
 }
@@ -37,7 +37,7 @@ pub(super) struct FixedLayout {
     pub(super) security_token_id: Option<usize>,
     pub(super) security: SecurityLayout,
     pub(super) data_set_messages: Vec<DataSetPlaces>,
-    /// For each byte of the message: 0xFF if it is always the same, 0 if it is not.
+    /// One byte for each byte of the message: 0xFF if it never changes, else 0.
     pub(super) constant: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct DataSetPlaces {
     pub(super) fields: Vec<FieldPlace>,
 }
 
-/// Where the value of a field is.
+/// Location of the value of a field.
 #[derive(Debug)]
 pub(super) struct FieldPlace {
     /// The value, without its type and number of elements; of RawData the whole field.
@@ -66,7 +66,7 @@ pub(super) struct FieldPlace {
 
 #[derive(Debug)]
 pub(super) enum FieldKind {
-    /// One value of a type with a fixed size, encoded as Variant or in a DataValue.
+    /// A scalar of a type with a fixed size, encoded as Variant or in a DataValue.
     Scalar(BuiltInType),
     /// An array of such values, which always has the same number of elements.
     Array(BuiltInType),
@@ -75,8 +75,8 @@ pub(super) enum FieldKind {
 }
 
 impl FixedLayout {
-    /// Encodes a message and notes where its parts are. `raw_data` has the layout of each DataSetMessage that has
-    /// RawData fields.
+    /// Encodes a message and stores the positions of its parts. `raw_data` has the layout of each DataSetMessage that
+    /// has RawData fields.
     pub(super) fn new(
         message: &NetworkMessage,
         raw_data: &[Option<&RawDataLayout>],
@@ -195,7 +195,7 @@ impl FixedLayout {
 }
 
 struct FieldOffsets {
-    /// Of the DataSetMessage.
+    /// Offset of the DataSetMessage.
     start: usize,
     fields: Vec<usize>,
 }
@@ -260,7 +260,7 @@ fn variant_place(value: &Variant, offset: usize) -> Result<FieldPlace, &'static 
     let what = "a field of a type without a fixed size";
     let built_in_type = value.built_in_type().ok_or(what)?;
     let size = built_in_type.encoded_size().ok_or(what)?;
-    // The encoding mask comes first, and the number of elements.
+    // The encoding mask and the number of elements come first.
     Ok(match value {
         Variant::Array(array) => {
             let start = offset + 5;

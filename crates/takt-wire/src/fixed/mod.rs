@@ -1,8 +1,8 @@
 //! The fast path: messages whose layout never changes.
 //!
-//! Such a message is built once. Each cycle stores values at offsets that are known, and the result is what the general
-//! encoder would have made. A receiver compares the bytes that never change, and reads values where they are; a message
-//! that does not fit goes to the general decoder. Nothing is allocated after the layout has been made.
+//! Such a message is built once. Each cycle stores values at known offsets, and the result equals that of the general
+//! encoder. A receiver compares the bytes that never change, and reads the values in place; a message with another
+//! layout goes to the general decoder. Nothing is allocated after the layout was created.
 
 mod layout;
 mod reader;
@@ -26,7 +26,7 @@ pub use reader::{FixedMessageReader, FixedMessageRef};
 pub use slot::{ScalarPlace, Slot, SlotSeries};
 pub use value::FixedValue;
 
-/// A message that is built once, and in which each cycle stores values.
+/// A message that is built once; each cycle stores its values in it.
 ///
 /// ```
 /// use takt_ua::{DateTime, Variant};
@@ -61,9 +61,9 @@ pub struct FixedMessage {
 }
 
 impl FixedMessage {
-    /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types and
-    /// arrays of them as Variant or DataValue, or RawData, for which the layout stands at the index of the
-    /// DataSetMessage. With security, nonce and signature have their final lengths.
+    /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types
+    /// and arrays of them as Variant or DataValue, or RawData, whose layouts are at the indexes of their
+    /// DataSetMessages. With security, nonce and signature have their final lengths.
     pub fn new(
         message: &NetworkMessage,
         raw_data: &[Option<&RawDataLayout>],
@@ -75,13 +75,13 @@ impl FixedMessage {
         })
     }
 
-    /// Returns the message as it is now; not encrypted, not signed.
+    /// Returns the current message, neither encrypted nor signed.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What is to be encrypted and signed, in a copy: what is stored here stays readable.
+    /// Returns the ranges to encrypt and sign. This is done in a copy: the values stored here stay readable.
     #[inline]
     pub fn security_layout(&self) -> &SecurityLayout {
         &self.layout.security
@@ -92,7 +92,7 @@ impl FixedMessage {
         FixedMessageReader::of(self.layout.clone(), self.bytes.clone())
     }
 
-    /// Where a field of a type with a fixed size is; `None` if it has another type, or is an array.
+    /// Returns the location of a field of a type with a fixed size; `None` if it has another type, or is an array.
     pub fn slot<T: FixedValue>(&self, data_set_message: usize, field: usize) -> Option<Slot<T>> {
         self.layout.slot(data_set_message, field)
     }
@@ -103,8 +103,8 @@ impl FixedMessage {
         put(&mut self.bytes, Some(slot.offset), value);
     }
 
-    /// Stores a field of any type, encoded as it stands in the message: an array without its length, as RawData the
-    /// whole field with its padding. Says `false`, and changes nothing, if it has another length.
+    /// Stores a field of any type, encoded as in the message: an array without its length; a RawData field as a whole
+    /// with its padding. Returns `false`, and changes nothing, if it has another length.
     #[inline]
     pub fn store_encoded(&mut self, data_set_message: usize, field: usize, value: &[u8]) -> bool {
         let place = self.layout.field(data_set_message, field);
@@ -118,9 +118,9 @@ impl FixedMessage {
         }
     }
 
-    /// Stores a field of any type. Says `false` if the value does not fit the layout: it is of another type, or an
-    /// array of another length. Then the message has to go through the general encoder, and the field is undefined
-    /// until it is stored again.
+    /// Stores a field of any type. Returns `false` if the value does not fit the layout: it has another type, or is
+    /// an array of another length. Then the message has to be encoded by the general encoder, and the field is
+    /// undefined until it is stored again.
     pub fn store_variant(
         &mut self,
         data_set_message: usize,
@@ -136,31 +136,31 @@ impl FixedMessage {
         }
     }
 
-    /// Sets the SequenceNumber of the GroupHeader; says `false` if there is none.
+    /// Sets the SequenceNumber of the GroupHeader; returns `false` if there is none.
     #[inline]
     pub fn set_sequence_number(&mut self, number: u16) -> bool {
         put(&mut self.bytes, self.layout.sequence_number, number)
     }
 
-    /// Sets the Timestamp of the NetworkMessage; says `false` if there is none.
+    /// Sets the Timestamp of the NetworkMessage; returns `false` if there is none.
     #[inline]
     pub fn set_timestamp(&mut self, timestamp: DateTime) -> bool {
         put(&mut self.bytes, self.layout.timestamp, timestamp)
     }
 
-    /// Sets the PicoSeconds of the NetworkMessage, in units of 10 ps; says `false` if there are none.
+    /// Sets the PicoSeconds of the NetworkMessage, in units of 10 ps; returns `false` if there are none.
     #[inline]
     pub fn set_pico_seconds(&mut self, pico_seconds: u16) -> bool {
         put(&mut self.bytes, self.layout.pico_seconds, pico_seconds)
     }
 
-    /// Sets the SecurityTokenId; says `false` if there is none.
+    /// Sets the SecurityTokenId; returns `false` if there is none.
     #[inline]
     pub fn set_security_token_id(&mut self, id: u32) -> bool {
         put(&mut self.bytes, self.layout.security_token_id, id)
     }
 
-    /// Sets the MessageNonce; says `false` if it has another length.
+    /// Sets the MessageNonce; returns `false` if it has another length.
     #[inline]
     pub fn set_message_nonce(&mut self, nonce: &[u8]) -> bool {
         let range = self.layout.security.message_nonce.clone();
@@ -173,7 +173,7 @@ impl FixedMessage {
         }
     }
 
-    /// Sets the SequenceNumber of a DataSetMessage; says `false` if there is none.
+    /// Sets the SequenceNumber of a DataSetMessage; returns `false` if there is none.
     #[inline]
     pub fn set_data_set_sequence_number(&mut self, data_set_message: usize, number: u16) -> bool {
         let places = self.layout.data_set_messages.get(data_set_message);
@@ -181,7 +181,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, number)
     }
 
-    /// Sets the Timestamp of a DataSetMessage; says `false` if there is none.
+    /// Sets the Timestamp of a DataSetMessage; returns `false` if there is none.
     #[inline]
     pub fn set_data_set_timestamp(&mut self, data_set_message: usize, timestamp: DateTime) -> bool {
         let places = self.layout.data_set_messages.get(data_set_message);
@@ -189,7 +189,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, timestamp)
     }
 
-    /// Sets the PicoSeconds of a DataSetMessage; says `false` if there are none.
+    /// Sets the PicoSeconds of a DataSetMessage; returns `false` if there are none.
     #[inline]
     pub fn set_data_set_pico_seconds(&mut self, data_set_message: usize, value: u16) -> bool {
         let places = self.layout.data_set_messages.get(data_set_message);
@@ -197,7 +197,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, value)
     }
 
-    /// Sets the Status of a DataSetMessage, of which the upper 16 bits are carried; says `false` if there is none.
+    /// Sets the Status of a DataSetMessage, of which the upper 16 bits are sent; returns `false` if there is none.
     #[inline]
     pub fn set_status(&mut self, data_set_message: usize, status: StatusCode) -> bool {
         let places = self.layout.data_set_messages.get(data_set_message);
@@ -205,7 +205,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, (status.0 >> 16) as u16)
     }
 
-    /// Sets the StatusCode of a DataValue; says `false` if the field has none.
+    /// Sets the StatusCode of a DataValue; returns `false` if the field has none.
     #[inline]
     pub fn set_field_status(
         &mut self,
@@ -218,7 +218,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, status)
     }
 
-    /// Sets the SourceTimestamp of a DataValue; says `false` if the field has none.
+    /// Sets the SourceTimestamp of a DataValue; returns `false` if the field has none.
     #[inline]
     pub fn set_field_source_timestamp(
         &mut self,
@@ -231,7 +231,7 @@ impl FixedMessage {
         put(&mut self.bytes, offset, timestamp)
     }
 
-    /// Sets the ServerTimestamp of a DataValue; says `false` if the field has none.
+    /// Sets the ServerTimestamp of a DataValue; returns `false` if the field has none.
     #[inline]
     pub fn set_field_server_timestamp(
         &mut self,
@@ -277,7 +277,7 @@ fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool
     }
 }
 
-/// Returns the StatusCode of the upper 16 bits.
+/// Returns the StatusCode with these upper 16 bits.
 fn upper_status(upper: u16) -> StatusCode {
     StatusCode(u32::from(upper) << 16)
 }

@@ -1,4 +1,4 @@
-//! Reading messages of a fixed layout.
+//! Reader of messages of a fixed layout.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::raw_data::{RawDataLayout, decode_field};
 
 /// Recognizes messages of one layout by the bytes that never change.
 ///
-/// A message that is encrypted has to be decrypted before.
+/// Encrypted messages have to be decrypted first.
 #[derive(Debug, Clone)]
 pub struct FixedMessageReader {
     layout: Arc<FixedLayout>,
     template: Vec<u8>,
 }
 
-/// A message of a fixed layout; values are read where they are.
+/// A message of a fixed layout; values are read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedMessageRef<'a> {
     pub(super) layout: &'a FixedLayout,
@@ -28,7 +28,7 @@ pub struct FixedMessageRef<'a> {
 }
 
 impl FixedMessageReader {
-    /// Reads messages like this one; see [`FixedMessage::new`](super::FixedMessage::new).
+    /// Creates a reader of messages like this one; see [`FixedMessage::new`](super::FixedMessage::new).
     pub fn new(
         message: &NetworkMessage,
         raw_data: &[Option<&RawDataLayout>],
@@ -41,12 +41,12 @@ impl FixedMessageReader {
         Self { layout, template }
     }
 
-    /// Where a field of a type with a fixed size is; `None` if it has another type, or is an array.
+    /// Returns the location of a field of a type with a fixed size; `None` if it has another type, or is an array.
     pub fn slot<T: FixedValue>(&self, data_set_message: usize, field: usize) -> Option<Slot<T>> {
         self.layout.slot(data_set_message, field)
     }
 
-    /// Where consecutive fields are; see [`FixedMessage::slots`](super::FixedMessage::slots).
+    /// Returns the locations of consecutive fields; see [`FixedMessage::slots`](super::FixedMessage::slots).
     pub fn slots<T: FixedValue>(
         &self,
         data_set_message: usize,
@@ -55,8 +55,8 @@ impl FixedMessageReader {
         self.layout.slots(data_set_message, fields)
     }
 
-    /// Returns the message, if it has the layout; else it is for the general decoder. Zeros may follow it, with which
-    /// short Ethernet frames are padded, unless it is signed.
+    /// Returns the message if it has the layout; other messages need the general decoder. Unless it is signed, zeros
+    /// may follow it, with which short Ethernet frames are padded.
     #[inline]
     pub fn read<'a>(&'a self, bytes: &'a [u8]) -> Option<FixedMessageRef<'a>> {
         let (bytes, padding) = bytes.split_at_checked(self.template.len())?;
@@ -71,8 +71,8 @@ impl FixedMessageReader {
     }
 }
 
-/// Returns whether all bytes are the same that are marked as constant. Without a branch for each, so that the
-/// compiler makes wide instructions of it.
+/// Returns whether all bytes that are marked as constant are equal. There is no branch per byte, so that the compiler
+/// can use wide instructions.
 #[inline]
 fn same(bytes: &[u8], template: &[u8], constant: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -101,7 +101,7 @@ impl<'a> FixedMessageRef<'a> {
         self.load(slot.offset).unwrap_or_default()
     }
 
-    /// Returns a field as it stands in the message: an array without its length, as RawData the whole field.
+    /// Returns a field as encoded in the message: an array without its length; a RawData field as a whole.
     #[inline]
     pub fn encoded(&self, data_set_message: usize, field: usize) -> Option<&'a [u8]> {
         let place = self.layout.field(data_set_message, field)?;
@@ -121,7 +121,7 @@ impl<'a> FixedMessageRef<'a> {
         }
     }
 
-    /// Returns a field of any type, owned. `None` if there is no such field, or if RawData has a length that cannot be.
+    /// Returns a field of any type, owned. `None` if there is no such field, or if RawData has an invalid length.
     pub fn variant(&self, data_set_message: usize, field: usize) -> Option<Variant> {
         let place = self.layout.field(data_set_message, field)?;
         let bytes = self.bytes.get(place.value.clone())?;
@@ -139,59 +139,59 @@ impl<'a> FixedMessageRef<'a> {
         }
     }
 
-    /// SequenceNumber of the GroupHeader.
+    /// Returns the SequenceNumber of the GroupHeader.
     #[inline]
     pub fn sequence_number(&self) -> Option<u16> {
         self.load(self.layout.sequence_number?)
     }
 
-    /// Timestamp of the NetworkMessage.
+    /// Returns the Timestamp of the NetworkMessage.
     #[inline]
     pub fn timestamp(&self) -> Option<DateTime> {
         self.load(self.layout.timestamp?)
     }
 
-    /// PicoSeconds of the NetworkMessage, in units of 10 ps.
+    /// Returns the PicoSeconds of the NetworkMessage, in units of 10 ps.
     #[inline]
     pub fn pico_seconds(&self) -> Option<u16> {
         self.load(self.layout.pico_seconds?)
     }
 
-    /// SequenceNumber of a DataSetMessage.
+    /// Returns the SequenceNumber of a DataSetMessage.
     #[inline]
     pub fn data_set_sequence_number(&self, data_set_message: usize) -> Option<u16> {
         let places = self.layout.data_set_messages.get(data_set_message)?;
         self.load(places.sequence_number?)
     }
 
-    /// Timestamp of a DataSetMessage.
+    /// Returns the Timestamp of a DataSetMessage.
     #[inline]
     pub fn data_set_timestamp(&self, data_set_message: usize) -> Option<DateTime> {
         let places = self.layout.data_set_messages.get(data_set_message)?;
         self.load(places.timestamp?)
     }
 
-    /// PicoSeconds of a DataSetMessage, in units of 10 ps.
+    /// Returns the PicoSeconds of a DataSetMessage, in units of 10 ps.
     #[inline]
     pub fn data_set_pico_seconds(&self, data_set_message: usize) -> Option<u16> {
         let places = self.layout.data_set_messages.get(data_set_message)?;
         self.load(places.pico_seconds?)
     }
 
-    /// Status of a DataSetMessage; the lower 16 bits are 0.
+    /// Returns the Status of a DataSetMessage; the lower 16 bits are 0.
     #[inline]
     pub fn status(&self, data_set_message: usize) -> Option<StatusCode> {
         let places = self.layout.data_set_messages.get(data_set_message)?;
         self.load(places.status?).map(upper_status)
     }
 
-    /// StatusCode of a DataValue.
+    /// Returns the StatusCode of a DataValue.
     #[inline]
     pub fn field_status(&self, data_set_message: usize, field: usize) -> Option<StatusCode> {
         self.load(self.layout.field(data_set_message, field)?.status?)
     }
 
-    /// SourceTimestamp of a DataValue.
+    /// Returns the SourceTimestamp of a DataValue.
     #[inline]
     pub fn field_source_timestamp(
         &self,
@@ -205,7 +205,7 @@ impl<'a> FixedMessageRef<'a> {
         )
     }
 
-    /// ServerTimestamp of a DataValue.
+    /// Returns the ServerTimestamp of a DataValue.
     #[inline]
     pub fn field_server_timestamp(
         &self,

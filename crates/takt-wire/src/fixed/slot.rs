@@ -1,4 +1,4 @@
-//! Where values are: one, several of one type, or one of whatever short type.
+//! Locations of values: of one, of several of one type, or of one short value of any type.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -9,25 +9,25 @@ use super::layout::{FieldKind, FieldPlace, FixedLayout};
 use super::{FixedMessage, FixedMessageRef, FixedValue};
 use crate::raw_data::{Rank, RawType};
 
-/// Where a value of a type is in every message of a layout.
+/// Location of a value of a type in all messages of a layout.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot<T> {
     pub(super) offset: usize,
     value: PhantomData<T>,
 }
 
-/// Where the values of consecutive fields of one type are, at equal distances. They are stored and read at once,
-/// which takes a fraction of the time of as many [`Slot`]s.
+/// Locations of the values of consecutive fields of one type, at equal distances. They are stored and read at once,
+/// which takes a fraction of the time of the same number of [`Slot`]s.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SlotSeries<T> {
     first: usize,
-    /// Bytes from one value to the next.
+    /// Distance in bytes from one value to the next.
     distance: usize,
     count: usize,
     value: PhantomData<T>,
 }
 
-/// Where a value of 1, 2, 4 or 8 bytes is, of whatever type.
+/// Location of a value of 1, 2, 4 or 8 bytes, of any type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScalarPlace {
     offset: usize,
@@ -35,7 +35,7 @@ pub struct ScalarPlace {
 }
 
 impl<T> Slot<T> {
-    /// Offset in bytes from the start of the NetworkMessage.
+    /// Returns the offset in bytes from the start of the NetworkMessage.
     #[inline]
     pub fn offset(&self) -> usize {
         self.offset
@@ -52,7 +52,7 @@ impl<T> Clone for Slot<T> {
 impl<T> Copy for Slot<T> {}
 
 impl<T> SlotSeries<T> {
-    /// How many fields these are.
+    /// Returns the number of fields.
     #[inline]
     pub fn count(&self) -> usize {
         self.count
@@ -81,7 +81,8 @@ impl<T: FixedValue> SlotSeries<T> {
 }
 
 impl FixedMessage {
-    /// Where consecutive fields are; `None` if they are not all of this type, or not at equal distances.
+    /// Returns the locations of consecutive fields; `None` if they are not all of this type, or not at equal
+    /// distances.
     pub fn slots<T: FixedValue>(
         &self,
         data_set_message: usize,
@@ -90,15 +91,15 @@ impl FixedMessage {
         self.layout.slots(data_set_message, fields)
     }
 
-    /// Stores the values of consecutive fields; says `false`, and changes nothing, if there are more or fewer values
-    /// than fields.
+    /// Stores the values of consecutive fields; returns `false`, and changes nothing, if there are more or fewer
+    /// values than fields.
     #[inline]
     pub fn store_all<T: FixedValue>(&mut self, slots: SlotSeries<T>, values: &[T]) -> bool {
         let target = self.bytes.get_mut(slots.range());
         let Some(target) = target.filter(|_| values.len() == slots.count) else {
             return false;
         };
-        // A distance that the compiler knows makes one copy of it all.
+        // With a constant distance the compiler makes one copy of all values.
         if slots.distance == T::SIZE {
             let places = target.chunks_exact_mut(T::SIZE);
             places
@@ -113,7 +114,7 @@ impl FixedMessage {
         true
     }
 
-    /// Where a field is, if it is one value of 1, 2, 4 or 8 bytes.
+    /// Returns the location of a field if it is one value of 1, 2, 4 or 8 bytes.
     pub fn scalar_place(&self, data_set_message: usize, field: usize) -> Option<ScalarPlace> {
         self.layout.scalar_place(data_set_message, field)
     }
@@ -134,13 +135,13 @@ impl FixedMessage {
 }
 
 impl FixedMessageRef<'_> {
-    /// Where a field is, if it is one value of 1, 2, 4 or 8 bytes.
+    /// Returns the location of a field if it is one value of 1, 2, 4 or 8 bytes.
     pub fn scalar_place(&self, data_set_message: usize, field: usize) -> Option<ScalarPlace> {
         self.layout.scalar_place(data_set_message, field)
     }
 
-    /// Reads a value as the lower bytes of a number, little-endian; 0 for a place of another layout that lies outside
-    /// of this one.
+    /// Reads a value as the lower bytes of a number, little-endian; 0 for a location of another layout outside of
+    /// this one.
     #[inline]
     pub fn get_scalar(&self, place: ScalarPlace) -> u64 {
         let Some(source) = self.bytes.get(place.offset..) else {
@@ -154,7 +155,7 @@ impl FixedMessageRef<'_> {
         }
     }
 
-    /// Reads the values of consecutive fields; says `false`, and reads nothing, if there are more or fewer fields
+    /// Reads the values of consecutive fields; returns `false`, and reads nothing, if there are more or fewer fields
     /// than places.
     #[inline]
     pub fn get_all<T: FixedValue>(&self, slots: SlotSeries<T>, values: &mut [T]) -> bool {

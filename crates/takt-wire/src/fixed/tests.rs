@@ -1,4 +1,4 @@
-//! Fixed messages beside the general codec.
+//! Comparison of fixed messages with the general codec.
 
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
@@ -176,7 +176,7 @@ fn raw_data_of_any_type() {
 }
 
 #[test]
-fn what_differs_where_it_must_not_is_not_read() {
+fn a_message_with_other_constant_bytes_is_not_read() {
     let template = template(Fields::Variant(vec![Variant::UInt16(0)]));
     let fixed = FixedMessage::new(&template, &[]).unwrap();
     let reader = FixedMessageReader::new(&template, &[]).unwrap();
@@ -224,7 +224,7 @@ fn security_has_its_places() {
 }
 
 #[test]
-fn what_is_not_fixed_is_refused() {
+fn messages_without_a_fixed_layout_are_refused() {
     let text = template(Fields::Variant(vec!["text".into()]));
     assert!(FixedMessage::new(&text, &[]).is_err());
     let empty = template(Fields::Variant(vec![Variant::Empty]));
@@ -339,7 +339,7 @@ fn short_values_of_any_type_are_stored_as_numbers() {
     set_headers(&mut fixed);
     for (field, value) in values.into_iter().enumerate() {
         let place = fixed.scalar_place(0, field).unwrap();
-        // What is above the value does not count.
+        // Bits above the value are ignored.
         let above = if field < 3 { 0xAB << 40 } else { 0 };
         fixed.store_scalar(place, value | above);
     }

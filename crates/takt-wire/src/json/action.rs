@@ -9,12 +9,12 @@ use takt_ua::{BuiltInType, ByteString, DateTime, StatusCode, UaString};
 use super::header::{Fields, Writer};
 use super::{JsonMessageError, JsonMessageErrorKind, JsonPayload};
 
-/// True if Actions are requested or answered.
+/// Kind of an Action message: requests or responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonActionKind {
-    /// `ua-action-request`: a Requestor wants something to be done.
+    /// `ua-action-request`: requests of a Requestor.
     Request,
-    /// `ua-action-response`: what a Responder says to that.
+    /// `ua-action-response`: responses of a Responder.
     Response,
 }
 
@@ -27,24 +27,24 @@ impl JsonActionKind {
     }
 }
 
-/// A NetworkMessage of requests or responses (OPC 10000-14, 7.2.5.6.1). Null texts are missing.
+/// A NetworkMessage of requests or responses (OPC 10000-14, 7.2.5.6.1). Null texts are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonActionMessage {
-    /// True if these are requests or responses.
+    /// Kind of the message: requests or responses.
     pub kind: JsonActionKind,
-    /// Unique for each message.
+    /// Id that is unique for each message.
     pub message_id: UaString,
-    /// The Responder, in requests and responses.
+    /// PublisherId of the Responder, in requests and responses.
     pub publisher_id: UaString,
-    /// When the message was first sent.
+    /// Time at which the message was first sent.
     pub timestamp: DateTime,
-    /// Where responses go; only in requests.
+    /// Address of the responses; only in requests.
     pub response_address: UaString,
-    /// Chosen by the Requestor, returned by the Responder.
+    /// Data or id chosen by the Requestor and returned by the Responder.
     pub correlation_data: ByteString,
-    /// The Requestor.
+    /// PublisherId of the Requestor.
     pub requestor_id: UaString,
-    /// How long the Requestor waits, in milliseconds; only in requests.
+    /// Time that the Requestor waits, in milliseconds; only in requests.
     pub timeout_hint: Option<f64>,
     /// The requests or responses.
     pub messages: Vec<JsonAction>,
@@ -53,9 +53,9 @@ pub struct JsonActionMessage {
 /// A request or a response (OPC 10000-14, 7.2.5.6.2 and 7.2.5.6.3).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonAction {
-    /// The DataSetWriter of the Responder.
+    /// DataSetWriterId of the Responder.
     pub data_set_writer_id: Option<u16>,
-    /// Its name.
+    /// Name of the DataSetWriter.
     pub data_set_writer_name: UaString,
     /// The target of the Action, unique within its ActionMetaData.
     pub action_target_id: u16,
@@ -63,17 +63,17 @@ pub struct JsonAction {
     pub writer_group_name: UaString,
     /// The version of the metadata that describes the fields.
     pub meta_data_version: Option<ConfigurationVersionDataType>,
-    /// Its minor version, if that alone is sent.
+    /// Minor version of the metadata, if only that is sent.
     pub minor_version: Option<u32>,
-    /// When the values were taken.
+    /// Time at which the values were taken.
     pub timestamp: Option<DateTime>,
-    /// How it went; only in responses.
+    /// Result of the Action; only in responses.
     pub status: Option<StatusCode>,
     /// The MessageType, if it is sent.
     pub message_type: UaString,
-    /// Chosen by the Requestor, returned by the Responder.
+    /// Data or id chosen by the Requestor and returned by the Responder.
     pub request_id: u16,
-    /// State that a request wants, or that a response reports.
+    /// State that a request asks for or a response reports.
     pub action_state: ActionState,
     /// Arguments or results.
     pub payload: Option<JsonPayload>,

@@ -7,23 +7,23 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, UaString};
 use super::header::{Fields, Writer};
 use super::{JsonMessageError, JsonPayload};
 
-/// What a DataSetMessage is.
+/// Type of a DataSetMessage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonDataSetMessageType {
     /// `ua-keyframe`: all fields.
     KeyFrame,
-    /// `ua-deltaframe`: the fields that changed.
+    /// `ua-deltaframe`: the changed fields.
     DeltaFrame,
     /// `ua-event`: the fields of an event.
     Event,
-    /// `ua-keepalive`: nothing happened.
+    /// `ua-keepalive`: no values have changed.
     KeepAlive,
-    /// Something that the standard does not know.
+    /// A type that the standard does not define.
     Other(String),
 }
 
 impl JsonDataSetMessageType {
-    /// As it stands in a message.
+    /// Returns the type as in a message.
     pub fn as_str(&self) -> &str {
         match self {
             Self::KeyFrame => "ua-keyframe",
@@ -50,28 +50,28 @@ impl From<&str> for JsonDataSetMessageType {
     }
 }
 
-/// A DataSetMessage: its header, as far as it is there, and its fields. Null texts are missing.
+/// A DataSetMessage: its header, if present, and its fields. Null texts are left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonDataSetMessage {
-    /// The DataSetWriter that made it, unique within the Publisher.
+    /// DataSetWriterId, unique within the Publisher.
     pub data_set_writer_id: Option<u16>,
     /// The name of the DataSetWriter.
     pub data_set_writer_name: UaString,
-    /// The Publisher, if there is no NetworkMessage header that says it.
+    /// PublisherId, if no NetworkMessage header contains it.
     pub publisher_id: UaString,
-    /// The name of the WriterGroup, if there is no NetworkMessage header that says it.
+    /// Name of the WriterGroup, if no NetworkMessage header contains it.
     pub writer_group_name: UaString,
-    /// Grows by one with each message of the DataSetWriter.
+    /// Sequence number, increased by 1 for each message of the DataSetWriter.
     pub sequence_number: Option<u32>,
     /// The version of the metadata that describes the fields.
     pub meta_data_version: Option<ConfigurationVersionDataType>,
-    /// Its minor version, if that alone is sent.
+    /// Minor version of the metadata, if only that is sent.
     pub minor_version: Option<u32>,
-    /// When the values were taken.
+    /// Time at which the values were taken.
     pub timestamp: Option<DateTime>,
-    /// The quality of all values; none says Good.
+    /// Quality of all values; `None` stands for Good.
     pub status: Option<StatusCode>,
-    /// What the message is.
+    /// Type of the message.
     pub message_type: Option<JsonDataSetMessageType>,
     /// The fields; none in a keep-alive message.
     pub payload: Option<JsonPayload>,
@@ -92,7 +92,8 @@ const HEADER: [&str; 10] = [
 ];
 
 impl JsonDataSetMessage {
-    /// What the message is, also if it does not say it: without fields a keep-alive message, else a key frame.
+    /// Returns the type of the message. Without a MessageType, a message without fields is a keep-alive message, any
+    /// other a key frame.
     pub fn message_type(&self) -> JsonDataSetMessageType {
         match (&self.message_type, &self.payload) {
             (Some(message_type), _) => message_type.clone(),
@@ -101,7 +102,7 @@ impl JsonDataSetMessage {
         }
     }
 
-    /// Returns whether an object looks like a DataSetMessage with a header, and not like its fields alone.
+    /// Returns whether an object looks like a DataSetMessage with a header, and not like fields without a header.
     pub(super) fn has_header(object: &Map<String, Value>) -> bool {
         let known = |name: &String| HEADER.contains(&name.as_str());
         match object.get("Payload") {
@@ -109,7 +110,7 @@ impl JsonDataSetMessage {
                 object.keys().all(|name| known(name) || name == "Payload")
             }
             Some(_) => false,
-            // A keep-alive message says at least whose it is.
+            // A keep-alive message has at least an id of its source.
             None => {
                 object.keys().all(known)
                     && ["DataSetWriterId", "DataSetWriterName", "MessageType"]
@@ -119,7 +120,7 @@ impl JsonDataSetMessage {
         }
     }
 
-    /// Reads a message with a header, or one that is its fields alone.
+    /// Reads a message with a header, or one that consists of its fields.
     pub(super) fn decode(value: Value, has_header: bool) -> Result<Self, JsonMessageError> {
         let mut object = match value {
             Value::Object(object) => object,
@@ -171,7 +172,7 @@ impl JsonDataSetMessage {
         writer.text("WriterGroupName", &self.writer_group_name);
         writer.optional("SequenceNumber", self.sequence_number);
         if let Some(version) = &self.meta_data_version {
-            // Written out: a missing number would be one, but not everybody knows that.
+            // Both numbers are written: a missing number stands for 1, but not every receiver knows that.
             let version = Map::from_iter([
                 ("MajorVersion".into(), version.major_version.into()),
                 ("MinorVersion".into(), version.minor_version.into()),

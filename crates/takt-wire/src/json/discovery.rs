@@ -1,4 +1,4 @@
-//! What a Publisher says of itself (OPC 10000-14, 7.2.5.5).
+//! Discovery messages: information of a Publisher about itself (OPC 10000-14, 7.2.5.5).
 
 use serde_json::Value;
 use takt_ua::enumerations::PubSubState;
@@ -15,22 +15,22 @@ use super::{JsonMessageError, JsonMessageErrorKind};
 /// A discovery message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonDiscoveryMessage {
-    /// Unique for each message.
+    /// Id that is unique for each message.
     pub message_id: UaString,
-    /// The Publisher; a number is written in decimal digits.
+    /// PublisherId; a number is written in decimal digits.
     pub publisher_id: UaString,
-    /// When the message was first sent. Version 1.04 does not have it; then it is `DateTime::MIN`.
+    /// Time at which the message was first sent. Version 1.04 does not have it; then it is `DateTime::MIN`.
     pub timestamp: DateTime,
-    /// What is said.
+    /// Contents of the message.
     pub content: JsonDiscoveryContent,
 }
 
-/// What a discovery message says.
+/// Contents of a discovery message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JsonDiscoveryContent {
-    /// `ua-metadata`: what the DataSetMessages of a DataSetWriter contain (OPC 10000-14, 7.2.5.5.2).
+    /// `ua-metadata`: metadata of a DataSetWriter (OPC 10000-14, 7.2.5.5.2).
     DataSetMetaData {
-        /// The DataSetWriter, unique within the Publisher. None, if others say it by a name.
+        /// DataSetWriterId, unique within the Publisher; `None` if the sender identifies the DataSetWriter by name.
         data_set_writer_id: Option<u16>,
         /// The name of the WriterGroup.
         writer_group_name: UaString,
@@ -39,42 +39,42 @@ pub enum JsonDiscoveryContent {
         /// The metadata.
         meta_data: DataSetMetaDataType,
     },
-    /// `ua-application`: what the application is (OPC 10000-14, 7.2.5.5.3).
+    /// `ua-application`: description of the application (OPC 10000-14, 7.2.5.5.3).
     ApplicationDescription {
         /// The application.
         description: ApplicationDescription,
-        /// What it can do, in the words of OPC 10000-12.
+        /// Identifiers of its capabilities, see OPC 10000-12.
         server_capabilities: Vec<UaString>,
     },
-    /// `ua-endpoints`: where its server is (OPC 10000-14, 7.2.5.5.4).
+    /// `ua-endpoints`: Endpoints of its server (OPC 10000-14, 7.2.5.5.4).
     ServerEndpoints(Vec<EndpointDescription>),
-    /// `ua-status`: how the PubSubConnection is (OPC 10000-14, 7.2.5.5.5).
+    /// `ua-status`: state of the PubSubConnection (OPC 10000-14, 7.2.5.5.5).
     Status {
         /// True if the message is sent regularly.
         is_cyclic: bool,
         /// The state.
         status: PubSubState,
-        /// When the next message is sent at the latest, if they are sent regularly.
+        /// Latest time of the next message, if messages are sent regularly.
         next_report_time: Option<DateTime>,
     },
-    /// `ua-connection`: how the PubSubConnection is configured (OPC 10000-14, 7.2.5.5.6).
+    /// `ua-connection`: configuration of the PubSubConnection (OPC 10000-14, 7.2.5.5.6).
     PubSubConnection(PubSubConnectionDataType),
     /// `ua-action-metadata`: Actions that can be requested (OPC 10000-14, 7.2.5.5.7).
     ActionMetaData {
-        /// The DataSetWriter of the responses.
+        /// DataSetWriterId of the responses.
         data_set_writer_id: Option<u16>,
-        /// Its name.
+        /// Name of the DataSetWriter.
         data_set_writer_name: UaString,
-        /// What the Actions can be done with.
+        /// Targets of the Actions.
         action_targets: Vec<ActionTargetDataType>,
-        /// What requests contain.
+        /// Metadata of requests.
         request: Box<DataSetMetaDataType>,
-        /// What responses contain.
+        /// Metadata of responses.
         response: Box<DataSetMetaDataType>,
         /// The Methods that the targets are, if they are Methods.
         action_methods: Vec<ActionMethodDataType>,
     },
-    /// `ua-action-responder`: how the connection for Actions is configured (OPC 10000-14, 7.2.5.5.8).
+    /// `ua-action-responder`: configuration of the connection for Actions (OPC 10000-14, 7.2.5.5.8).
     ActionResponder(PubSubConnectionDataType),
 }
 
@@ -225,7 +225,7 @@ impl JsonDiscoveryMessage {
     }
 }
 
-/// Metadata brings the namespaces along that its NodeIds are in.
+/// Reads metadata, which contains the namespaces of its NodeIds.
 fn meta_data(
     fields: Fields<'_>,
     name: &'static str,

@@ -1,28 +1,28 @@
-//! What can be wrong with a JSON message.
+//! Errors of JSON messages.
 
 use serde_json::Value;
 use takt_ua::StatusCode;
 use takt_ua::json_encoding::JsonDecodeError;
 
-/// Why a message was refused, or could not be written.
+/// Error of a message that was refused, or could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonMessageErrorKind {
-    /// A value is not what its field should hold; it says itself where it is.
+    /// The value of a field is wrong; the error contains its place.
     #[error(transparent)]
     Value(#[from] JsonDecodeError),
-    /// The MessageType is not one that the standard knows.
+    /// The standard does not define the MessageType.
     #[error("the MessageType \"{0}\" is not known")]
     UnknownMessageType(String),
-    /// Something is missing that must be there.
+    /// A required field is missing.
     #[error("the field '{0}' is missing")]
     MissingField(&'static str),
-    /// The layout has no place for it.
+    /// The layout does not allow this.
     #[error("{0}: not allowed")]
     Forbidden(&'static str),
 }
 
-/// Why a message was refused, or could not be written.
+/// Error of a message that was refused, or could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct JsonMessageError {
@@ -60,12 +60,12 @@ impl JsonMessageError {
         }
     }
 
-    /// What the problem is.
+    /// Returns the cause of the error.
     pub fn kind(&self) -> &JsonMessageErrorKind {
         &self.kind
     }
 
-    /// Where the problem is, for example `Messages[0].Payload.Speed`; empty for the message itself.
+    /// Returns the place of the error, for example `Messages[0].Payload.Speed`; empty for the message itself.
     pub fn path(&self) -> &str {
         match &self.kind {
             JsonMessageErrorKind::Value(error) => error.path(),
@@ -73,7 +73,8 @@ impl JsonMessageError {
         }
     }
 
-    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` when a limit was hit, else `BadDecodingError`.
+    /// Returns the corresponding StatusCode: `BadEncodingLimitsExceeded` if a limit was exceeded, else
+    /// `BadDecodingError`.
     pub fn status_code(&self) -> StatusCode {
         match &self.kind {
             JsonMessageErrorKind::Value(error) => error.status_code(),

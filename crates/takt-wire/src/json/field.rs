@@ -1,4 +1,4 @@
-//! Fields of DataSetMessages, and how they are written.
+//! Fields of DataSetMessages, and their encodings.
 
 use serde_json::{Map, Value};
 use takt_ua::enumerations::{DataSetFieldContentMask, JsonDataSetMessageContentMask};
@@ -25,27 +25,27 @@ impl JsonField {
     }
 }
 
-/// What a field consists of (OPC 10000-14, 6.2.4.2).
+/// Content of a field (OPC 10000-14, 6.2.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JsonFieldContent {
-    /// The value alone. A bad status takes its place, and with an uncertain one the field is a DataValue.
+    /// Only the value. A bad status replaces it, and with an uncertain one the field is a DataValue.
     #[default]
     Variant,
-    /// The value, and status and timestamps that it has.
+    /// The value with its status and timestamps.
     DataValue,
 }
 
-/// How fields are written (OPC 10000-14, 7.2.5.4, Table 112).
+/// Encoding of fields (OPC 10000-14, 7.2.5.4, Table 112).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonFieldEncoding {
-    /// The JSON DataEncoding. Verbose fields do not say the type that is in the metadata; those of RawData never do.
+    /// The JSON DataEncoding. Verbose fields do not contain the type if the metadata has it; RawData fields never do.
     pub encoding: JsonEncoding,
-    /// What a field consists of.
+    /// Content of a field.
     pub content: JsonFieldContent,
 }
 
 impl Default for JsonFieldEncoding {
-    /// Compact Variants: what every OPC UA application can read, with and without metadata.
+    /// Compact Variants, which every OPC UA application can read, with and without metadata.
     fn default() -> Self {
         Self {
             encoding: JsonEncoding::Compact,
@@ -55,8 +55,9 @@ impl Default for JsonFieldEncoding {
 }
 
 impl JsonFieldEncoding {
-    /// What a JsonDataSetMessageContentMask and a DataSetFieldContentMask say. Of version 1.04's two encodings, which a
-    /// mask without FieldEncoding2 means, the reversible becomes Compact and the other one Verbose.
+    /// Returns the encoding for a JsonDataSetMessageContentMask and a DataSetFieldContentMask. A mask without
+    /// FieldEncoding2 stands for one of the two encodings of version 1.04: reversible becomes Compact, non-reversible
+    /// becomes Verbose.
     pub fn from_masks(
         data_set_message_content_mask: u32,
         data_set_field_content_mask: u32,
@@ -83,7 +84,7 @@ impl JsonFieldEncoding {
         }
     }
 
-    /// Returns the value of a field as it stands in a Payload.
+    /// Returns the value of a field as in a Payload.
     pub(super) fn encode(
         self,
         value: &DataValue,
@@ -129,7 +130,8 @@ impl JsonFieldEncoding {
     }
 }
 
-/// Returns the value without its type, if that may be left out: because the metadata says it, or because it is RawData.
+/// Returns the value without its type if the type may be left out: because the metadata has it, or because the field
+/// is RawData.
 fn bare(
     encoder: &JsonEncoder<'_>,
     value: &Variant,
@@ -138,7 +140,7 @@ fn bare(
     let built_in_type = value.built_in_type();
     let known = meta_data.filter(|meta_data| {
         let said = BuiltInType::from_u8(meta_data.built_in_type);
-        // A DataValue that is not marked would be taken for status and timestamps of the field.
+        // A DataValue without a type would be read as status and timestamps of the field.
         let ambiguous = matches!(said, Some(BuiltInType::Variant | BuiltInType::DataValue));
         said == built_in_type && !ambiguous
     });

@@ -1,4 +1,4 @@
-//! The fields of headers: each may be missing.
+//! Fields of headers, each of which may be missing.
 
 use serde_json::{Map, Value};
 use takt_ua::json_encoding::{JsonContext, JsonDecoder, JsonEncoder, JsonEncoding};
@@ -6,10 +6,10 @@ use takt_ua::{BuiltInType, DateTime, Structure, UaString, Variant};
 
 use super::{JsonMessageError, JsonMessageErrorKind};
 
-/// Headers and discovery messages are compact (OPC 10000-14, 7.2.5.3, 7.2.5.5).
+/// Encoding of headers and discovery messages (OPC 10000-14, 7.2.5.3, 7.2.5.5).
 pub(super) const ENCODING: JsonEncoding = JsonEncoding::Compact;
 
-/// An object that fields are read from.
+/// An object from which fields are read.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
     pub(super) object: &'a Map<String, Value>,
@@ -45,7 +45,7 @@ impl<'a> Fields<'a> {
             .map_err(|error| error.in_field(name))
     }
 
-    /// Reads a text; a number is taken as one, because PublisherIds may be numbers.
+    /// Reads a text; a number is accepted as a text, because PublisherIds may be numbers.
     pub(super) fn text(&self, name: &str) -> Result<UaString, JsonMessageError> {
         match self.get(name) {
             None => Ok(UaString::null()),
@@ -55,14 +55,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads a moment; the first one if it is missing.
+    /// Reads a DateTime; `DateTime::MIN` if it is missing.
     pub(super) fn time(&self, name: &str) -> Result<DateTime, JsonMessageError> {
         Ok(self
             .optional(name, BuiltInType::DateTime)?
             .unwrap_or_default())
     }
 
-    /// Reads a moment that may be missing; the null DateTime says no more than a missing one.
+    /// Reads an optional DateTime; the null DateTime is equivalent to a missing one.
     pub(super) fn optional_time(&self, name: &str) -> Result<Option<DateTime>, JsonMessageError> {
         let time: Option<DateTime> = self.optional(name, BuiltInType::DateTime)?;
         Ok(time.filter(|time| !time.is_null()))
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
         self.optional(name, BuiltInType::UInt32)
     }
 
-    /// Returns a structure that may be missing.
+    /// Reads an optional structure.
     pub(super) fn structure<T: Structure>(
         &self,
         name: &str,
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// Reads a structure that must be there.
+    /// Reads a required structure.
     pub(super) fn required<T: Structure>(&self, name: &'static str) -> Result<T, JsonMessageError> {
         let missing = || JsonMessageError::new(JsonMessageErrorKind::MissingField(name));
         self.structure(name)?.ok_or_else(missing)
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
         texts.map(text).collect()
     }
 
-    /// Reads a DataSetWriterId. It is a number, but version 1.04 has a text, which need not be one: then it is a name.
+    /// Reads a DataSetWriterId. It is a number; in version 1.04 it is a text, which is a name if it is not a number.
     pub(super) fn writer_id(&self) -> Result<(Option<u16>, UaString), JsonMessageError> {
         let name = self.text("DataSetWriterName")?;
         let id = self.optional("DataSetWriterId", BuiltInType::UInt16);
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// An object that fields are written to, those that say nothing left out.
+/// An object to which fields are written; fields with default values are left out.
 #[derive(Default)]
 pub(super) struct Writer {
     pub(super) object: Map<String, Value>,

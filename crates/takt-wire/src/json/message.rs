@@ -1,4 +1,4 @@
-//! Any message.
+//! JSON messages of any type.
 
 use serde_json::Value;
 use takt_ua::json_encoding::{DEFAULT_MAX_LENGTH, parse};
@@ -13,21 +13,21 @@ use super::{
 pub enum JsonMessage {
     /// DataSetMessages: `ua-data`, or no header at all.
     Data(JsonNetworkMessage),
-    /// What a Publisher says of itself: `ua-metadata`, `ua-application`, `ua-endpoints`, `ua-status`, `ua-connection`,
-    /// `ua-action-metadata` and `ua-action-responder`.
+    /// Information of a Publisher about itself: `ua-metadata`, `ua-application`, `ua-endpoints`, `ua-status`,
+    /// `ua-connection`, `ua-action-metadata` and `ua-action-responder`.
     Discovery(Box<JsonDiscoveryMessage>),
     /// Requests for Actions, or responses to them: `ua-action-request` and `ua-action-response`.
     Action(JsonActionMessage),
 }
 
 impl JsonMessage {
-    /// Reads a message of at most [`DEFAULT_MAX_LENGTH`] bytes. Which headers it has, is seen by its look.
+    /// Reads a message of at most [`DEFAULT_MAX_LENGTH`] bytes. The headers are recognized by their fields.
     pub fn decode(text: &[u8]) -> Result<Self, JsonMessageError> {
         Self::decode_with(text, None, DEFAULT_MAX_LENGTH)
     }
 
-    /// Reads a message of at most `max_length` bytes. With a layout, DataSetMessages are read as it says, which matters
-    /// if fields of a DataSet have names such as `Payload`.
+    /// Reads a message of at most `max_length` bytes. If a layout is given, DataSetMessages are read according to it;
+    /// this matters if fields of a DataSet have names such as `Payload`.
     pub fn decode_with(
         text: &[u8],
         layout: Option<JsonLayout>,
@@ -48,7 +48,7 @@ impl JsonMessage {
                 return Err(JsonMessageError::new(kind));
             }
         }
-        // Messages of other types than ua-data have the header in any case; what has none is data.
+        // Messages of types other than ua-data always have the header; a message without it contains data.
         let layout = layout.unwrap_or_else(|| JsonNetworkMessage::guess(&value));
         JsonNetworkMessage::decode(value, layout).map(Self::Data)
     }

@@ -1,9 +1,9 @@
-//! The JSON message mapping (OPC 10000-14, 7.2.5): what goes over MQTT, or wherever texts are wanted.
+//! The JSON message mapping (OPC 10000-14, 7.2.5): messages as texts, for example over MQTT.
 //!
-//! A [`JsonMessage`] is a text as plain data: a [`JsonNetworkMessage`] with DataSetMessages, or a
+//! A [`JsonMessage`] is a decoded message: a [`JsonNetworkMessage`] with DataSetMessages, or a
 //! [`JsonDiscoveryMessage`] (metadata, status and so on), or a [`JsonActionMessage`]. Headers are read at once. The
-//! fields of a DataSetMessage stay JSON until they are asked for, because only the metadata of their DataSetWriter
-//! tells the types of those that do not say theirs, and which writer it is, is in the header.
+//! fields of a DataSetMessage stay JSON until they are accessed: the types of fields without a type are in the
+//! metadata of their DataSetWriter, which the header identifies.
 //!
 //! ```
 //! use takt_ua::Variant;
@@ -34,8 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is written is the form of version 1.05. What is read may be that of 1.04 as well, and as lax as others write
-//! it: fields that are not known are ignored, and numbers may be texts.
+//! Messages are written in the form of version 1.05. Version 1.04 is read too, and so are deviations of other
+//! products: unknown fields are ignored, and numbers may be texts.
 
 mod action;
 mod data_set_message;

@@ -6,29 +6,29 @@ use takt_ua::{BuiltInType, Guid, UaString};
 use super::header::{Fields, Writer};
 use super::{JsonDataSetMessage, JsonLayout, JsonMessageError};
 
-/// A NetworkMessage of DataSetMessages: `ua-data`. Null texts are missing.
+/// A NetworkMessage of DataSetMessages: `ua-data`. Null texts are left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonNetworkMessage {
-    /// Which headers there are. What belongs into a header that is not there is not written.
+    /// Headers of the message. Fields of missing headers are not written.
     pub layout: JsonLayout,
-    /// Unique for each message.
+    /// Id that is unique for each message.
     pub message_id: UaString,
-    /// The Publisher; a number is written in decimal digits.
+    /// PublisherId; a number is written in decimal digits.
     pub publisher_id: UaString,
     /// The name of the WriterGroup.
     pub writer_group_name: UaString,
     /// The DataSetClass of all DataSetMessages.
     pub data_set_class_id: Option<Guid>,
-    /// The DataSetMessages; one, if the layout says so.
+    /// The DataSetMessages; one if the layout requires it.
     pub messages: Vec<JsonDataSetMessage>,
 }
 
 impl JsonNetworkMessage {
-    /// Returns the layout that a message looks like.
+    /// Returns the layout that fits the form of a message.
     pub(super) fn guess(value: &Value) -> JsonLayout {
         let messages = value.as_object().and_then(|object| object.get("Messages"));
-        // The MessageType could be a field of the payload, if there are no headers; its value, and what is beside it,
-        // cannot.
+        // Without headers, a field of the payload could be named MessageType; so its value and the other fields are
+        // checked as well.
         let network_message_header = value.get("MessageType").and_then(Value::as_str)
             == Some("ua-data")
             && match messages {
@@ -69,7 +69,7 @@ impl JsonNetworkMessage {
             Value::Object(object) => object,
             other => return Err(JsonMessageError::expected("a NetworkMessage", &other)),
         };
-        // A message without DataSetMessages says that nothing is there.
+        // A message without DataSetMessages is empty.
         let messages = match object.shift_remove("Messages") {
             None | Some(Value::Null) => Value::Array(Vec::new()),
             Some(messages) => messages,
@@ -118,7 +118,7 @@ impl JsonNetworkMessage {
     }
 }
 
-/// One or many, whatever the layout says: others do not take it seriously.
+/// Reads one or many DataSetMessages regardless of the layout, because other products do not follow it strictly.
 fn data_set_messages(
     value: Value,
     layout: JsonLayout,

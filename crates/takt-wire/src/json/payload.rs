@@ -9,16 +9,15 @@ use takt_ua::{BuiltInType, DataValue, Elements, StatusCode, Variant};
 
 use super::{JsonField, JsonFieldEncoding, JsonMessageError};
 
-/// Fields that are still JSON (OPC 10000-14, 7.2.5.4). They are read by [`fields`](Self::fields), with the metadata
-/// if there is some.
+/// Fields as JSON (OPC 10000-14, 7.2.5.4). [`fields`](Self::fields) reads them, with the metadata if available.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonPayload {
     object: Map<String, Value>,
 }
 
 impl JsonPayload {
-    /// Writes fields. Without metadata all but RawData fields say their type. Of two fields with one name, the last
-    /// one is written.
+    /// Creates a payload of fields. Without metadata all fields except RawData contain their types. Of two fields
+    /// with one name, the last one is written.
     pub fn new(
         fields: &[JsonField],
         encoding: JsonFieldEncoding,
@@ -55,15 +54,15 @@ impl JsonPayload {
 
     /// Reads the fields, in the order of the message.
     ///
-    /// The metadata tells the types of those that do not say theirs. What it does not know, is what it looks like:
-    /// Boolean, Int64, Double, String and so on; see [`JsonDecoder::variant`]. An error says which field it is about.
+    /// Types of fields without a type come from the metadata. Fields that it does not describe are read by their
+    /// form: Boolean, Int64, Double, String and so on; see [`JsonDecoder::variant`]. Errors name the field.
     pub fn fields(
         &self,
         meta_data: Option<&DataSetMetaDataType>,
     ) -> Result<Vec<JsonField>, JsonMessageError> {
         let decoder = decoder(meta_data);
         let described = meta_data.map_or(&[][..], |meta_data| &meta_data.fields);
-        // Of two with one name the first one counts.
+        // Of two descriptions with the same name, the first one applies.
         let described: HashMap<&str, &FieldMetaData> = described
             .iter()
             .rev()
@@ -85,7 +84,7 @@ impl JsonPayload {
             .collect()
     }
 
-    /// Reads one field; `None` if it is not there.
+    /// Reads one field; `None` if it is missing.
     pub fn field(
         &self,
         name: &str,
@@ -121,7 +120,7 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// Returns the type that the metadata says, if it says one.
+    /// Returns the type of the metadata, if it has one.
     fn built_in_type(&self) -> Option<BuiltInType> {
         let built_in_type = BuiltInType::from_u8(self.meta_data?.built_in_type)?;
         (built_in_type != BuiltInType::Variant).then_some(built_in_type)
@@ -129,7 +128,7 @@ impl Reader<'_> {
 
     fn field(&self, value: &Value) -> Result<DataValue, JsonDecodeError> {
         if value.is_null() {
-            // A null text is a value; a null number can only mean that there is none.
+            // A null text is a value; a null number stands for no value.
             let null = self.built_in_type().filter(|known| !known.is_numeric());
             let null = null.and_then(|known| self.decoder.value(value, known).ok());
             return Ok(DataValue {
@@ -156,7 +155,7 @@ impl Reader<'_> {
                 .map_err(|error| error.in_field("Value"))?
         };
         let mut value = self.decoder.with_status_and_times(inner, object)?;
-        // A StatusCode instead of a value of another type says that there is no value.
+        // A StatusCode instead of a value of another type stands for a missing value.
         if let (Some(Variant::StatusCode(status)), None) = (&value.value, value.status) {
             let expected = self.built_in_type();
             if expected.is_some_and(|expected| expected != BuiltInType::StatusCode) {
@@ -167,8 +166,8 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// Returns whether the metadata says that this is a structure, whose fields could be named like those of a
-    /// DataValue.
+    /// Returns whether the field is a structure according to the metadata; its fields could have the names of
+    /// DataValue fields.
     fn is_plain_structure(&self, object: &Map<String, Value>) -> bool {
         !object.contains_key("UaType")
             && self.built_in_type() == Some(BuiltInType::ExtensionObject)
@@ -212,7 +211,7 @@ fn elements<T>(
         .collect()
 }
 
-/// Where there is no value, a StatusCode says why.
+/// Returns the StatusCode that explains a missing value.
 fn bad_status(decoder: &JsonDecoder<'_>, object: &Map<String, Value>) -> Option<DataValue> {
     let only = |name: &String| name == "Code" || name == "Symbol";
     let is_code = object.contains_key("Code") && object.keys().all(only);

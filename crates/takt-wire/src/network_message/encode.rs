@@ -1,4 +1,4 @@
-//! Writing NetworkMessages.
+//! Encoder of NetworkMessages.
 
 use takt_ua::binary::{Encode, Encoder};
 
@@ -8,12 +8,12 @@ use crate::error::{WireEncodeError, count};
 use crate::mark::{Mark, Marker};
 use crate::security::SecurityLayout;
 
-/// Sizes of 2 bytes stand before DataSetMessages; a UDP datagram cannot be longer either.
+/// Largest DataSetMessage in bytes: their size fields have 2 bytes, and a UDP datagram cannot be longer either.
 const MAX_DATA_SET_MESSAGE: usize = 65_535;
 
 impl NetworkMessage {
-    /// Appends the message: not encrypted, and with [`signature`](Self::signature) as it is. The layout says what to
-    /// encrypt and sign; its offsets count from the start of the message.
+    /// Appends the message: not encrypted, and with [`signature`](Self::signature) unchanged. The returned layout has
+    /// the ranges to encrypt and sign; its offsets count from the start of the message.
     ///
     /// After an error, rewind the encoder to where the message began.
     pub fn encode(&self, encoder: &mut Encoder<'_>) -> Result<SecurityLayout, WireEncodeError> {
@@ -70,7 +70,7 @@ impl NetworkMessage {
         Ok(layout)
     }
 
-    /// What the standard forbids of the combination of headers and payload.
+    /// Checks the combination of headers and payload against the rules of the standard.
     fn check_rules(&self) -> Result<(), &'static str> {
         let rule = |kept: bool, rule: &'static str| if kept { Ok(()) } else { Err(rule) };
         rule(
@@ -227,7 +227,8 @@ impl NetworkMessage {
     }
 }
 
-/// Sizes, if there are several and they have ids, and the messages (OPC 10000-14, 7.2.4.5.3).
+/// Encodes the sizes, if there are several messages with ids, and the messages, and the messages
+/// (OPC 10000-14, 7.2.4.5.3).
 fn encode_data_set_messages(
     messages: &[DataSetMessage],
     encoder: &mut Encoder<'_>,

@@ -19,42 +19,42 @@ use crate::security::SecurityHeader;
 pub use payload::{DataSetMessagesRef, PayloadParameters, PayloadRef};
 pub use view::NetworkMessageRef;
 
-/// What is sent as one: headers, and DataSetMessages or something else as payload. Which flags the headers need
-/// follows from which fields there are.
+/// A message as it is sent: headers, and DataSetMessages or something else as payload. The flags of the headers
+/// follow from the fields that are present.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkMessage {
-    /// Who sends the message.
+    /// PublisherId of the sender.
     pub publisher_id: Option<PublisherId>,
-    /// The DataSetClass that all of its DataSetMessages have.
+    /// DataSetClassId of all DataSetMessages.
     pub data_set_class_id: Option<Guid>,
-    /// What the message says of its WriterGroup.
+    /// Fields that concern the WriterGroup.
     pub group_header: Option<GroupHeader>,
-    /// When the message was made.
+    /// Time at which the message was created.
     pub timestamp: Option<DateTime>,
-    /// What to add to the timestamp, in units of 10 ps, at most 9999.
+    /// Addition to the timestamp, in units of 10 ps, at most 9999.
     pub pico_seconds: Option<u16>,
     /// Fields for filtering that stay readable when the payload is encrypted; only with one DataSetMessage.
     pub promoted_fields: Option<Vec<Variant>>,
-    /// How the message is protected.
+    /// Protection of the message.
     pub security_header: Option<SecurityHeader>,
-    /// What the message says of its Action requests or responses.
+    /// Fields that all Action requests or responses share.
     pub action_header: Option<ActionHeader>,
-    /// What the message is for.
+    /// Payload of the message.
     pub payload: Payload,
-    /// The signature, or as many bytes as it will have; empty if the message is not signed.
+    /// The signature, or bytes of the same length; empty if the message is not signed.
     pub signature: Vec<u8>,
 }
 
-/// What a NetworkMessage is for.
+/// Payload of a NetworkMessage.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Payload {
     /// Data, events, or Actions: at least one DataSetMessage (OPC 10000-14, 7.2.4.5).
     DataSetMessages(Vec<DataSetMessage>),
     /// A part of a payload that is too long for one message (OPC 10000-14, 7.2.4.4.4).
     Chunk(Chunk),
-    /// A Subscriber asks Publishers (OPC 10000-14, 7.2.4.6.12).
+    /// Request of a Subscriber for information of Publishers (OPC 10000-14, 7.2.4.6.12).
     DiscoveryProbe(DiscoveryProbe),
-    /// A Publisher tells of itself (OPC 10000-14, 7.2.4.6.3).
+    /// Information of a Publisher about itself (OPC 10000-14, 7.2.4.6.3).
     DiscoveryAnnouncement(Box<DiscoveryAnnouncement>),
 }
 
@@ -63,9 +63,9 @@ pub enum Payload {
 pub enum NetworkMessageType {
     /// Data, events, or Actions.
     DataSetMessage,
-    /// A Subscriber asks Publishers.
+    /// Request of a Subscriber for information of Publishers.
     DiscoveryProbe,
-    /// A Publisher tells of itself.
+    /// Information of a Publisher about itself.
     DiscoveryAnnouncement,
 }
 
@@ -94,8 +94,8 @@ impl NetworkMessage {
         }
     }
 
-    /// Returns a discovery message with the header that OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1 ask for: it has a
-    /// SecurityHeader even if it is not protected. (Version 1.04 knew none; both are read.)
+    /// Returns a discovery message with the header that OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1 require: it has a
+    /// SecurityHeader even if it is not protected. (Version 1.04 has none; both are read.)
     pub fn discovery(publisher_id: PublisherId, payload: Payload) -> Self {
         Self {
             publisher_id: Some(publisher_id),
@@ -104,7 +104,7 @@ impl NetworkMessage {
         }
     }
 
-    /// Type of the message.
+    /// Returns the type of the message.
     pub fn network_message_type(&self) -> NetworkMessageType {
         match &self.payload {
             Payload::DataSetMessages(_) => NetworkMessageType::DataSetMessage,
@@ -156,32 +156,34 @@ mod flags {
     pub(super) const RESERVED2: u8 = 0xC0;
 }
 
-/// What the standard forbids, in words.
+/// Texts of the rules of the standard.
 mod rules {
     pub(super) const PUBLISHER_ID_TYPE: &str =
-        "a PublisherId type without a PublisherId (7.2.4.4.2)";
-    pub(super) const PICO_SECONDS: &str = "PicoSeconds without a Timestamp (7.2.4.4.2)";
-    pub(super) const NO_DATA_SET_MESSAGE: &str = "a payload without a DataSetMessage (7.2.4.5.2)";
+        "a PublisherId type without a PublisherId (OPC 10000-14, 7.2.4.4.2)";
+    pub(super) const PICO_SECONDS: &str =
+        "PicoSeconds without a Timestamp (OPC 10000-14, 7.2.4.4.2)";
+    pub(super) const NO_DATA_SET_MESSAGE: &str =
+        "a payload without a DataSetMessage (OPC 10000-14, 7.2.4.5.2)";
     pub(super) const SOME_WRITER_IDS: &str =
-        "DataSetWriterIds for some DataSetMessages only (7.2.4.5.2)";
+        "DataSetWriterIds for some DataSetMessages only (OPC 10000-14, 7.2.4.5.2)";
     pub(super) const PROMOTED_FIELDS: &str =
-        "PromotedFields with more than one DataSetMessage (7.2.4.4.2)";
-    pub(super) const DISCOVERY_HEADER: &str = "a discovery message with other headers than PublisherId and security (7.2.4.6.3 and 7.2.4.6.12.1)";
+        "PromotedFields with more than one DataSetMessage (OPC 10000-14, 7.2.4.4.2)";
+    pub(super) const DISCOVERY_HEADER: &str = "a discovery message with other headers than PublisherId and security (OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1)";
     pub(super) const DISCOVERY_PUBLISHER_ID: &str =
-        "a discovery message without a PublisherId (7.2.4.6.3 and 7.2.4.6.12.1)";
-    pub(super) const PROBE_CHUNK: &str = "a probe in chunks (7.2.4.6.12.1)";
+        "a discovery message without a PublisherId (OPC 10000-14, 7.2.4.6.3 and 7.2.4.6.12.1)";
+    pub(super) const PROBE_CHUNK: &str = "a probe in chunks (OPC 10000-14, 7.2.4.6.12.1)";
     pub(super) const ACTION_HEADER: &str =
-        "Actions and an ActionHeader, one without the other (7.2.4.4.2)";
+        "Actions and an ActionHeader, one without the other (OPC 10000-14, 7.2.4.4.2)";
     pub(super) const ACTION_KIND: &str =
-        "Action requests and responses in one NetworkMessage (7.2.4.4.2)";
+        "Action requests and responses in one NetworkMessage (OPC 10000-14, 7.2.4.4.2)";
     pub(super) const SIGNATURE: &str =
-        "a signature that the SecurityHeader does not name (7.2.4.4.2)";
+        "a signature that the SecurityHeader does not name (OPC 10000-14, 7.2.4.4.2)";
     pub(super) const ENCRYPTED_SIGNATURE: &str =
-        "signed, but without room for a signature (7.2.4.4.2)";
+        "signed, but without room for a signature (OPC 10000-14, 7.2.4.4.2)";
 }
 
-/// Checks that Actions come with an ActionHeader of their kind, and nothing else does. `action` says of a
-/// DataSetMessage whether it is a request; `None` if it is no Action.
+/// Checks that Actions, and only these, have an ActionHeader of their kind. `action` is true for a DataSetMessage
+/// with a request, and `None` if it is not an Action.
 fn action_rule(header: Option<bool>, action: Option<bool>) -> Option<&'static str> {
     match (header, action) {
         (None, None) => None,

@@ -1,4 +1,4 @@
-//! Reading the payload of NetworkMessages.
+//! Decoder of the payload of NetworkMessages.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::data_set_message::DataSetMessageRef;
 use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
 use crate::error::{WireError, WireErrorKind};
 
-/// What a receiver has to know of a message besides its bytes.
+/// Information that a receiver needs to decode a message, besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PayloadParameters<'p> {
     /// Length in bytes of the SecurityPolicy's signature, if the message has one.
@@ -26,20 +26,20 @@ pub enum PayloadRef<'a> {
     DataSetMessages(DataSetMessagesRef<'a>),
     /// A part of a payload that was too long for one message.
     Chunk(ChunkRef<'a>),
-    /// A Subscriber asks Publishers.
+    /// Request of a Subscriber for information of Publishers.
     DiscoveryProbe(DiscoveryProbe),
-    /// A Publisher tells of itself.
+    /// Information of a Publisher about itself.
     DiscoveryAnnouncement(Box<DiscoveryAnnouncement>),
 }
 
-/// The DataSetMessages of a received message. Their sizes have been checked; each is checked when it is read, so that
-/// those that nobody wants cost nothing, and one that has to be skipped leaves the others.
+/// The DataSetMessages of a received message. Their sizes have been checked; each message is checked when it is read,
+/// so that unread ones cost nothing, and an invalid one can be skipped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DataSetMessagesRef<'a> {
     bytes: &'a [u8],
     ids: PayloadHeader<'a>,
     sizes: Sizes<'a>,
-    /// Where the first one begins, and the last one ends.
+    /// Start of the first message and end of the last one.
     range: (usize, usize),
     /// True if the ActionHeader announces requests.
     action: Option<bool>,
@@ -47,11 +47,11 @@ pub struct DataSetMessagesRef<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sizes<'a> {
-    /// There is one message.
+    /// One message, without a size.
     One,
-    /// As the payload says, encoded.
+    /// Sizes in the payload, encoded.
     Encoded(&'a [u8]),
-    /// As the receiver knows.
+    /// Sizes that the receiver knows.
     Configured(&'a [u16]),
 }
 
@@ -80,8 +80,8 @@ impl<'a> NetworkMessageRef<'a> {
     }
 
     /// Returns the DataSetMessage at an offset from the start of the message: the DataSetOffset of a DataSetReader
-    /// (OPC 10000-14, 6.3.1.4.3), for messages without a PayloadHeader. What follows it is not looked at, since its
-    /// size is not known; RawData fields take all of the rest, see
+    /// (OPC 10000-14, 6.3.1.4.3), for messages without a PayloadHeader. Bytes behind it are ignored, because its size
+    /// is not known; RawData fields take all remaining bytes, see
     /// [`RawDataLayout::decode_start`](crate::RawDataLayout::decode_start).
     pub fn data_set_message_at(
         &self,
@@ -92,8 +92,9 @@ impl<'a> NetworkMessageRef<'a> {
         let offset = usize::from(data_set_offset);
         let data = self.network_message_type == NetworkMessageType::DataSetMessage && !self.chunk;
         if !data || !payload.contains(&offset) {
-            let kind =
-                WireErrorKind::Forbidden("a DataSetOffset outside of DataSetMessages (6.3.1.4.3)");
+            let kind = WireErrorKind::Forbidden(
+                "a DataSetOffset outside of DataSetMessages (OPC 10000-14, 6.3.1.4.3)",
+            );
             return Err(WireError::new(offset, kind));
         }
         let mut decoder = decoder_of(self.bytes, offset, payload.end)?;
@@ -102,7 +103,7 @@ impl<'a> NetworkMessageRef<'a> {
         Ok(message)
     }
 
-    /// Actions come with an ActionHeader of their kind, and nothing else does.
+    /// Checks that Actions, and only these, have an ActionHeader of their kind.
     fn check_action(
         &self,
         message: &DataSetMessageRef<'_>,
@@ -115,7 +116,7 @@ impl<'a> NetworkMessageRef<'a> {
         }
     }
 
-    /// Returns the payload of a message whose chunks have been put together; see
+    /// Returns the payload of a message whose chunks were reassembled; see
     /// [`ChunkReassembler`](crate::ChunkReassembler). Offsets in errors count from the start of that payload.
     pub fn reassembled_payload<'s>(&self, payload: &'s [u8]) -> Result<PayloadRef<'s>, WireError>
     where
@@ -183,7 +184,7 @@ impl<'a> NetworkMessageRef<'a> {
 }
 
 impl<'a> DataSetMessagesRef<'a> {
-    /// Sizes must fill the payload; behind the last one only padding may follow, such as an Ethernet frame has.
+    /// Checks that the sizes fill the payload; only padding, as of an Ethernet frame, may follow the last message.
     fn check_sizes(&self, offset: usize) -> Result<(), WireError> {
         let (start, end) = self.range;
         if self.sizes == Sizes::One {
@@ -232,7 +233,7 @@ impl<'a> DataSetMessagesRef<'a> {
         }
     }
 
-    /// One of the DataSetMessages.
+    /// Returns one of the DataSetMessages.
     pub fn get(&self, index: usize) -> Option<Result<DataSetMessageRef<'a>, WireError>> {
         if index >= self.len() {
             return None;
@@ -251,7 +252,7 @@ impl<'a> DataSetMessagesRef<'a> {
         }
     }
 
-    /// Returns the DataSetMessages, each as it is reached. One that is in error is to be skipped.
+    /// Returns an iterator that decodes the DataSetMessages one by one. Invalid ones have to be skipped.
     pub fn iter(&self) -> impl Iterator<Item = Result<DataSetMessageRef<'a>, WireError>> + use<'a> {
         let messages = *self;
         let mut start = self.range.0;

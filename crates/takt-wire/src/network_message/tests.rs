@@ -111,7 +111,7 @@ fn several_data_set_messages_have_sizes() {
     let view = NetworkMessageRef::new_checked(&bytes).unwrap();
     assert_eq!(view.data_set_writer_ids().collect::<Vec<_>>(), [1, 2]);
 
-    // A size that is too large, and one that leaves something over.
+    // A size that is too large, and one that does not cover all bytes.
     for (size, found) in [(7, 10), (2, 5)] {
         let mut wrong = bytes.clone();
         wrong[7] = size;

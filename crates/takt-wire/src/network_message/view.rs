@@ -1,4 +1,4 @@
-//! Reading the headers of NetworkMessages.
+//! Decoder of the headers of NetworkMessages.
 
 use takt_ua::binary::{Decode, Decoder, ListRef};
 use takt_ua::{DateTime, Guid, VariantRef};
@@ -10,8 +10,8 @@ use crate::group_header::GroupHeader;
 use crate::publisher_id::PublisherIdRef;
 use crate::security::{SecurityHeaderRef, SecurityLayout};
 
-/// The headers of a received message, checked; the payload is behind [`payload`](Self::payload), because it may have
-/// to be decrypted first.
+/// The checked headers of a received message. [`payload`](Self::payload) decodes the payload separately, because it
+/// may have to be decrypted first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkMessageRef<'a> {
     pub(super) bytes: &'a [u8],
@@ -20,30 +20,30 @@ pub struct NetworkMessageRef<'a> {
     nonce_start: usize,
     /// Type of the message.
     pub network_message_type: NetworkMessageType,
-    /// True if the payload is a part of one.
+    /// True if the payload is a chunk.
     pub chunk: bool,
-    /// Who sent the message.
+    /// PublisherId of the sender.
     pub publisher_id: Option<PublisherIdRef<'a>>,
-    /// The DataSetClass of the DataSetMessages.
+    /// DataSetClassId of the DataSetMessages.
     pub data_set_class_id: Option<Guid>,
-    /// What the message says of its WriterGroup.
+    /// Fields that concern the WriterGroup.
     pub group_header: Option<GroupHeader>,
-    /// When the message was made.
+    /// Time at which the message was created.
     pub timestamp: Option<DateTime>,
-    /// What to add to the timestamp, in units of 10 ps.
+    /// Addition to the timestamp, in units of 10 ps.
     pub pico_seconds: Option<u16>,
     /// Fields for filtering.
     pub promoted_fields: Option<ListRef<'a, VariantRef<'a>>>,
-    /// How the message is protected.
+    /// Protection of the message.
     pub security_header: Option<SecurityHeaderRef<'a>>,
-    /// What the message says of its Action requests or responses.
+    /// Fields that all Action requests or responses share.
     pub action_header: Option<ActionHeaderRef<'a>>,
 }
 
-/// Of which DataSetWriters the payload is.
+/// DataSetWriterIds of the payload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PayloadHeader<'a> {
-    /// Nothing is said.
+    /// No PayloadHeader.
     None,
     /// The DataSetWriterId of each DataSetMessage, encoded: at least one (OPC 10000-14, 7.2.4.5.2).
     DataSetMessages(&'a [u8]),
@@ -117,7 +117,7 @@ impl Flags {
         NetworkMessageType::from_bits(self.flags2).unwrap_or(NetworkMessageType::DataSetMessage)
     }
 
-    /// What discovery messages may not have.
+    /// Returns the broken rule if a discovery message has fields that it must not have.
     fn discovery_rule(&self) -> Option<&'static str> {
         let message_type = self.network_message_type();
         if message_type == NetworkMessageType::DataSetMessage {
@@ -138,7 +138,7 @@ impl Flags {
 }
 
 impl<'a> NetworkMessageRef<'a> {
-    /// Checks the headers of a message that takes all of `bytes`.
+    /// Checks the headers of a message that consists of all of `bytes`.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         let mut decoder = Decoder::new(bytes);
         let flags = Flags::decode(&mut decoder)?;
@@ -204,8 +204,8 @@ impl<'a> NetworkMessageRef<'a> {
         self.bytes
     }
 
-    /// Returns the DataSetWriterIds of the PayloadHeader; none if there is no such header. A Subscriber that knows
-    /// none of them need not read the payload.
+    /// Returns the DataSetWriterIds of the PayloadHeader; none if there is no such header. A Subscriber that reads
+    /// none of these need not decode the payload.
     pub fn data_set_writer_ids(&self) -> impl Iterator<Item = u16> + 'a {
         let (ids, chunk) = match self.payload_header {
             PayloadHeader::None => (&[][..], None),
@@ -216,8 +216,8 @@ impl<'a> NetworkMessageRef<'a> {
         ids.map(|id| u16::from_le_bytes(*id)).chain(chunk)
     }
 
-    /// Where the parts of the message are that security concerns, if it is signed with a signature of so many bytes;
-    /// the length follows from the SecurityPolicy. For a message that is not signed it is 0.
+    /// Returns the ranges of the message that security applies to. `signature_length` is the length of the signature
+    /// in bytes, which follows from the SecurityPolicy; 0 for a message that is not signed.
     pub fn security_layout(&self, signature_length: usize) -> Result<SecurityLayout, WireError> {
         let header = self.security_header.unwrap_or_default();
         let signature_length = if header.signed { signature_length } else { 0 };
@@ -262,7 +262,7 @@ impl<'a> PayloadHeader<'a> {
     }
 }
 
-/// Size and fields: as many Variants as take so many bytes.
+/// Reads size and fields: the Variants within that number of bytes.
 fn promoted_fields<'a>(
     bytes: &'a [u8],
     decoder: &mut Decoder<'a>,

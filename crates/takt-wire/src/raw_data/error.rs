@@ -1,17 +1,17 @@
-//! What can be wrong with RawData.
+//! Errors of RawData.
 
 use takt_ua::binary::{DecodeError, EncodeError};
 use takt_ua::{BuiltInType, NodeId};
 
-/// Why fields cannot be RawData, or are not. A field is named by its index in the metadata.
+/// Reason for which fields cannot be RawData, or are invalid. A field is named by its index in the metadata.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RawDataError {
-    /// The standard forbids the type that is named.
+    /// The standard forbids the named type.
     #[error("field {field}: {what} cannot be RawData (OPC 10000-14, 7.2.4.5.11)")]
     Forbidden {
         /// Index of the field.
         field: usize,
-        /// What it is, or contains.
+        /// Type of the field, or of a part of it.
         what: &'static str,
     },
     /// The metadata does not describe a DataType.
@@ -22,50 +22,50 @@ pub enum RawDataError {
         /// The DataType.
         data_type: NodeId,
     },
-    /// The number of values is not that of the fields.
-    #[error("{found} values for {expected} fields")]
+    /// The number of values differs from the number of fields.
+    #[error("{found} values were given for {expected} fields")]
     FieldCount {
         /// Number of fields.
         expected: usize,
         /// Number of values.
         found: usize,
     },
-    /// A value has another type than the metadata says.
-    #[error("field {field}: not {expected}")]
+    /// A value has another type than in the metadata.
+    #[error("field {field}: the value is not of type {expected}")]
     TypeMismatch {
         /// Index of the field.
         field: usize,
         /// Type in the metadata.
         expected: BuiltInType,
     },
-    /// A value breaks the rule that is named.
+    /// A value breaks the named rule.
     #[error("field {field}: {what}")]
     Invalid {
         /// Index of the field.
         field: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
-    /// The bytes are cut off, or are not what the metadata says.
+    /// The bytes are cut off, or do not match the metadata.
     #[error("field {field}: {error}")]
     Decoding {
         /// Index of the field.
         field: usize,
-        /// What is wrong; its offset counts from the start of the fields.
+        /// Decoding error; its offset counts from the start of the fields.
         error: DecodeError,
     },
     /// The buffer is too small.
     #[error(transparent)]
     Encoding(#[from] EncodeError),
-    /// Something follows the last field.
+    /// Bytes follow the last field.
     #[error("bytes that are not padding follow the last field, at byte {offset}")]
     TrailingBytes {
-        /// Where the last field ends.
+        /// End of the last field.
         offset: usize,
     },
 }
 
-/// The same, of a field that is not known yet.
+/// The same errors, of a field that is not known yet.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Problem {
     Forbidden(&'static str),

@@ -1,4 +1,4 @@
-//! What RawData fields are made of.
+//! Types and sizes of RawData fields.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use takt_ua::{BuiltInType, NodeId};
 
 use super::error::Problem;
 
-/// Largest field, in bytes: what is padded to the largest size must not become gigantic.
+/// Largest field in bytes, which bounds the size of padded fields.
 const MAX_SIZE: usize = 64 << 20;
 
-/// Most dimensions of a matrix.
+/// Largest number of dimensions of a matrix.
 pub(super) const MAX_RANK: usize = 8;
 
 /// A field of a DataSet, or of a structure.
 #[derive(Debug, Clone)]
 pub(crate) struct RawField {
-    /// As the metadata names it.
+    /// Name in the metadata.
     pub(crate) name: String,
     pub(crate) raw_type: RawType,
     pub(crate) rank: Rank,
-    /// Of a structure with optional fields: may be absent.
+    /// True if the field is optional: a field of a structure with optional fields that may be absent.
     pub(crate) is_optional: bool,
     fixed_size: Option<usize>,
     min_size: usize,
@@ -30,23 +30,23 @@ pub(crate) struct RawField {
 pub(crate) enum RawType {
     /// A type whose encoding always has the same size.
     Fixed(BuiltInType),
-    /// At most so many bytes; 0 if that is not known.
+    /// Largest length in bytes; 0 if not known.
     String(usize),
-    /// At most so many bytes; 0 if that is not known.
+    /// Largest length in bytes; 0 if not known.
     ByteString(usize),
     Structure(Arc<RawStructure>),
 }
 
-/// True if a field is an array.
+/// Rank of a field: scalar, array or matrix.
 #[derive(Debug, Clone)]
 pub(crate) enum Rank {
     Scalar,
-    /// An array of at most so many elements; 0 if that is not known.
+    /// An array, with its largest number of elements; 0 if not known.
     Array(usize),
-    /// A matrix of so many dimensions.
+    /// A matrix, with its number of dimensions.
     Matrix {
         rank: usize,
-        /// The largest length of each dimension; none if they are not known.
+        /// Largest length of each dimension; empty if not known.
         max: Vec<usize>,
     },
 }
@@ -65,15 +65,15 @@ pub(crate) struct RawStructure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StructureKind {
     Plain,
-    /// An encoding mask comes first (OPC 10000-6, 5.2.7).
+    /// Structure with optional fields: an encoding mask comes first (OPC 10000-6, 5.2.7).
     OptionalFields,
-    /// The number of the only field that is there comes first (OPC 10000-6, 5.2.8).
+    /// Union: the number of its only field comes first (OPC 10000-6, 5.2.8).
     Union,
 }
 
 const TOO_LARGE: Problem = Problem::Invalid("too large for RawData: more than 64 MiB");
 
-/// Returns a product of sizes; `None` inside if it is not fixed, an error if it is too large.
+/// Returns a product of sizes; `None` if it is not fixed, an error if it is too large.
 fn product(size: Option<usize>, counts: &[usize]) -> Result<Option<usize>, Problem> {
     let Some(size) = size else { return Ok(None) };
     let product = counts.iter().try_fold(size, |product, count| {
@@ -111,14 +111,14 @@ impl RawField {
         })
     }
 
-    /// Size in bytes, if it is always the same.
+    /// Returns the size in bytes if it is always the same.
     pub(crate) fn fixed_size(&self) -> Option<usize> {
         self.fixed_size
     }
 }
 
 impl RawType {
-    /// Size in bytes, if it is always the same.
+    /// Returns the size in bytes if it is always the same.
     pub(crate) fn fixed_size(&self) -> Option<usize> {
         match self {
             Self::Fixed(built_in_type) => built_in_type.encoded_size(),
@@ -128,7 +128,7 @@ impl RawType {
         }
     }
 
-    /// Returns the fewest bytes that a value takes, at least 1.
+    /// Returns the smallest size of a value in bytes, at least 1.
     pub(crate) fn min_size(&self) -> usize {
         match self {
             Self::Fixed(built_in_type) => built_in_type.encoded_size().unwrap_or(1),
@@ -137,7 +137,7 @@ impl RawType {
         }
     }
 
-    /// How the value stands in a Variant.
+    /// Returns the built-in type of the value in a Variant.
     pub(crate) fn built_in_type(&self) -> BuiltInType {
         match self {
             Self::Fixed(built_in_type) => *built_in_type,
@@ -167,7 +167,7 @@ impl RawStructure {
         if fixed_size.is_some_and(|size| size > MAX_SIZE) {
             return Err(TOO_LARGE);
         }
-        // An absent field is as long as it would be, which must be known.
+        // An absent field has the length of a present one, which must be known.
         let padded = match kind {
             StructureKind::Plain => false,
             StructureKind::OptionalFields => fields
@@ -203,8 +203,8 @@ impl RawStructure {
     }
 }
 
-/// Visits the cells of a matrix with lengths `actual` in row-major order; if there are `max` lengths, also those that
-/// are not there, for which `visit` gets `false`.
+/// Visits the cells of a matrix with lengths `actual` in row-major order. If there are `max` lengths, it also visits
+/// the absent cells, for which `visit` gets `false`.
 pub(crate) fn cells<E>(
     actual: &[usize],
     max: &[usize],

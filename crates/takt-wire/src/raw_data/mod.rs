@@ -1,4 +1,4 @@
-//! RawData fields: values without types and, where the metadata says how long they can become, at fixed offsets
+//! RawData fields: values without types and, where the metadata has their largest lengths, at fixed offsets
 //! (OPC 10000-14, 7.2.4.5.11).
 
 mod error;
@@ -17,12 +17,12 @@ pub use error::RawDataError;
 pub(crate) use layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
 pub(crate) use value::{decode as decode_field, encode as encode_field};
 
-/// How the fields of a DataSet are laid out as RawData. It is made from the metadata once, and then encodes and
-/// decodes any number of messages.
+/// Layout of the fields of a DataSet as RawData. It is created from the metadata once, and then encodes and decodes
+/// any number of messages.
 ///
-/// What the standard forbids as RawData is refused when it is made: NodeId, ExpandedNodeId, QualifiedName,
-/// LocalizedText, XmlElement, DiagnosticInfo, DataValue, abstract types, structures with subtyped values, and
-/// structures that contain themselves.
+/// Types that the standard forbids as RawData are refused when the layout is created: NodeId, ExpandedNodeId,
+/// QualifiedName, LocalizedText, XmlElement, DiagnosticInfo, DataValue, abstract types, structures with subtyped
+/// values, and structures that contain themselves.
 #[derive(Debug, Clone)]
 pub struct RawDataLayout {
     pub(crate) fields: Vec<RawField>,
@@ -44,14 +44,14 @@ impl RawDataLayout {
         self.fields.is_empty()
     }
 
-    /// Size of all fields in bytes, if it is always the same.
+    /// Returns the size of all fields in bytes if it is always the same.
     pub fn fixed_size(&self) -> Option<usize> {
         self.fields
             .iter()
             .try_fold(0_usize, |sum, field| sum.checked_add(field.fixed_size()?))
     }
 
-    /// Offset and size in bytes of a field within the fields, if they are always the same.
+    /// Returns the range of a field in bytes within the fields, if it is always the same.
     pub fn fixed_position(&self, index: usize) -> Option<std::ops::Range<usize>> {
         let before = self.fields.get(..index)?;
         let start = before
@@ -61,8 +61,8 @@ impl RawDataLayout {
         Some(start..start.checked_add(size)?)
     }
 
-    /// Appends all fields. A structure is an ExtensionObject with a binary body, of the encoding that the metadata
-    /// names; a matrix has its dimensions.
+    /// Appends all fields. A structure has to be an ExtensionObject with a binary body in the encoding that the
+    /// metadata names; a matrix has to have its dimensions.
     pub fn encode(
         &self,
         values: &[Variant],
@@ -87,7 +87,7 @@ impl RawDataLayout {
         Ok(bytes)
     }
 
-    /// Reads all fields. What follows them must be padding: zeros.
+    /// Reads all fields. Only zeros, which are padding, may follow.
     pub fn decode(&self, bytes: &[u8]) -> Result<Vec<Variant>, RawDataError> {
         let (values, offset) = self.decode_start(bytes)?;
         let padding = bytes.get(offset..).unwrap_or_default();
@@ -97,7 +97,7 @@ impl RawDataLayout {
         }
     }
 
-    /// Reads all fields; gives their size in bytes, too. What follows them may be the next DataSetMessage.
+    /// Reads all fields; also returns their size in bytes. The next DataSetMessage may follow.
     pub fn decode_start(&self, bytes: &[u8]) -> Result<(Vec<Variant>, usize), RawDataError> {
         let mut decoder = Decoder::new(bytes);
         let mut values = Vec::with_capacity(self.fields.len());

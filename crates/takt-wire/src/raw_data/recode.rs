@@ -1,4 +1,4 @@
-//! Structures between their normal binary encoding and RawData, which differ in padding.
+//! Conversion of structures between their normal binary encoding and RawData, which differ in padding.
 
 use takt_ua::binary::{Decoder, Encoder};
 
@@ -6,7 +6,7 @@ use super::error::Problem;
 use super::layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
 use super::zeros;
 
-/// On which side the padding is.
+/// Direction of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Padding is written.
@@ -15,7 +15,7 @@ pub(super) enum Direction {
     FromRaw,
 }
 
-/// A pair of coders, and what becomes of padding.
+/// A decoder and an encoder, with the direction of the conversion.
 struct Recoder<'r, 'd, 'e> {
     decoder: &'r mut Decoder<'d>,
     encoder: &'r mut Encoder<'e>,
@@ -37,7 +37,7 @@ pub(super) fn structure(
     recoder.structure(raw)
 }
 
-/// Returns the number of bytes that a text of this length is padded with; null is padded as a whole.
+/// Returns the number of padding bytes of a text of this length; null is padded as a whole.
 pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, Problem> {
     let length = length.unwrap_or(0);
     match max {
@@ -48,8 +48,8 @@ pub(super) fn text_padding(length: Option<usize>, max: usize) -> Result<usize, P
     }
 }
 
-/// Reads the lengths of a matrix (OPC 10000-6, 5.2.5), none of which is above its maximum, and whose cells can all be
-/// there.
+/// Reads the lengths of a matrix (OPC 10000-6, 5.2.5), checks them against their maximums, and checks that the
+/// remaining bytes can hold all cells.
 pub(super) fn lengths(
     rank: usize,
     max: &[usize],
@@ -112,7 +112,7 @@ impl Recoder<'_, '_, '_> {
                 }
                 match bits {
                     0 => Ok(()),
-                    _ => Err(Problem::Invalid("an optional field that there is not")),
+                    _ => Err(Problem::Invalid("an optional field that does not exist")),
                 }
             }
             StructureKind::Union => {
@@ -122,7 +122,7 @@ impl Recoder<'_, '_, '_> {
                 if let Some(index) = (switch as usize).checked_sub(1) {
                     let field = raw.fields.get(index);
                     let field =
-                        field.ok_or(Problem::Invalid("a field of a Union that there is not"))?;
+                        field.ok_or(Problem::Invalid("a field of a Union that does not exist"))?;
                     self.field(field)?;
                     size = field.fixed_size().unwrap_or(0);
                 }

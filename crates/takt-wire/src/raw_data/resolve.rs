@@ -1,4 +1,4 @@
-//! From metadata to the layout of RawData fields.
+//! Conversion of metadata to the layout of RawData fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ const MAX_DEPTH: usize = 32;
 
 pub(super) struct Resolver<'m> {
     meta_data: &'m DataSetMetaDataType,
-    /// Structures that were resolved, each once; `None` while that goes on.
+    /// Resolved structures; `None` while a structure is being resolved.
     structures: HashMap<NodeId, Option<Arc<RawStructure>>>,
 }
 
-/// What the metadata says of an array.
+/// Array properties in the metadata.
 struct Shape<'m> {
     value_rank: i32,
     array_dimensions: &'m [u32],
@@ -59,7 +59,7 @@ impl<'m> Resolver<'m> {
         RawField::new(field.name.as_str(), raw_type, shape.rank()?, false)
     }
 
-    /// Returns the type that a field with this DataType has.
+    /// Returns the type of a field with this DataType.
     fn data_type(
         &mut self,
         data_type: &NodeId,
@@ -98,7 +98,7 @@ impl<'m> Resolver<'m> {
         })
     }
 
-    /// Resolves a structure once; one that contains itself is refused.
+    /// Resolves a structure once; a structure that contains itself is refused.
     fn structure(
         &mut self,
         data_type: &NodeId,

@@ -1,4 +1,4 @@
-//! Fields of DataSets as RawData: from and to Variants.
+//! Conversion of RawData fields of DataSets from and to Variants.
 
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::{
@@ -46,7 +46,7 @@ fn encode_array(
         return Err(TOO_LONG);
     }
     encoder.array_length(Some(array.len()))?;
-    // Without taking elements out one by one, which would allocate for those that are not numbers.
+    // Elements are not extracted one by one, which would allocate for types that are not numbers.
     match (raw_type, &array.elements) {
         (RawType::Fixed(_), elements) => elements.encode(encoder)?,
         (RawType::String(max), Elements::String(texts)) => texts
@@ -74,7 +74,7 @@ fn encode_matrix(
     array: &Array,
     encoder: &mut Encoder<'_>,
 ) -> Result<(), Problem> {
-    // An empty matrix need not say its dimensions.
+    // An empty matrix may have no dimensions.
     let unsaid = array.is_empty() && array.dimensions.is_empty();
     let mut actual = [0_usize; MAX_RANK];
     let actual = match actual.get_mut(..rank) {

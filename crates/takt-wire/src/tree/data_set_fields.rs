@@ -1,21 +1,21 @@
-//! What a message does not say of its fields.
+//! Metadata of the fields of a message.
 
 use takt_ua::structures::DataSetMetaDataType;
 
 use crate::raw_data::{RawDataError, RawDataLayout};
 
-/// What the metadata of a DataSet says of its fields: their names, and how they are laid out as RawData.
+/// Names of the fields of a DataSet, and their layout as RawData, from the metadata.
 #[derive(Debug, Clone)]
 pub struct DataSetFields {
     pub(super) names: Vec<String>,
-    /// The MajorVersion that the metadata is of; 0 if it does not say.
+    /// MajorVersion of the metadata; 0 if it has none.
     pub(super) major_version: u32,
-    /// Why the fields cannot be RawData, if they cannot.
+    /// Layout of the fields as RawData, or the reason for which there is none.
     pub(super) raw_data: Result<RawDataLayout, RawDataError>,
 }
 
 impl DataSetFields {
-    /// The fields of the DataSet that the metadata describes.
+    /// Creates the fields of the DataSet that the metadata describes.
     pub fn new(meta_data: &DataSetMetaDataType) -> Self {
         let names = meta_data.fields.iter().map(|field| field.name.to_string());
         Self {

@@ -1,4 +1,4 @@
-//! DataSetMessages: where each ends, and what its metadata says of it.
+//! DataSetMessages: their ends, and the names in their metadata.
 
 use takt_ua::Variant;
 use takt_ua::binary::DecodeErrorKind;
@@ -9,7 +9,7 @@ use super::{DataSetFields, TreeNode};
 use crate::error::WireError;
 
 impl Reader<'_> {
-    /// Each in a window of its own, so that one that is in error leaves the others.
+    /// Reads each DataSetMessage in its own window, so that an invalid one does not affect the others.
     pub(super) fn data_set_messages(
         &mut self,
         name: &'static str,
@@ -48,8 +48,8 @@ impl Reader<'_> {
         })
     }
 
-    /// DataSetMessages whose sizes nobody says, one behind the other: each ends where its fields do. So one that is
-    /// in error takes the others with it.
+    /// Reads DataSetMessages without sizes: each ends with its fields. So an invalid one makes the following ones
+    /// unreadable.
     fn without_sizes(
         &mut self,
         fields: &'static [Field],
@@ -110,7 +110,7 @@ impl DataSetFields {
         same && value("ActionTargetId").is_none()
     }
 
-    /// Names the fields that say themselves where they are.
+    /// Sets the names of fields that are not RawData.
     fn name_fields(&self, message: &mut Nodes) {
         for list in message {
             for field in &mut list.children {

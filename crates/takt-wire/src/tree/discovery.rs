@@ -203,7 +203,7 @@ const APPLICATION_INFORMATION: &[Field] = &[
 /// NodeId of the DataType PubSubState.
 const PUB_SUB_STATE: u32 = 14647;
 
-/// A structure of namespace 0.
+/// Returns a field that is a structure of namespace 0.
 const fn structure<T: Structure>(name: &'static str) -> Field {
     field(name, Kind::DataType(T::TYPE_ID))
 }

@@ -1,17 +1,17 @@
-//! The words of the field tables. Whoever reads messages by them, in Rust or in Lua, needs no more than these.
+//! Vocabulary of the field tables. Readers of messages, in Rust or in Lua, need to support only these elements.
 
 use takt_ua::BuiltInType;
 
-/// A field, or fields that belong together. Without a name, its parts stand in place of it.
+/// A field, or a group of fields. The parts of a group without a name replace the group.
 pub(super) struct Field {
-    /// As the standard spells it.
+    /// Name in the standard.
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The field is there only then.
+    /// Condition for the presence of the field.
     pub(super) when: Option<(&'static str, Test)>,
 }
 
-/// What a field that was read before has to be; one that was not there is 0.
+/// Condition for the value of a field that was read before; an absent field has the value 0.
 #[derive(Clone, Copy)]
 pub(super) enum Test {
     /// All these bits are set.
@@ -20,21 +20,21 @@ pub(super) enum Test {
     AtLeast(u64),
 }
 
-/// How a field is encoded.
+/// Encoding of a field.
 pub(super) enum Kind {
     /// A built-in type. Those that [`built_in`](super::values::built_in) knows have parts.
     BuiltIn(BuiltInType),
     /// A Byte of flags.
     Flags(&'static [Bits]),
-    /// An unsigned number of so many bytes whose values have names.
+    /// An unsigned number of this many bytes whose values have names.
     Named(u8, Names),
     /// The upper 16 bits of a StatusCode.
     Status,
-    /// As many bytes as another field says.
+    /// Bytes, whose number is in another field.
     Bytes(&'static str),
-    /// Bytes, all that are left; no field if none are.
+    /// All remaining bytes; no field if there are none.
     Rest,
-    /// RawData fields: bytes, all that are left, unless the metadata is known.
+    /// RawData fields: all remaining bytes, unless the metadata is known.
     RawData,
     /// Fields one after another.
     Group(&'static [Field]),
@@ -42,19 +42,19 @@ pub(super) enum Kind {
     DataType(u32),
     /// An enumeration of namespace 0, by the NodeId of its DataType.
     Enumeration(u32),
-    /// As many of these as another field says.
+    /// A list of these fields, whose number is in another field.
     List(&'static str, &'static Field),
-    /// Int32 for the number, and as many of these.
+    /// An array: an Int32 with the number of elements, and the elements.
     Array(&'static Field),
-    /// As many of these as fit into the bytes that another field says.
+    /// As many of these fields as fit the number of bytes in another field.
     Fill(&'static str, &'static Field),
-    /// What these bits of another field choose. Nothing else is allowed.
+    /// The field that these bits of another field select. No other values are allowed.
     Switch(&'static str, u64, &'static [(u64, Field)]),
-    /// The built-in type that these bits of another field name.
+    /// The built-in type whose number is in these bits of another field.
     TypedBy(&'static str, u64),
-    /// What is before SecurityFooter and signature.
+    /// The payload, which ends before SecurityFooter and signature.
     Payload(&'static Field),
-    /// DataSetMessages: one for each of the Sizes that were read before, or one that takes the rest.
+    /// DataSetMessages: one for each of the Sizes that were read before, or one with all remaining bytes.
     DataSetMessages(&'static [Field]),
     /// The body of an ExtensionObject, whose TypeId and length are known.
     Body,
@@ -64,7 +64,7 @@ pub(super) enum Kind {
 pub(super) struct Bits {
     pub(super) name: &'static str,
     pub(super) mask: u64,
-    /// Names of the values, shifted to the right; none for single flags.
+    /// Names of the values, which are shifted to the right; empty for single flags.
     pub(super) names: Names,
 }
 
@@ -92,12 +92,12 @@ pub(super) const fn flags(name: &'static str, bits: &'static [Bits]) -> Field {
     field(name, Kind::Flags(bits))
 }
 
-/// Returns a choice; each of its cases has a name of its own.
+/// Returns a choice; each of its cases has its own name.
 pub(super) const fn switch(on: &'static str, mask: u64, cases: &'static [(u64, Field)]) -> Field {
     field("", Kind::Switch(on, mask, cases))
 }
 
-/// No field at all, where a choice leaves one out.
+/// No field, for the cases of a choice without one.
 pub(super) const NOTHING: Field = group("", &[]);
 
 /// Returns a flag.
@@ -109,19 +109,19 @@ pub(super) const fn bit(name: &'static str, mask: u64) -> Bits {
     }
 }
 
-/// Bits that are a number.
+/// Returns bits that form a number.
 pub(super) const fn bits(name: &'static str, mask: u64, names: Names) -> Bits {
     Bits { name, mask, names }
 }
 
 impl Field {
-    /// The field is there only if these bits of another one are set.
+    /// Makes the field depend on these bits of another one: it is present only if they are set.
     pub(super) const fn when(mut self, other: &'static str, bits: u64) -> Self {
         self.when = Some((other, Test::Set(bits)));
         self
     }
 
-    /// The field is there only if another one is at least this.
+    /// Makes the field depend on another one: it is present only if that one is at least `minimum`.
     pub(super) const fn from(mut self, other: &'static str, minimum: u64) -> Self {
         self.when = Some((other, Test::AtLeast(minimum)));
         self

@@ -1,4 +1,4 @@
-//! The field tables as Lua, and the dissector that reads messages by them.
+//! The field tables as Lua code, and the dissector that reads messages by them.
 
 use std::fmt::{self, Write};
 
@@ -10,11 +10,11 @@ use super::grammar::{Bits, Field, Kind, Names, Test};
 use super::uadp::{NETWORK_MESSAGE, PAYLOAD};
 use super::values::COMPOSED;
 
-/// Returns a dissector of UADP for Wireshark, generated from the tables by which [`MessageTree`](super::MessageTree)
-/// reads messages: a Lua script. It knows no keys: an encrypted payload is shown as bytes.
+/// Returns a dissector of UADP for Wireshark, a Lua script generated from the tables with which
+/// [`MessageTree`](super::MessageTree) reads messages. It has no keys: an encrypted payload is shown as bytes.
 pub fn lua_dissector() -> String {
     let mut script = String::from(HEAD);
-    // A String takes everything.
+    // Writing to a String cannot fail.
     let _ = tables(&mut script);
     script.push_str(&PARTS.join("\n"));
     script
@@ -26,7 +26,7 @@ const HEAD: &str = "\
 
 ";
 
-/// What reads by the tables, each part by those before it.
+/// Lua functions that read messages by the tables; each part uses the previous ones.
 const PARTS: [&str; 7] = [
     include_str!("dissector/fields.lua"),
     include_str!("dissector/text.lua"),

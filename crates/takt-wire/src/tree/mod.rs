@@ -1,5 +1,5 @@
-//! Every field of a message, with its place: what `takt pubsub decode` shows. The same tables are handed to Wireshark,
-//! as a dissector in Lua.
+//! Tree of all fields of a message with their positions, as `takt pubsub decode` shows it. Wireshark gets the same
+//! tables as a dissector in Lua.
 
 mod data_set_fields;
 mod data_set_messages;
@@ -24,21 +24,21 @@ use crate::network_message::{NetworkMessageRef, PayloadParameters, PayloadRef};
 pub use data_set_fields::DataSetFields;
 pub use lua::lua_dissector;
 
-/// All fields of a message, also of one that is in error.
+/// All fields of a message, even of an invalid one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MessageTree {
     /// The fields of the message in their order. Their leaves cover all of its bytes.
     pub nodes: Vec<TreeNode>,
-    /// What is wrong with it, if something is. What cannot be read because of that is in nodes named `Undecoded`.
+    /// Errors of the message. Bytes that cannot be read because of them are in nodes named `Undecoded`.
     pub errors: Vec<WireError>,
 }
 
-/// A field, or several that belong together.
+/// A field, or a group of fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeNode {
-    /// As the standard spells it.
+    /// Name in the standard.
     pub name: &'static str,
-    /// What the metadata calls the field of a DataSet or of a structure.
+    /// Name of the field of a DataSet or structure in the metadata.
     pub field_name: Option<String>,
     /// Position in a list, from 0.
     pub index: Option<usize>,
@@ -48,41 +48,41 @@ pub struct TreeNode {
     pub length: usize,
     /// The value of a leaf.
     pub value: Option<Variant>,
-    /// What the value is called.
+    /// Name of the value.
     pub meaning: Option<String>,
-    /// The flags of a leaf that consists of such.
+    /// Flags of a leaf that consists of flags.
     pub bits: Vec<TreeBits>,
-    /// The parts of a field that is no leaf.
+    /// Parts of a field that is not a leaf.
     pub children: Vec<TreeNode>,
 }
 
-/// Some bits of a field of flags.
+/// Bits of a field of flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeBits {
-    /// As the standard spells it.
+    /// Name in the standard.
     pub name: &'static str,
-    /// Which bits they are.
+    /// Mask of the bits.
     pub mask: u8,
-    /// Their value, shifted to the right.
+    /// Value of the bits, shifted to the right.
     pub value: u8,
-    /// What the value is called, if it is not a flag.
+    /// Name of the value, if it is not a flag.
     pub meaning: Option<&'static str>,
 }
 
-/// What is known of a message besides its bytes.
+/// Information about a message besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TreeParameters<'p> {
-    /// Sizes, and the length of the signature if there is one.
+    /// Sizes of DataSetMessages, and the length of the signature if there is one.
     pub payload: PayloadParameters<'p>,
-    /// The payload was encrypted, and has been decrypted in place.
+    /// True if the payload was encrypted and has been decrypted in place.
     pub decrypted: bool,
-    /// The fields of each DataSetMessage, as far as its metadata is known: without, RawData is bytes.
+    /// Fields of each DataSetMessage whose metadata is known; without metadata, RawData is shown as bytes.
     pub data_sets: &'p [Option<&'p DataSetFields>],
 }
 
 impl MessageTree {
-    /// Reads as much of a message as can be read. Never fails: what is wrong is in [`errors`](Self::errors), which
-    /// name all that the decoder of messages refuses.
+    /// Reads as much of a message as possible. It never fails: [`errors`](Self::errors) contains the errors,
+    /// including all that the decoder of messages reports.
     pub fn read(bytes: &[u8], parameters: &TreeParameters<'_>) -> Self {
         let tree = reader::read_message(bytes, parameters);
         let found = tree.data_set_message_sizes();
@@ -93,8 +93,8 @@ impl MessageTree {
         tree.with(check(bytes, &parameters))
     }
 
-    /// Returns the payload of a message that came in chunks, with the headers of one of them. Offsets count from the
-    /// start of the payload.
+    /// Reads the payload of a message that was sent in chunks, with the headers of one of them. Offsets count from
+    /// the start of the payload.
     pub fn read_reassembled(
         headers: &NetworkMessageRef<'_>,
         payload: &[u8],
@@ -105,7 +105,7 @@ impl MessageTree {
             .with(checked.and_then(check_payload))
     }
 
-    /// Adds what the decoder of messages found, if it is something else.
+    /// Adds the error of the decoder of messages, if it differs.
     fn with(mut self, checked: Result<(), WireError>) -> Self {
         let same = |one: &WireError, other: &WireError| {
             one.offset == other.offset || one.kind == other.kind
@@ -118,7 +118,7 @@ impl MessageTree {
         self
     }
 
-    /// Returns the sizes of several DataSetMessages that no PayloadHeader tells apart; none otherwise.
+    /// Returns the sizes of several DataSetMessages without a PayloadHeader; empty otherwise.
     fn data_set_message_sizes(&self) -> Vec<u16> {
         let named = |name| self.nodes.iter().find(|node| node.name == name);
         let messages = named("DataSetMessages").filter(|_| named("PayloadHeader").is_none());
@@ -148,7 +148,7 @@ impl MessageTree {
     }
 }
 
-/// What the decoder of messages says of it.
+/// Checks the message with the decoder of messages.
 fn check(bytes: &[u8], parameters: &TreeParameters<'_>) -> Result<(), WireError> {
     let message = NetworkMessageRef::new_checked(bytes)?;
     message.security_layout(parameters.payload.signature_length)?;
@@ -183,7 +183,7 @@ impl TreeNode {
         }
     }
 
-    /// Returns the value of a leaf as people read it: bytes in hex, Strings in quotes, and what the value is called.
+    /// Returns the readable value of a leaf: bytes in hex, Strings in quotes, and the name of the value.
     pub fn text(&self) -> String {
         let Some(value) = &self.value else {
             return String::new();
@@ -211,11 +211,11 @@ impl TreeNode {
     }
 }
 
-/// Returns the number of bytes in hex.
+/// Returns bytes in hexadecimal form.
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // A String takes everything.
+        let _ = write!(text, "{byte:02x}"); // Writing to a String cannot fail.
         text
     })
 }

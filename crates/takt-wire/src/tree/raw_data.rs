@@ -1,4 +1,4 @@
-//! RawData fields, as far as the metadata is known (OPC 10000-14, 7.2.4.5.11).
+//! RawData fields whose metadata is known (OPC 10000-14, 7.2.4.5.11).
 
 use takt_ua::binary::DecodeErrorKind;
 use takt_ua::{BuiltInType, Variant};
@@ -9,7 +9,7 @@ use crate::error::WireError;
 use crate::raw_data::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
 
 impl Reader<'_> {
-    /// The fields, or their bytes if nobody knows what they mean.
+    /// Reads the fields, or their bytes if there is no metadata.
     pub(super) fn raw_data(
         &mut self,
         name: &'static str,
@@ -71,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text, and what it is padded with up to its MaxStringLength.
+    /// Reads a text and its padding up to its MaxStringLength.
     fn raw_text(
         &mut self,
         name: &'static str,
@@ -129,7 +129,7 @@ impl Reader<'_> {
         let beyond = lengths.iter().zip(max).any(|(length, max)| length > max);
         if lengths.len() != rank || size.is_none() || beyond {
             return Err(self.error(DecodeErrorKind::InvalidValue(
-                "not a matrix as the metadata has it",
+                "not a matrix as described in the metadata",
             )));
         }
         let size = raw_type.fixed_size();
@@ -184,7 +184,7 @@ impl Reader<'_> {
                 let mut size = 0;
                 if let Some(index) = switch.checked_sub(1) {
                     let field = structure.fields.get(index).ok_or_else(|| {
-                        let what = "a field of a Union that there is not";
+                        let what = "a field of a Union that does not exist";
                         self.error(DecodeErrorKind::InvalidValue(what))
                     })?;
                     self.raw_field(index, field, nodes)?;

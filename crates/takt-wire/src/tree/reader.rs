@@ -1,4 +1,4 @@
-//! Reads messages by the field tables.
+//! Reader of messages by the field tables.
 
 use takt_ua::binary::{DecodeErrorKind, Decoder};
 use takt_ua::{BuiltInType, ByteString, Variant};
@@ -9,7 +9,7 @@ use super::{DataSetFields, MessageTree, TreeNode, TreeParameters};
 use crate::error::{WireError, WireErrorKind};
 use crate::network_message::NetworkMessageType;
 
-/// How deep structures may be nested in each other.
+/// Largest depth of nested structures.
 const MAX_DEPTH: usize = 100;
 
 /// Reads a whole message.
@@ -23,7 +23,7 @@ pub(super) fn read_message(bytes: &[u8], parameters: &TreeParameters<'_>) -> Mes
     reader.finish(&NETWORK_MESSAGE)
 }
 
-/// Reads a payload that was put together from chunks.
+/// Reads a payload that was reassembled from chunks.
 pub(super) fn read_payload(
     message_type: NetworkMessageType,
     bytes: &[u8],
@@ -35,18 +35,18 @@ pub(super) fn read_payload(
     reader.finish(&PAYLOAD)
 }
 
-/// What is read, and how far.
+/// The message, and the reading position.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) position: usize,
-    /// Where what is read now has to end.
+    /// End of the current part.
     pub(super) end: usize,
-    /// The values of fields that others depend on, the latest last.
+    /// Values of fields that others depend on, the latest last.
     pub(super) values: Vec<(&'static str, u64)>,
     pub(super) configured_sizes: &'a [u16],
-    /// The fields of each DataSetMessage, if they are known.
+    /// Fields of each DataSetMessage, if they are known.
     pub(super) data_sets: &'a [Option<&'a DataSetFields>],
-    /// Those of the DataSetMessage that is read now.
+    /// Fields of the current DataSetMessage.
     pub(super) data_set: Option<&'a DataSetFields>,
     pub(super) depth: usize,
     pub(super) errors: Vec<WireError>,
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// The value of a field that was read before; 0 if it was not there.
+    /// Returns the value of a field that was read before; 0 if it was absent.
     pub(super) fn value(&self, name: &str) -> u64 {
         self.known(name).unwrap_or(0)
     }
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         WireError::new(self.position, WireErrorKind::Encoding(kind))
     }
 
-    /// A decoder of what is left.
+    /// Returns a decoder of the remaining bytes.
     pub(super) fn decoder(&self) -> Decoder<'a> {
         Decoder::new(self.bytes.get(self.position..self.end).unwrap_or_default())
     }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Reads what ends at `end`. Errors stay within it: what is behind can be read nevertheless.
+    /// Reads a part that ends at `end`. Errors stay within it: the bytes behind it can still be read.
     pub(super) fn window(
         &mut self,
         end: usize,
@@ -146,12 +146,12 @@ impl<'a> Reader<'a> {
             self.errors
                 .push(WireError::new(self.position + first, kind));
         }
-        // What has been checked cannot fail.
+        // This cannot fail, because it was checked.
         let _ = self.rest(name, nodes);
         self.end = outer;
     }
 
-    /// All bytes that are left, if there are any.
+    /// Reads all remaining bytes, if there are any.
     pub(super) fn rest(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
         self.byte_field(name, self.end - self.position, nodes)
     }
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Puts what is read into a node of its own, if that has a name.
+    /// Reads a group into a node of its own if the group has a name.
     pub(super) fn group(
         &mut self,
         name: &'static str,
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A group whose values nobody outside asks for.
+    /// Reads a group whose values are not used outside of it.
     pub(super) fn nested(
         &mut self,
         name: &'static str,
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
         nodes: &mut Nodes,
         mut read: impl FnMut(&mut Self, &mut Nodes) -> Result<(), WireError>,
     ) -> Result<(), WireError> {
-        // Each takes a byte at least.
+        // Each element takes at least one byte.
         if count > self.end - self.position {
             return Err(self.error(DecodeErrorKind::UnexpectedEnd));
         }
@@ -370,7 +370,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What is before SecurityFooter and signature.
+    /// Reads the payload, which ends before SecurityFooter and signature.
     fn payload(&mut self, field: &'static Field, nodes: &mut Nodes) -> Result<(), WireError> {
         let signed = self.value("SecurityFlags") & 1 != 0;
         let signature = if signed {

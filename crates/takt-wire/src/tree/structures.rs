@@ -1,4 +1,4 @@
-//! Reading single values, flags, and structures of namespace 0.
+//! Reader of single values, flags, and structures of namespace 0.
 
 use takt_ua::binary::{DecodeErrorKind, Decoder};
 use takt_ua::generated_support::{EnumerationDescription, FieldType, StructureDescription};
@@ -109,7 +109,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A structure of namespace 0 (OPC 10000-6, 5.2.6 and 5.2.7).
+    /// Reads a structure of namespace 0 (OPC 10000-6, 5.2.6 and 5.2.7).
     pub(super) fn data_type(
         &mut self,
         name: &'static str,
@@ -156,7 +156,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The structure, if its type is known and the body is exactly one of it; else its bytes.
+    /// Reads the structure if its type is known and the body is exactly one value of it; else its bytes.
     pub(super) fn body(&mut self, name: &'static str, nodes: &mut Nodes) -> Result<(), WireError> {
         let length = self.length("Length");
         let end = self

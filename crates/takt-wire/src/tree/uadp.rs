@@ -5,9 +5,9 @@ use takt_ua::BuiltInType::*;
 use super::discovery::{DISCOVERY_ANNOUNCEMENT, DISCOVERY_PROBE};
 use super::grammar::{Field, Kind, NOTHING, Names, b, bit, bits, field, flags, group, switch};
 
-/// True if the payload has been decrypted: whoever reads the message says so.
+/// Name of the value that tells whether the payload has been decrypted; the reader of the message sets it.
 pub(super) const DECRYPTED: &str = "Decrypted";
-/// Length of the signature in bytes: likewise.
+/// Name of the value with the length of the signature in bytes; the reader of the message sets it.
 pub(super) const SIGNATURE_LENGTH: &str = "SignatureLength";
 
 /// A NetworkMessage (OPC 10000-14, 7.2.4.4.2).
@@ -206,7 +206,7 @@ const WHOLE_OR_CHUNK: Field = switch(
     ],
 );
 
-/// A payload that is not in chunks, or has been put together.
+/// A payload that is not divided into chunks, or was reassembled.
 pub(super) const PAYLOAD: Field = switch(
     "ExtendedFlags2",
     0x1C,
@@ -217,7 +217,7 @@ pub(super) const PAYLOAD: Field = switch(
     ],
 );
 
-/// Several DataSetMessages with a PayloadHeader have sizes (OPC 10000-14, 7.2.4.5.3).
+/// Sizes and DataSetMessages: several messages with a PayloadHeader have sizes (OPC 10000-14, 7.2.4.5.3).
 const DATA_SET_MESSAGES: &[Field] = &[
     field("Sizes", Kind::List("Count", &b("Size", UInt16))).from("Count", 2),
     field("DataSetMessages", Kind::DataSetMessages(DATA_SET_MESSAGE)),
@@ -245,7 +245,7 @@ const DATA_SET_MESSAGE: &[Field] = &[
         "DataSetFlags1",
         0x01,
         &[
-            // Nothing in it is valid.
+            // Nothing in an invalid message is read.
             (0, field("Unprocessed", Kind::Rest)),
             (1, group("", VALID_DATA_SET_MESSAGE)),
         ],

@@ -1,10 +1,10 @@
-//! Built-in types that have parts (OPC 10000-6, 5.2.2). The others are read as one.
+//! Built-in types that have parts (OPC 10000-6, 5.2.2). The others are read as a whole.
 
 use takt_ua::BuiltInType::{self, *};
 
 use super::grammar::{Field, Kind, Names, b, bit, bits, field, flags, group, switch};
 
-/// Returns the parts of a built-in type, if it has some.
+/// Returns the parts of a built-in type, if it has any.
 pub(super) fn built_in(built_in_type: BuiltInType) -> Option<&'static [Field]> {
     COMPOSED
         .iter()

@@ -167,7 +167,7 @@ fn data_set_message(
                 if message.content == DataSetContent::Invalid {
                     message = DataSetMessage::default();
                 }
-                // Of RawData nobody can tell the padding.
+                // The padding of RawData cannot be recognized.
                 let raw = matches!(
                     &message.content,
                     DataSetContent::KeyFrame(Fields::RawData(_))
