@@ -4,9 +4,9 @@
 //! cargo run --release -p takt-app --example changes_per_second -- opc.iox2 10
 //! ```
 //!
-//! Every value says which one it is, so the Consumer knows at once if one is missing, or out of order. With `cell` as
-//! third argument the Variables are cells, which are sampled, twice as often as they are set: none is missing as long
-//! as neither side is late by half a cycle.
+//! Every value contains its number, so the Consumer detects missing and reordered values at once. With `cell` as
+//! third argument the Variables are cells, which are sampled twice as often as they are set: none is missing unless
+//! one side is late by half a cycle.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use takt_space::{StoredValue, Value};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 const VARIABLES: u32 = 1000;
-/// How often each Variable changes.
+/// Interval of the changes of each Variable.
 const CYCLE: Duration = Duration::from_millis(10);
 const PUBLISHING_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -90,7 +90,7 @@ fn subscribe(
         ..SubscriptionOptions::default()
     };
     let mut subscription = Subscription::create(client, options)?;
-    // Room for a second of changes, should this process have to wait for a core.
+    // Queues for one second of changes, in case this process has to wait for a core.
     let item = MonitoredItemOptions {
         sampling_interval,
         queue_size: 100,
@@ -103,7 +103,7 @@ fn subscribe(
     Ok(subscription)
 }
 
-/// Counts each Variable up once a cycle; says how many cycles came too late.
+/// Increments each Variable once per cycle; returns the number of cycles that were late.
 fn write(values: &[Value], stop: &AtomicBool) -> u32 {
     let mut next = Instant::now();
     let mut late = 0;
@@ -112,7 +112,7 @@ fn write(values: &[Value], stop: &AtomicBool) -> u32 {
             match value {
                 Value::Stored(stored) => stored.set(count),
                 Value::Cell(cell) => {
-                    // It cannot fail: the type is right, and nobody else sets it.
+                    // Setting cannot fail: the type matches, and no other thread sets the cell.
                     let _ = cell.set_scalar(count, StatusCode::Good, DateTime::now());
                 }
                 _ => {}
@@ -136,7 +136,7 @@ fn write(values: &[Value], stop: &AtomicBool) -> u32 {
     late
 }
 
-/// Receives for a while: how many changes came, how many are missing, and how long it took.
+/// Receives for a while; returns the number of changes, the number of missing ones, and the duration.
 fn count(
     subscription: &mut Subscription,
     time: Duration,

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let recipe = consumer.find("Mixer/Recipe")?;
     consumer.write(&recipe, "Strawberry")?;
-    // The same node by the other way: nothing changes but the endpoint.
+    // The same node over the other transport: only the endpoint differs.
     let recipe = recipe.via("opc.tcp").ok_or("the Mixer has no opc.tcp")?;
     let value = consumer.read(&recipe)?.value;
     println!("Recipe = {value:?} by {}", recipe.endpoint()?);

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for endpoint in provider.endpoints() {
         println!("serving {endpoint}");
     }
-    // A real-time thread would do the same: set never waits and never allocates.
+    // A real-time thread can do the same, because setting never waits and never allocates.
     loop {
         let value = 150.0 + 10.0 * started.elapsed().as_secs_f64().sin();
         speed.set_f64(value, StatusCode::Good, DateTime::now())?;

@@ -1,4 +1,4 @@
-//! A client with a hostile server: proper SecureChannel and Session, and then whatever the input says in answer to
+//! A client with a hostile server: a proper SecureChannel and Session, and then arbitrary responses from the input to
 //! Read, Write, Call, Browse, BrowseNext, TranslateBrowsePathsToNodeIds and the services of Subscriptions.
 #![no_main]
 
@@ -23,14 +23,14 @@ use takt_ua::structures::{
 };
 use takt_ua::{NodeId, StatusCode, Structure, Variant};
 
-/// What the server answers next.
+/// Next responses of the server.
 static ANSWERS: Mutex<VecDeque<Vec<u8>>> = Mutex::new(VecDeque::new());
 
 thread_local! {
     static CLIENT: RefCell<Client> = RefCell::new(client());
 }
 
-/// Where the server listens.
+/// Address of the server.
 static SERVER: LazyLock<Endpoint> = LazyLock::new(|| {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -79,7 +79,7 @@ fn message<T: Structure>(response: &T) -> Vec<u8> {
     bytes
 }
 
-/// A Session for whoever wants one; anything else is answered as the input says, if it says something.
+/// Grants every Session; other requests are answered with the input, as long as there is any.
 fn answer(mut request: Request<'_>) {
     let mut decoder = Decoder::new(request.body);
     let id = NodeId::decode(&mut decoder).ok();
@@ -104,7 +104,8 @@ fn answer(mut request: Request<'_>) {
             let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
             let part = answers.pop_front().unwrap_or_default();
             match choice(&part) {
-                // The response that belongs to it, up to its header: encodings of both are numbered so.
+                // The response of that request, up to its header: the ids of both encodings are related by their
+                // numbers.
                 Some((kind, rest)) if kind % 4 != 0 => {
                     let mut body = NodeId::numeric(0, number + 3).encode_to_vec();
                     body.extend(response_header.encode_to_vec());
@@ -116,14 +117,14 @@ fn answer(mut request: Request<'_>) {
             }
         }
     };
-    // Without an answer the client waits, and nothing is tried meanwhile.
+    // Without a response the client would only wait.
     let _ = match body.is_empty() {
         true => request.fault(StatusCode::BadNothingToDo),
         false => request.respond(|encoder| encoder.bytes(&body).is_ok()).map(drop),
     };
 }
 
-/// Follows the answers of a server with a Subscription.
+/// Receives the responses of a server with a Subscription.
 fn subscribe() {
     let Ok(subscription) = Subscription::create(client(), SubscriptionOptions::default()) else {
         return;
@@ -134,7 +135,7 @@ fn subscribe() {
     let _ = subscription.next(Duration::from_millis(1));
 }
 
-/// Looks at a value where it is, as several types.
+/// Reads a value in place, as several types.
 fn look(value: &ValueInPlace<'_>) {
     drop(value.bytes().to_vec());
     assert!(value.get::<u8>(value.count::<u8>()).is_none());

@@ -1,4 +1,4 @@
-//! Where a cell of another process is, and what is in it: both are whatever that process wants.
+//! Location and contents of a cell of another process, both of which that process controls.
 #![no_main]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use takt_ua::DateTime;
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
 
-/// Bytes of the other process's memory.
+/// Size of the other process's memory in bytes.
 const LENGTH: usize = 4096;
 
 struct Foreign {

@@ -11,7 +11,7 @@ use takt_wire::json::{
     JsonDiscoveryContent, JsonFieldContent, JsonFieldEncoding, JsonLayout, JsonMessage, JsonPayload,
 };
 
-/// Long enough for everything, short enough for many tries.
+/// Largest length of an input: sufficient for all messages, and short enough for many runs.
 const MAX_LENGTH: usize = 1 << 16;
 
 /// Metadata of a structure, a union and an enumeration of a namespace of their own, and fields of some types.
@@ -39,7 +39,7 @@ fn meta_data() -> &'static DataSetMetaDataType {
     })
 }
 
-/// What was read is written, read and written again to the same text.
+/// Checks that a decoded message, once written, is read and written again to the same text.
 fn check_value(text: &[u8], context: JsonContext<'_>) {
     let Ok(value) = parse(text, MAX_LENGTH) else {
         return;
@@ -52,7 +52,7 @@ fn check_value(text: &[u8], context: JsonContext<'_>) {
     for encoding in [JsonEncoding::Compact, JsonEncoding::Verbose] {
         let encoder = JsonEncoder::new(encoding, context);
         let written = encoder.variant(&variant);
-        // What is nested almost too deeply is, once it is marked with types.
+        // Values nested almost too deeply exceed the limit once they are written with types.
         if let Ok(again) = decoder.variant(&written) {
             let again = encoder.variant(&again);
             assert_eq!(
@@ -97,7 +97,7 @@ fuzz_target!(|data: &[u8]| {
             .flat_map(|message| &message.payload)
             .for_each(check_payload);
     }
-    // What the layout has no room for cannot be written.
+    // Fields without a place in the layout cannot be written.
     let Ok(text) = message.encode() else {
         return;
     };

@@ -1,5 +1,5 @@
-//! The fixed layout of Read, Write and Call: whatever is accepted lies within the message, and a request is no more
-//! work than it is long.
+//! The fixed layout of Read, Write and Call: every accepted message lies within its bytes, and the work for a request
+//! is bounded by its length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -62,7 +62,7 @@ fn check_response(message: &[u8]) {
 fuzz_target!(|data: &[u8]| {
     check_request(data);
     check_response(data);
-    // With a head that is accepted, where random bytes seldom get to.
+    // With a valid head, which random bytes rarely produce.
     let Some((kind, rest)) = choice(data) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Ethernet frames, and the ancillary data that the kernel gives with them.
+//! Ethernet frames, and the ancillary data that the kernel passes with them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     };
     match NodeSet::parse_with_limits("fuzz.xml", xml, &limits) {
         Ok(nodes) => drop(format!("{nodes:?}")),
-        // What is said about a document can be shown.
+        // Errors of a document can be displayed.
         Err(error) => drop(format!("{error} {error:?}")),
     }
 });

@@ -1,4 +1,5 @@
-//! NodeSet2 documents, imported into an address space: types, instances and references that need not fit together.
+//! NodeSet2 documents, imported into an address space: types, instances and references that may contradict each
+//! other.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +7,7 @@ use std::cell::RefCell;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::AddressSpace;
 
-/// An address space is made anew after so many inputs: what they added would make it slower and slower.
+/// Number of inputs after which the address space is created again, because added nodes make it slower.
 const INPUTS: u32 = 200;
 
 thread_local! {
@@ -30,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
             Ok(imported) => drop(format!("{imported:?}")),
             Err(error) => drop(format!("{error} {error:?}")),
         }
-        // The same again, which is there already or refused as before.
+        // The same document again, whose nodes exist already or are refused as before.
         drop(space.import_nodeset("fuzz.xml", xml));
     });
 });

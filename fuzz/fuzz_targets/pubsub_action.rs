@@ -1,5 +1,4 @@
-//! What a Responder and a Requestor hear: whatever it is, a request that comes afterwards is carried out, once, and
-//! answered.
+//! Messages to a Responder and a Requestor: after arbitrary messages a request is still executed once and answered.
 #![no_main]
 
 #[path = "../../crates/takt-pubsub/tests/pubsub/drill.rs"]
@@ -17,7 +16,7 @@ use takt_wire::PublisherId;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Longer than anything is remembered.
+/// Time after which all state has expired.
 const LATER: Duration = Duration::from_secs(100 * 24 * 3600);
 
 fn at(time: Duration) -> Now {

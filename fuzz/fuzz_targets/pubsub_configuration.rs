@@ -1,5 +1,5 @@
-//! PubSub configuration files: what is read from a binary one is written again as it was, and as TOML unless that
-//! says why not.
+//! PubSub configuration files: a decoded binary file is written again unchanged, and as TOML unless an error explains
+//! why that is impossible.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
         let bytes = to_binary_file(&file).expect("what was read can be written");
         let again = from_binary_file(&bytes).expect("what was written can be read");
         assert_eq!(to_binary_file(&again), Ok(bytes), "and is the same");
-        // It compares for itself what it has written.
+        // The function compares its output itself.
         if let Err(error) = to_toml(&file) {
             drop(error.to_string());
         }

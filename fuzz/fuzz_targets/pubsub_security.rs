@@ -1,4 +1,4 @@
-//! Messages that a Subscriber verifies: whatever comes is refused, or is what was protected.
+//! Messages that a Subscriber verifies: every message is refused, or equals the protected one.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -32,12 +32,12 @@ fuzz_target!(|data: &[u8]| {
     let mut verifier = MessageVerifier::new(mode).expect("a mode that protects");
     for part in parts(data) {
         let mut bytes = part.to_vec();
-        // Nobody guesses a signature.
+        // A signature cannot be guessed.
         verifier
             .verify(&KEYS, &mut bytes, *NOW)
             .expect_err("a forged message was accepted");
         assert_eq!(bytes, part);
-        // The same with a good one: where there is room for it, the headers decide.
+        // The same with a valid signature: if there is space for it, the headers decide.
         let layout = NetworkMessageRef::new_checked(&bytes).and_then(|message| message.security_layout(32));
         if let Ok(layout) = layout
             && protector.protect(&KEYS, &mut bytes, &layout, *NOW).is_ok()

@@ -1,4 +1,4 @@
-//! Scenario files: every mistake has a place, and what is read makes scenarios.
+//! Scenario files: every error has a position, and accepted files give scenarios.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

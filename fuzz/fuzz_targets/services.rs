@@ -1,4 +1,4 @@
-//! Every service, over whichever transport: requests of any content, some of them in a proper Session.
+//! Every service, over each transport: requests of any content, some of them in a proper Session.
 #![no_main]
 
 use std::cell::RefCell;
@@ -16,13 +16,13 @@ use takt_ua::structures::{
 };
 use takt_ua::{NodeId, Structure, Variant, ids};
 
-/// The requests that a server knows, by the NodeIds of their encodings.
+/// Requests that a server supports, by the NodeIds of their encodings.
 const REQUESTS: [u32; 31] = [
     422, 428, 461, 467, 473, 479, 488, 494, 500, 506, 527, 533, 554, 560, 566, 631, 673, 712, 446, 787, 751, 763, 769,
     775, 781, 793, 799, 826, 832, 841, 847,
 ];
 
-/// A server is made anew after so many inputs: what they added would make it slower and slower.
+/// Number of inputs after which the server is created again, because added nodes make it slower.
 const INPUTS: u32 = 2_000;
 
 thread_local! {
@@ -67,7 +67,7 @@ fn message<T: Structure>(request: &T) -> Vec<u8> {
     bytes
 }
 
-/// Handles one request: exactly one message must come back, and a decodable one.
+/// Handles one request; exactly one decodable message must be returned.
 fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> Vec<u8> {
     let mut response = Vec::new();
     let mut encoder = Encoder::growing(&mut response, 1 << 20);
@@ -89,7 +89,7 @@ fn handle(server: &Arc<Server>, connection: &mut Connection, request: &[u8]) -> 
     response
 }
 
-/// Returns a Session's token.
+/// Opens a Session and returns its AuthenticationToken.
 fn session(server: &Arc<Server>, connection: &mut Connection) -> NodeId {
     let response = handle(
         server,
@@ -125,7 +125,7 @@ fn header(token: &NodeId) -> RequestHeader {
 }
 
 /// Returns a request in the layout of shared memory, in a proper Session: one or two records of a Read, a Write or a
-/// Call, and whatever follows.
+/// Call, and arbitrary bytes behind them.
 fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
     let (kind, record) = [(1, 32), (3, 64), (5, 24)][usize::from(choice) % 3];
     let count = 1 + choice / 3 % 2;
@@ -156,7 +156,7 @@ fn run(server: &Arc<Server>, data: &[u8]) {
         return;
     };
     if kind == 255 {
-        // Not even a request.
+        // The bytes are not a request.
         handle(server, &mut connection, rest);
     } else {
         let token = session(server, &mut connection);
@@ -179,7 +179,7 @@ fn run(server: &Arc<Server>, data: &[u8]) {
             handle(server, &mut connection, &request);
         }
     }
-    // Whatever is watched by now is sampled and published.
+    // All MonitoredItems are sampled and published.
     server.tick(std::time::Instant::now() + std::time::Duration::from_secs(1));
     server.disconnect(connection);
 }

@@ -1,4 +1,4 @@
-//! Headers of messages in shared memory: whatever is accepted lies within the message and within the limit.
+//! Headers of messages in shared memory: every accepted message lies within its bytes and within the limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,6 +21,6 @@ fn check(message: &[u8]) {
 
 fuzz_target!(|data: &[u8]| {
     check(data);
-    // Behind the magic and the version, where random bytes seldom get to.
+    // Behind the magic and the version, which random bytes rarely produce.
     check(&[&MAGIC[..], &VERSION.to_le_bytes(), data].concat());
 });

@@ -1,5 +1,5 @@
-//! A Subscriber that learns: readers of DataSetWriters that it hears of, metadata from announcements, and layouts of
-//! messages, which the next messages are compared with.
+//! A Subscriber that learns: readers of announced DataSetWriters, metadata from announcements, and layouts of
+//! messages, with which the next messages are compared.
 #![no_main]
 
 use std::time::Instant;
@@ -10,7 +10,7 @@ use takt_pubsub::subscriber::{Observer, ReceivedDataSet, Subscriber};
 use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
-/// Looks at everything that was received.
+/// Reads everything that was received.
 struct Look;
 
 impl Observer for Look {
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut last: Vec<u8> = Vec::new();
     let mut rest = data;
-    // Two bytes of length before each message; with the highest bit set, the last message comes again, with a byte
+    // Two bytes of length before each message; with the highest bit set, the last message is repeated with one byte
     // changed.
     while let Some((length, tail)) = rest.split_first_chunk::<2>() {
         let number = u16::from_le_bytes(*length);

@@ -16,7 +16,7 @@ const LIMITS: TransportLimits = TransportLimits {
     max_sent_message_size: 1 << 16,
 };
 
-/// Sends bytes to the client. False once the connection is closed.
+/// Sends bytes to the client. Returns `false` once the connection is closed.
 fn deliver(client: &mut ClientConnection, mut bytes: &[u8], now: Instant) -> bool {
     loop {
         let space = client.receive_space();

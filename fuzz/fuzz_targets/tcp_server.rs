@@ -19,8 +19,8 @@ const LIMITS: TransportLimits = TransportLimits {
     max_sent_message_size: 1 << 16,
 };
 
-/// Sends bytes to the server, which answers its requests in one of the ways there are. False once the connection is
-/// closed.
+/// Sends bytes to the server, which answers its requests in one of several ways. Returns `false` once the connection
+/// is closed.
 fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> bool {
     loop {
         let space = server.receive_space();

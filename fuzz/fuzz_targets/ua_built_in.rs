@@ -1,4 +1,4 @@
-//! Every built-in type but Variant and DataValue: owned and borrowed.
+//! Every built-in type except Variant and DataValue: owned and borrowed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

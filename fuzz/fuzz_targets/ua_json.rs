@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     if built_in_type != BuiltInType::Variant {
         assert_eq!(value.built_in_type().unwrap_or(built_in_type), built_in_type);
     }
-    // What was read is written and read again as the same.
+    // A decoded value is written and read again unchanged.
     if let Ok(again) = json::variant_from_value(&json::to_value(&value)) {
         let _ = again.encode_to_vec();
     }

@@ -78,7 +78,7 @@ fuzz_target!(|data: &[u8]| {
         type_id: NodeId::numeric(0, id),
         body: ExtensionObjectBody::Binary(body.to_vec()),
     };
-    // Its JSON is made from the table of descriptions, whatever the body; and can be read again.
+    // Its JSON is created from the table of descriptions for every body, and can be read again.
     let text = json::to_value(&Variant::from(object));
     let _ = json::variant_from_value(&text);
 });

@@ -1,5 +1,4 @@
-//! Texts that people type and peers send: NodeIds, names, times, ranges, endpoints. What is read back is what was
-//! written.
+//! Texts from users and peers: NodeIds, names, times, ranges, endpoints. Written texts are read back unchanged.
 #![no_main]
 
 use std::fmt::Display;

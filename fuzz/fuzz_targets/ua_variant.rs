@@ -1,5 +1,5 @@
-//! Variants and DataValues: owned and borrowed forms accept the same and mean the same; ranges of them never fail
-//! badly.
+//! Variants and DataValues: owned and borrowed forms accept the same bytes and have the same values; ranges of them
+//! never panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
             let Ok(part) = range.read(&value) else {
                 continue;
             };
-            // A range that reaches beyond the end can be read, but need not be writable.
+            // A range that exceeds the value can be read, but may not be writable.
             if range.write(&mut value, &part).is_ok() {
                 let again = range.read(&value).expect("what was just written");
                 assert_eq!(part.encode_to_vec(), again.encode_to_vec());

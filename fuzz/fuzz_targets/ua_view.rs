@@ -1,4 +1,4 @@
-//! The borrowed messages of the hot paths accept what the owned ones accept, and can be walked to the end.
+//! The borrowed messages of the hot paths accept the same bytes as the owned ones, and can be read to the end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use takt_ua::views::{
     CallRequestRef, CallResponseRef, ReadRequestRef, ReadResponseRef, WriteRequestRef, WriteResponseRef,
 };
 
-/// Both forms of a message; the number of list elements that the borrowed one walks over.
+/// Decodes both forms of a message; returns the number of list elements of the borrowed one.
 macro_rules! both {
     ($bytes:expr, $owned:ty, $borrowed:ty, $list:ident) => {{
         let owned = decode::<$owned>($bytes).ok();

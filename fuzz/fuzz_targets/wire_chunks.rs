@@ -1,5 +1,5 @@
-//! Chunks of several payloads in any order, true to each other or not: memory stays within its limit, and a payload is
-//! complete when all of it has come.
+//! Chunks of several payloads in any order, consistent or not: memory stays within its limit, and a payload is
+//! complete when all its chunks were received.
 #![no_main]
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const LIMITS: ReassemblyLimits = ReassemblyLimits {
     timeout: Duration::from_millis(50),
 };
 
-/// Returns the byte at an offset of a payload, so that a payload says whether it is what was sent.
+/// Returns the byte at an offset of a payload, so that a payload shows whether it equals the sent one.
 fn content(source: u8, sequence_number: u16, offset: u32) -> u8 {
     (offset as u8).wrapping_mul(7) ^ source ^ sequence_number as u8
 }

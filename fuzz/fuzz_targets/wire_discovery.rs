@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(message) = NetworkMessage::decode(&bytes, &parameters) else {
         return;
     };
-    // What a Publisher has to leave out is read, but not written.
+    // Fields that a Publisher has to leave out are read, but not written.
     let Ok(encoded) = message.encode_to_vec() else {
         return;
     };

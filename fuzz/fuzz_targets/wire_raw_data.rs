@@ -1,4 +1,4 @@
-//! RawData: metadata of any kind, and fields that are or are not as it says.
+//! RawData: metadata of any kind, and fields that match it or not.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fn check(layout: &RawDataLayout, bytes: &[u8]) {
 }
 
 fuzz_target!(|data: &[u8]| {
-    // As it would come in an announcement.
+    // In the form of an announcement.
     let mut decoder = Decoder::with_limits(data, LIMITS);
     if let Ok(meta_data) = decoder.value::<DataSetMetaDataType>()
         && let Ok(layout) = RawDataLayout::new(&meta_data)

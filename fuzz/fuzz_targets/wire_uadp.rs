@@ -1,5 +1,5 @@
-//! UADP NetworkMessages: whatever is accepted can be read to its last field, and is encoded and decoded to the same
-//! again.
+//! UADP NetworkMessages: every accepted message can be read to its last field, and is encoded and decoded again
+//! unchanged.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use takt_wire::{
     NetworkMessage, NetworkMessageRef, PayloadParameters, PayloadRef, PublisherId, TreeParameters,
 };
 
-/// Recognizes one layout among all that comes.
+/// Reader that recognizes messages of one layout.
 static READER: LazyLock<FixedMessageReader> = LazyLock::new(|| {
     let message = NetworkMessage {
         group_header: Some(GroupHeader {
@@ -57,7 +57,7 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
     }
 }
 
-/// Every byte is in one leaf of the tree, and what is no message has an error.
+/// Checks that every byte is in one leaf of the tree, and that invalid messages have an error.
 fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     for decrypted in [false, true] {
         let tree = MessageTree::read(
@@ -105,7 +105,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(owned) = NetworkMessage::decode(bytes, &parameters) else {
         return;
     };
-    // What a Publisher has to leave out is read, but not written.
+    // Fields that a Publisher has to leave out are read, but not written.
     let Ok(encoded) = owned.encode_to_vec() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Where the binaries are that the tests start.
+//! Paths of the binaries that the tests start.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +10,8 @@ pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Returns the command line `takt`: the file that the environment variable `TAKT_BIN` names, or else the one that this
-/// workspace builds, brought up to date first.
+/// Returns the command line `takt`: the file in the environment variable `TAKT_BIN`, or else that of this workspace,
+/// which is built first.
 ///
 /// # Panics
 /// If it cannot be built.
@@ -23,8 +23,8 @@ pub fn takt() -> &'static Path {
     })
 }
 
-/// Returns a binary of the foreign peer `takt-peer-open62541`. It takes minutes to build, so that only `./test` and
-/// whoever wants to do it: `cargo build -p takt-peer-open62541`.
+/// Returns a binary of the foreign peer `takt-peer-open62541`. Building it takes minutes, so only `./test` does it,
+/// or `cargo build -p takt-peer-open62541`.
 ///
 /// # Panics
 /// If it has not been built.

@@ -1,6 +1,6 @@
 //! Capture files (pcapng) that tests write.
 
-/// Returns a file with these Ethernet frames, one each millisecond.
+/// Returns a file with these Ethernet frames, one per millisecond.
 #[must_use]
 pub fn pcapng(frames: &[Vec<u8>]) -> Vec<u8> {
     let mut file = Vec::new();

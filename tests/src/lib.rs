@@ -1,7 +1,7 @@
 //! Helpers of the end-to-end tests, which start the real binaries: `takt` and the foreign peers of `peers/`.
 //!
-//! It is not a library for anything else: whatever goes wrong here ends the test with a panic that says what was
-//! expected, how long it was waited for, and what the processes involved had printed.
+//! It is only for tests: every failure here is a panic with the expectation, the time waited for it, and the output
+//! of the processes involved.
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! The foreign peers of `peers/`, and the JSON lines that they speak (`peers/README.md`).
+//! The foreign peers of `peers/`, and their JSON lines (`peers/README.md`).
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::binary::{open62541, repository};
 use crate::process::{self, Process};
 
-/// An interpreter that compiles its modules on a busy machine takes its time.
+/// Time limit of the start of a peer, long enough for an interpreter that compiles its modules on a loaded machine.
 const START: Duration = Duration::from_secs(120);
 
-/// How long a peer may take for one request.
+/// Time limit of a peer for one request.
 const REQUEST: Duration = Duration::from_secs(60);
 
 /// A foreign product.
@@ -66,7 +66,7 @@ impl Peer {
     }
 }
 
-/// What node-opcua makes of NodeSet2 files: one JSON object per node, as `peers/node/browse_nodeset.js` describes it.
+/// Loads NodeSet2 files into node-opcua: one JSON object per node, as `peers/node/browse_nodeset.js` describes it.
 ///
 /// # Panics
 /// If node-opcua cannot load them.
@@ -84,7 +84,7 @@ pub fn load_nodesets(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// Has node-opcua load a binary PubSub configuration file, and write another one; returns what it prints.
+/// Makes node-opcua load a binary PubSub configuration file and write another one; returns its output.
 ///
 /// # Panics
 /// If it cannot load it.
@@ -101,14 +101,14 @@ pub fn convert_pubsub_configuration(input: &Path, output: &Path) -> Value {
 pub struct PeerServer {
     /// The process.
     pub process: Process,
-    /// Where it listens.
+    /// Endpoint of the server.
     pub endpoint: String,
     /// The index of the namespace `urn:takt:peer`.
     pub namespace: u64,
 }
 
 impl PeerServer {
-    /// Starts one on a free port.
+    /// Starts a server on a free port.
     ///
     /// # Panics
     /// If it does not serve in time.
@@ -184,7 +184,7 @@ impl PeerClient {
     /// Connects.
     ///
     /// # Errors
-    /// What the client says if it could not.
+    /// The message of the client if it could not connect.
     pub fn connect(peer: Peer, endpoint: &str) -> Result<Self, String> {
         let mut process = Process::spawn(
             &format!("{} client", peer.name()),
@@ -205,7 +205,7 @@ impl PeerClient {
     /// Sends one request, its `id` left out.
     ///
     /// # Errors
-    /// What the client says if the request failed as a whole, the StatusCode's name first if there is one.
+    /// The message of the client if the request failed as a whole; the StatusCode's name first if there is one.
     pub fn request(&mut self, mut request: Value) -> Result<Value, String> {
         self.requests += 1;
         request["id"] = self.requests.into();
@@ -246,7 +246,7 @@ impl PeerClient {
         result["status"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// What hierarchical forward references lead to.
+    /// Returns the targets of hierarchical forward references.
     pub fn children(&mut self, node: &str) -> Vec<Value> {
         match self.expect(json!({"op": "browse", "node": node, "reference": "i=33"})) {
             Value::Array(references) => references,
@@ -264,10 +264,10 @@ impl PeerClient {
             .unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    /// As [`find`](Self::find), for what may not be there yet.
+    /// Finds a node as [`find`](Self::find) does, for nodes that may not exist yet.
     ///
     /// # Errors
-    /// What is missing, and what there is instead.
+    /// The missing name, and the existing ones.
     pub fn try_find(&mut self, path: &[&str]) -> Result<String, String> {
         let mut node = "i=85".to_owned();
         for wanted in path {

@@ -1,5 +1,4 @@
-//! Tests that need privileges: where these are missing, a test is counted as ignored, which libtest cannot decide at
-//! run time.
+//! Tests that need privileges: without these, a test is counted as ignored, which libtest cannot decide at run time.
 //!
 //! The output is that of libtest, so that `./test` adds it up like any other.
 
@@ -7,23 +6,23 @@ use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// A test and what it needs.
+/// A test with its requirement.
 #[derive(Debug, Clone, Copy)]
 pub struct Test {
-    /// What messages call it.
+    /// Name in messages.
     pub name: &'static str,
-    /// A command that works only where the test can run, and whose failure means that it cannot.
+    /// A command whose failure means that the test cannot run.
     pub needs: &'static [&'static str],
     /// Panics if it fails.
     pub run: fn(),
 }
 
-/// Switching to other users.
+/// Requirement: switching to other users.
 pub const USERS: &[&str] = &[
     "setpriv", "--reuid", "65534", "--regid", "65534", "--groups", "54000", "true",
 ];
 
-/// Namespaces as containers have them.
+/// Requirement: namespaces as in containers.
 pub const NAMESPACES: &[&str] = &[
     "unshare",
     "--mount",
@@ -38,7 +37,7 @@ pub const NAMESPACES: &[&str] = &[
     "/dev/shm",
 ];
 
-/// Runs those tests whose names contain the first argument of the command line.
+/// Runs the tests whose names contain the first argument of the command line.
 #[must_use]
 pub fn main(tests: &[Test]) -> ExitCode {
     let start = Instant::now();

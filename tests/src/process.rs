@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-/// How long a process that is dropped may take to end in an orderly way.
+/// Time for a dropped process to shut down.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How long the kernel may take to be rid of a process that was killed: it may wait for a disk first.
+/// Time limit of the kernel for removing a killed process, which may wait for a disk first.
 const KILLED: Duration = Duration::from_secs(60);
 
-/// How long the rest of its output is waited for after its end.
+/// Time to wait for the rest of its output after its end.
 const REST: Duration = Duration::from_secs(1);
 
-/// A child process with its standard input, output and error output in our hands.
+/// A child process whose standard input, output and error output are connected to the test.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -31,19 +31,19 @@ pub struct Process {
     exit: Option<ExitStatus>,
 }
 
-/// What a process that has ended left.
+/// Result of a process that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// How it ended.
+    /// Exit status of the process.
     pub status: ExitStatus,
-    /// Its whole standard output.
+    /// Complete standard output.
     pub stdout: String,
-    /// Its whole error output.
+    /// Complete error output.
     pub stderr: String,
 }
 
 impl Process {
-    /// Starts a command. `name` is what messages call it.
+    /// Starts a command. Messages contain `name`.
     ///
     /// # Panics
     /// If it cannot be started.
@@ -82,7 +82,7 @@ impl Process {
         }
     }
 
-    /// Its process id.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -161,7 +161,7 @@ impl Process {
         self.stdin = None;
     }
 
-    /// Sends it a signal. One that has ended gets none.
+    /// Sends a signal, unless the process has ended.
     pub fn signal(&mut self, signal: Signal) {
         if self.has_ended() {
             return;
@@ -172,7 +172,7 @@ impl Process {
         }
     }
 
-    /// Ends it as `kill -9` does, and returns when it is gone.
+    /// Kills the process as `kill -9` does, and waits until it is gone.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.wait(KILLED);
@@ -208,7 +208,7 @@ impl Process {
     pub fn finish(mut self, within: Duration) -> Finished {
         self.close_input();
         let status = self.wait(within);
-        // What was written before the end arrives at once, but grandchildren may keep both open.
+        // Output written before the end arrives at once, but grandchildren may keep both streams open.
         while let Ok(line) = self.lines.recv_timeout(REST) {
             self.seen.push(line);
         }
@@ -223,7 +223,7 @@ impl Process {
         }
     }
 
-    /// What it has printed so far, as far as it was waited for: for messages.
+    /// Returns the output read so far, for messages.
     #[must_use]
     pub fn report(&self) -> String {
         let errors = self.errors.lock().expect("not poisoned");
@@ -262,10 +262,10 @@ pub fn run(name: &str, command: &mut Command, within: Duration) -> Finished {
 }
 
 impl Finished {
-    /// Its output, if it ended well.
+    /// Returns its output if it succeeded.
     ///
     /// # Panics
-    /// If it did not.
+    /// If it failed.
     #[must_use]
     pub fn expect_success(self) -> String {
         assert!(
@@ -278,10 +278,10 @@ impl Finished {
         self.stdout
     }
 
-    /// Its error output, if it ended badly, by itself.
+    /// Returns its error output if it failed without being killed.
     ///
     /// # Panics
-    /// If it ended well, or was killed by a signal.
+    /// If it succeeded, or was killed by a signal.
     #[must_use]
     pub fn expect_failure(self) -> String {
         let code = self.status.code();

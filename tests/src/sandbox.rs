@@ -1,5 +1,5 @@
-//! Where one test's applications live: a runtime directory, a data directory and names of their own, so that tests
-//! can run at the same time, and whatever is left behind is theirs.
+//! Sandbox of one test: its own runtime directory, data directory and names, so that tests can run at the same time,
+//! and leftovers can be attributed to a test.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,21 +14,19 @@ use tempfile::TempDir;
 use crate::binary;
 use crate::process::{self, Finished, Process};
 
-/// How long an application may take until it serves, on a machine that is busy with other tests.
+/// Time limit for an application to serve, on a machine that is busy with other tests.
 const START: Duration = Duration::from_secs(60);
 
-/// How long one command may take.
+/// Time limit of one command.
 const COMMAND: Duration = Duration::from_secs(60);
 
-/// How soon a command has started and ended beside what it was told to take.
+/// Time limit for the start and the end of a command, besides its own duration.
 const ENDED: Duration = Duration::from_secs(7);
 
-/// What a command line that asks servers has besides: two seconds, its default, are too few for a server that does
-/// not get its turn.
+/// Additional arguments of commands that use servers: the default of two seconds is too short on a loaded machine.
 const PATIENT: [&str; 2] = ["--timeout", "60s"];
 
-/// Returns a command line that waits for servers on a machine that has other things to do, unless it says itself how
-/// long.
+/// Adds a timeout for a loaded machine to a command line, unless it has one.
 #[must_use]
 pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let (command, rest) = arguments.split_at(arguments.len().min(1));
@@ -48,7 +46,7 @@ pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     }
 }
 
-/// One test's surroundings. Dropping it removes them.
+/// The sandbox of one test. Dropping it removes its directories.
 #[derive(Debug)]
 pub struct Sandbox {
     directory: TempDir,
@@ -56,7 +54,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes new ones.
+    /// Creates a sandbox.
     ///
     /// # Panics
     /// If the temporary directory cannot be written.
@@ -91,13 +89,13 @@ impl Sandbox {
         self.directory.path().join("run")
     }
 
-    /// Returns a directory for databases and whatever a test writes.
+    /// Returns a directory for databases and other files of a test.
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
-    /// Returns the surroundings of another host, for the same test: its applications share no memory with those here.
+    /// Returns the sandbox of another host for the same test: its applications share no memory with the ones here.
     ///
     /// # Panics
     /// If the temporary directory cannot be written.
@@ -115,7 +113,7 @@ impl Sandbox {
         format!("{name}{}", self.name)
     }
 
-    /// Returns a `takt` command line in these surroundings.
+    /// Returns a `takt` command line in this sandbox.
     #[must_use]
     pub fn takt(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary::takt());
@@ -123,11 +121,11 @@ impl Sandbox {
         command
     }
 
-    /// Gives any command these surroundings.
+    /// Sets the environment of this sandbox for a command.
     pub fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("TAKT_RUNTIME_DIR", self.runtime_directory())
-            // Groups of this machine are no part of it.
+            // Groups of this machine are not used.
             .env("TAKT_GROUP_ROOT", self.directory.path().join("groups"))
             .env("TMPDIR", self.directory.path().join("tmp"))
             .env("XDG_STATE_HOME", self.data_directory())
@@ -147,7 +145,7 @@ impl Sandbox {
     /// Runs `takt … --json`, which must succeed, and returns the rows that it printed.
     ///
     /// # Panics
-    /// If it fails or prints anything but JSON.
+    /// If it fails or prints something other than JSON.
     #[must_use]
     pub fn rows(&self, arguments: &[&str]) -> Vec<Value> {
         let output = self
@@ -162,14 +160,13 @@ impl Sandbox {
             .collect()
     }
 
-    /// Runs `takt watch … --for`, which must end in time, on the server's clock, which must go on; the rows that it
-    /// printed.
+    /// Runs `takt watch … --for` on the server's clock, which must advance, and waits for its end in time; returns
+    /// the printed rows.
     ///
-    /// Where the machine has other things to do, the time may be over before a second change has come: then it has
-    /// another try.
+    /// On a loaded machine the time may be over before a second change arrives: then the command is run again.
     ///
     /// # Panics
-    /// If it fails, or never shows that the clock goes on and ends in time.
+    /// If it fails, or never shows an advancing clock within its time.
     #[must_use]
     pub fn watch_clock(&self, endpoint: &str, interval: &str, length: Duration) -> Vec<Value> {
         let clock = "i=2258";
@@ -226,14 +223,14 @@ impl Default for Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        // A test that killed its applications must not fill the machine's memory for those after it.
+        // The leftovers of a test that killed its applications must not fill the machine's memory.
         for object in self.shared_memory() {
             let _ = fs::remove_file(object);
         }
     }
 }
 
-/// All files below a directory.
+/// Returns all files below a directory.
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
@@ -252,14 +249,14 @@ fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
 pub struct Registry {
     /// The process.
     pub process: Process,
-    /// Its ApplicationName.
+    /// ApplicationName.
     pub name: String,
-    /// Where it listens, `opc.tcp://127.0.0.1:port`.
+    /// Endpoint `opc.tcp://127.0.0.1:port`.
     pub endpoint: String,
 }
 
 impl Registry {
-    /// Starts one on a free port, with these arguments besides.
+    /// Starts a registry on a free port, with these additional arguments.
     ///
     /// # Panics
     /// If it does not serve in time.
@@ -268,7 +265,7 @@ impl Registry {
         Self::start_at(sandbox, "opc.tcp://127.0.0.1:0", arguments)
     }
 
-    /// Starts one at an endpoint: for a restart, the one that it had.
+    /// Starts a registry at an endpoint, for a restart with the same one.
     ///
     /// # Panics
     /// If it does not serve in time.
@@ -294,7 +291,7 @@ impl Registry {
         }
     }
 
-    /// Its address over shared memory.
+    /// Returns the endpoint over shared memory.
     #[must_use]
     pub fn shared_memory(&self) -> String {
         format!("opc.iox2://{}", self.name)
@@ -306,9 +303,9 @@ impl Registry {
 pub struct Provider {
     /// The process.
     pub process: Process,
-    /// Its ApplicationName.
+    /// ApplicationName.
     pub name: String,
-    /// Where it listens, `opc.tcp://127.0.0.1:port`.
+    /// Endpoint `opc.tcp://127.0.0.1:port`.
     pub endpoint: String,
 }
 
@@ -337,14 +334,14 @@ impl Provider {
         }
     }
 
-    /// Its address over shared memory.
+    /// Returns the endpoint over shared memory.
     #[must_use]
     pub fn shared_memory(&self) -> String {
         format!("opc.iox2://{}", self.name)
     }
 }
 
-/// Waits until a server says where it listens, and returns that.
+/// Waits until a server prints its endpoint, and returns it.
 fn tcp_endpoint(process: &mut Process) -> String {
     let line = process.wait_for("its opc.tcp endpoint", START, |line| {
         find_endpoint(line).is_some()

@@ -1,16 +1,16 @@
-//! What the processes of the soak agree on: values that say by themselves whether they are whole.
+//! Values of the soak, which contain a check of their consistency.
 
-/// The Variables of a Provider, and how many elements each has. The last one does not fit a slot of a channel.
+/// Variables of a Provider with their numbers of elements. The last one does not fit a slot of a channel.
 pub const VARIABLES: [(&str, usize); 3] = [("Small", 16), ("Array", 1024), ("Large", 16384)];
 
-/// How the Providers' numbers are in the seeds: above this bit.
+/// Position of the Provider's number in a seed: the bits from this one on.
 const NUMBER: u32 = 28;
 
-/// So many elements follow from the first one; then they come again and again, so that a value can be made and checked
-/// with copies and comparisons, which are fast without optimization too.
+/// Number of elements that follow from the first one; then they repeat, so that a value can be created and checked by
+/// copies and comparisons, which are fast even without optimization.
 const BLOCK: usize = 16;
 
-/// The elements of a value, a multiple of 16: element 0 is a seed that nobody used before, the others follow from it.
+/// Returns the elements of a value, a multiple of 16: element 0 is an unused seed, the others follow from it.
 ///
 /// # Panics
 /// If there are none.
@@ -26,7 +26,7 @@ pub fn fill(provider: u32, counter: u32, elements: &mut [u32]) {
     }
 }
 
-/// Returns whether a value is one, of this Provider and of this length.
+/// Returns whether a value is consistent and has this Provider and length.
 #[must_use]
 pub fn is_whole(provider: u32, length: usize, elements: &[u32]) -> bool {
     let Some(first) = elements.first_chunk::<BLOCK>() else {
@@ -47,12 +47,12 @@ fn block(seed: u32, length: usize) -> [u32; BLOCK] {
     })
 }
 
-/// Numbers that look random, the same for the same seed (xorshift, G. Marsaglia).
+/// Pseudo-random numbers, determined by the seed (xorshift, G. Marsaglia).
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Begins anew.
+    /// Creates a generator.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)

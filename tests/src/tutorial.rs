@@ -1,4 +1,5 @@
-//! Runs a tutorial: the commands of its fenced blocks, from a clean clone, each compared with what the tutorial shows.
+//! Runs a tutorial: the commands of its fenced blocks, from a clean clone, each compared with the output in the
+//! tutorial.
 //!
 //! | block | what happens |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | `LANGUAGE file=PATH` | the block becomes that file of the clone |
 //!
 //! In expected output, `…` stands for any text in its line, and a line that is only `…` for any number of lines. A
-//! command goes on in the next line after `\`.
+//! command continues on the next line after `\`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,13 +22,13 @@ use crate::binary::repository;
 use crate::process::{self, Process};
 use crate::sandbox::Sandbox;
 
-/// How long a command may take: the first ones compile.
+/// Time limit of a command; the first ones compile.
 const COMMAND: Duration = Duration::from_secs(1200);
 
-/// How long a command in the background may take until it has printed what it should.
+/// Time limit of a background command for printing the expected lines.
 const BACKGROUND: Duration = Duration::from_secs(30);
 
-/// One thing to do.
+/// One step.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Run {
@@ -83,9 +84,8 @@ pub fn run(file: &str) {
     shell.end();
 }
 
-/// Returns a clone of what is committed. It shares the folder of build products, so that dependencies are not
-/// compiled twice; what the reader builds with `--release` goes to a folder of its own, since it is built in a hurry
-/// here.
+/// Returns a clone of the committed state. It shares the target folder, so that dependencies are not compiled twice;
+/// builds with `--release` go to a separate folder, because they are built with less optimization here.
 fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     let clone = sandbox.data_directory().join("takt");
     let mut git = Command::new("git");
@@ -112,7 +112,8 @@ fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     clone
 }
 
-/// The commands are tested, and not how fast they are: optimizing across all crates takes longer than everything else.
+/// Settings of faster builds: the commands are tested, not their speed, and optimizing across all crates takes longer
+/// than everything else.
 const HURRY: [(&str, &str); 4] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
@@ -140,17 +141,17 @@ impl Shell {
             folder: folder.to_path_buf(),
             commands: 0,
         };
-        // As in the reader's terminal: aliases work, and each job is a process group of its own.
+        // As in a terminal: aliases work, and each job is a process group of its own.
         let (status, output) = shell.run("shopt -s expand_aliases; set -m");
         assert_eq!(status, 0, "{output:?}");
         shell
     }
 
-    /// Runs a command to its end: its exit status and the lines that it printed.
+    /// Runs a command to its end; returns its exit status and the printed lines.
     fn run(&mut self, command: &str) -> (i32, Vec<String>) {
         self.commands += 1;
         let marker = format!("---- {} ended with ", self.commands);
-        // printf ends a last line that has no end of its own.
+        // printf terminates an incomplete last line.
         self.process.send_line(&format!(
             "{{ {command}\n}} 2>&1 < /dev/null; printf '\\n{marker}%d\\n' $?"
         ));
@@ -170,7 +171,7 @@ impl Shell {
         }
     }
 
-    /// Starts a command that keeps running, and waits until it has printed what it should.
+    /// Starts a command that keeps running, and waits until it has printed the expected lines.
     fn start_background(&mut self, file: &str, command: &str, expected: &[String]) {
         let log = self
             .folder
@@ -180,7 +181,7 @@ impl Shell {
             status, 0,
             "{file}: `{command}` cannot be started: {output:?}"
         );
-        // More may follow what is expected.
+        // Further lines may follow the expected ones.
         let expected: Vec<String> = expected
             .iter()
             .cloned()
@@ -202,7 +203,7 @@ impl Shell {
         }
     }
 
-    /// Ends what still runs in the background, as Ctrl-C does in the reader's other terminals.
+    /// Ends the background commands, as Ctrl-C does in other terminals.
     fn end(mut self) {
         let (_, output) = self.run(END_JOBS);
         assert!(
@@ -214,7 +215,7 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // After a failure, too, no program of the tutorial may outlive it.
+        // No program of the tutorial may outlive it, even after a failure.
         if std::thread::panicking() && !self.process.has_ended() {
             self.process.send_line(END_JOBS);
             std::thread::sleep(Duration::from_secs(1));
@@ -228,7 +229,7 @@ const END_JOBS: &str = "for job in $(jobs -p); do kill -- \"-$job\"; done; wait"
 /// The expected line that stands for any number of lines.
 const ANY_LINES: &str = "…";
 
-/// Returns whether output is what was expected, except for trailing spaces.
+/// Returns whether output is the expected one, except for trailing spaces.
 fn matches(expected: &[String], output: &[String]) -> bool {
     match expected.split_first() {
         None => output.iter().all(|line| line.trim().is_empty()),
@@ -241,12 +242,12 @@ fn matches(expected: &[String], output: &[String]) -> bool {
     }
 }
 
-/// Returns whether a line is what was expected, except for trailing spaces.
+/// Returns whether a line is the expected one, except for trailing spaces.
 fn same_line(expected: &str, line: &str) -> bool {
     line_matches(expected, line) || line_matches(expected.trim_end(), line.trim_end())
 }
 
-/// Returns whether a line is what was expected; `…` stands for any text.
+/// Returns whether a line is the expected one; `…` stands for any text.
 fn line_matches(expected: &str, line: &str) -> bool {
     match expected.split_once('…') {
         None => expected == line,

@@ -41,7 +41,7 @@ fn text(arguments: &[&str], input: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What `--json` prints of a capture.
+/// Returns the output of `--json` for a capture.
 fn rows(frames: &[Vec<u8>], arguments: &[&str]) -> Vec<Value> {
     let arguments = [&["--json", "-"], arguments].concat();
     let rows = text(&arguments, &pcapng(frames));
@@ -69,7 +69,7 @@ fn message(value: impl Into<Variant>) -> NetworkMessage {
     )
 }
 
-/// All fields of this name, within others too.
+/// Returns all fields of this name, including nested ones.
 fn named<'v>(fields: &'v Value, name: &str, found: &mut Vec<&'v Value>) {
     for field in fields.as_array().unwrap() {
         if field["name"] == name {
@@ -226,7 +226,7 @@ fn chunks_are_put_together() {
     assert_eq!(values(&last["reassembled"], "Value"), read);
 }
 
-/// Returns a message that is protected with `key_data` as token 1.
+/// Returns a message protected with `key_data` as token 1.
 fn protected(policy: SecurityPolicy, mode: MessageSecurityMode, key_data: &[u8]) -> Vec<u8> {
     let now = Instant::now();
     let mut keys = KeyRing::new();
@@ -413,7 +413,7 @@ fn a_configuration_tells_raw_data_fields_apart() {
         .collect();
     assert_eq!(fields[0], (&json!("Speed"), &json!(21.5)));
     assert_eq!(fields.last(), Some(&(&json!("Open"), &json!(true))));
-    // Nothing is known of another Publisher.
+    // The other Publisher is unknown.
     let other = NetworkMessage {
         publisher_id: Some(PublisherId::UInt16(8)),
         ..message

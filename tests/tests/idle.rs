@@ -1,5 +1,4 @@
-//! Servers that have nothing to do sleep: what they are woken for is counted by the kernel (proc(5),
-//! `voluntary_ctxt_switches`).
+//! Idle servers sleep: the kernel counts how often they are woken (proc(5), `voluntary_ctxt_switches`).
 
 #![allow(
     clippy::expect_used,
@@ -16,23 +15,23 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Client, ClientOptions, Endpoint, Provider, Variable};
 use takt_tests::{Registry, Sandbox};
 
-/// Longer than any interval at which a server used to look whether there is something to do.
+/// Duration of the measurement, longer than any polling interval of previous versions of the servers.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How soon a death is noticed, and a thread ends.
+/// Time limit for noticing the end of a process, and for the end of a thread.
 const SOON: Duration = Duration::from_secs(3);
 
-/// How often each thread with one of these names (all, if none is named) has given up its processor, by name and
-/// thread id.
+/// Returns the number of voluntary context switches of each thread with one of these names (all, if none is given),
+/// by name and thread id.
 fn switches(process: u32, names: &[&str]) -> BTreeMap<(String, String), u64> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
     tasks
         .filter_map(|task| {
             let task = task.unwrap();
-            // A thread may end while it is looked at.
+            // A thread may end while it is inspected.
             let read = |file: &str| fs::read_to_string(task.path().join(file)).ok();
             let (name, status) = (read("comm")?, read("status")?);
             let count = status
@@ -45,7 +44,8 @@ fn switches(process: u32, names: &[&str]) -> BTreeMap<(String, String), u64> {
         .collect()
 }
 
-/// How often threads with one of these names woke within [`WATCHED`]; all threads, if none is named.
+/// Returns the number of wake-ups of threads with one of these names within [`WATCHED`]; of all threads, if none is
+/// given.
 fn wake_ups(process: u32, names: &[&str]) -> u64 {
     let before = switches(process, names);
     std::thread::sleep(WATCHED);
@@ -55,9 +55,9 @@ fn wake_ups(process: u32, names: &[&str]) -> u64 {
     switches(process, names).iter().map(of_thread).sum()
 }
 
-/// Asserts that threads with one of these names (all, if none is named) wake at most so often within [`WATCHED`].
-/// What the machine does beside, as reading a page from disk, wakes them as well, and never makes it fewer: the
-/// quietest of some times is what the program does.
+/// Asserts that threads with one of these names (all, if none is given) wake at most this often within [`WATCHED`].
+/// Other activity of the machine, such as reading a page from disk, wakes them too and only increases the number: the
+/// minimum of several measurements is caused by the program.
 fn assert_sleeps(process: u32, names: &[&str], at_most: u64, when: &str) {
     let mut counted = Vec::new();
     while counted.len() < 6 {
@@ -71,7 +71,7 @@ fn assert_sleeps(process: u32, names: &[&str], at_most: u64, when: &str) {
     panic!("{when}: woken {counted:?} times within {WATCHED:?}");
 }
 
-/// Waits until nothing happens any more that was begun before.
+/// Waits until earlier activity has ended.
 fn settle(process: u32, names: &[&str]) {
     let deadline = Instant::now() + PATIENCE;
     let mut before = switches(process, names);
@@ -96,9 +96,9 @@ fn connect(sandbox: &Sandbox, endpoint: &str) -> Client {
     Client::connect(&endpoint, options).unwrap()
 }
 
-/// Whoever connects is given a time to open a channel, and a Session one to be used: each transport and the Sessions
-/// have an alarm for that, which goes off once even if everything was done in time. For Sessions it is set again,
-/// eight times within their timeout, which is a minute here.
+/// A connection has a deadline for opening a channel, and a Session one for being used: each transport and the
+/// Sessions have an alarm for that, which goes off once even if the deadlines are met. The one for Sessions is set
+/// again eight times within their timeout, which is a minute here.
 const ALARMS: u64 = 3;
 
 #[test]
@@ -139,20 +139,20 @@ fn eventually(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A Provider and its registry notice each other's death without asking whether the other one lives.
+/// A Provider and its registry notice each other's end without polling.
 #[test]
 fn an_idle_provider_sleeps_and_so_does_its_registry() {
     let sandbox = Sandbox::new();
     let mut registry = Registry::start(&sandbox, &[]);
     let mut provider = start_provider(&sandbox, &registry);
     eventually("registered", || provider.is_registered());
-    // Every ten seconds it asks whether the registry answers.
+    // Every ten seconds it checks that the registry responds.
     let (ours, theirs) = (std::process::id(), registry.process.id());
     let threads = ["serve", "registration"];
     assert_sleeps(ours, &threads, ALARMS + 2, "the Provider");
     assert_sleeps(theirs, &[], ALARMS + 2, "its registry");
 
-    // A busy machine may let either wait for its turn, so they have more than one.
+    // On a loaded machine either may be delayed, so they have several attempts.
     let mut took = Vec::new();
     loop {
         let killed = Instant::now();

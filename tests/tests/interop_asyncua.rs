@@ -43,7 +43,8 @@ fn the_command_line_works_with_its_server() {
     interop::command_line_against_server(PEER);
 }
 
-/// What it writes, in the current structure and in that of version 1.04, is what it read from us.
+/// A file that asyncua writes, in the current structure and in that of version 1.04, equals the file that it read
+/// from Takt.
 #[test]
 fn it_reads_and_writes_our_configuration_files() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! mosquitto: `mqtt://` and `mqtts://` by way of a real broker, and messages from and to its own clients.
+//! mosquitto: `mqtt://` and `mqtts://` through a real broker, and messages from and to its own clients.
 
 #![allow(
     clippy::expect_used,
@@ -34,7 +34,7 @@ use tempfile::TempDir;
 const VERSIONS: [MqttVersion; 2] = [MqttVersion::V3, MqttVersion::V5];
 const TOPIC: &str = "opcua/uadp/data/7/Fast";
 
-/// A broker on a port of its own.
+/// A broker on its own port.
 struct Broker {
     directory: TempDir,
     port: u16,
@@ -49,7 +49,7 @@ impl Broker {
         let port = listener.local_addr().unwrap().port();
         let path = directory.path().to_str().unwrap();
         let settings = settings.replace("{}", path);
-        // As root it would become another user, who cannot read here.
+        // As root it would switch to another user, who has no access here.
         let config = format!("listener {port} 127.0.0.1\nuser root\n{settings}\n");
         fs::write(directory.path().join("mosquitto.conf"), config).unwrap();
         Self {
@@ -68,7 +68,7 @@ impl Broker {
     fn run(&mut self) {
         let mut command = Command::new("mosquitto");
         command.arg("-c").arg(self.path("mosquitto.conf"));
-        // Debian has it where only root looks.
+        // Debian installs it in a folder of root's path.
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{path}:/usr/sbin:/sbin"));
         let mut process = Process::spawn("mosquitto", &mut command);
@@ -202,7 +202,7 @@ fn messages_that_the_broker_refuses_are_counted() {
     }
 }
 
-/// Makes an authority, and a certificate of it for each name, in a directory.
+/// Creates a certificate authority, and a certificate for each name, in a directory.
 fn make_certificates(directory: &Path, names: &[&str]) {
     let openssl = |arguments: &str| {
         let mut command = Command::new("openssl");
@@ -251,7 +251,7 @@ fn tls_with_certificates_on_both_sides() {
         let large = message(1, 300_000);
         pair.0.send(&large).unwrap();
         assert_eq!(receive(&mut *pair.1, 1), [large]);
-        // A broker whom we do not trust, and one who does not trust us.
+        // A broker that Takt does not trust, and one that does not trust Takt.
         let untrusted = MqttOptions {
             trusted_certificates: Some(fs::read(stranger.path().join("authority.pem")).unwrap()),
             ..right.clone()
@@ -315,7 +315,7 @@ fn messages_wait_for_a_broker_that_is_away() {
         while received.last() != expected.last() {
             received.extend(receive(&mut *receiver, 1));
         }
-        // "At least once": it comes again if its acknowledgement was too late.
+        // "At least once": a message is repeated if its acknowledgement was late.
         received.retain(|again| *again != message(0, 100));
         assert_eq!(received, expected);
         wait_for(|| sender.state(), LinkState::is_up);
@@ -325,7 +325,7 @@ fn messages_wait_for_a_broker_that_is_away() {
 
 #[test]
 fn what_was_sent_is_delivered_when_a_link_is_closed() {
-    // mosquitto 2.0.11 forgets to send what waits behind the 20 messages of quality 2 that it has in flight.
+    // mosquitto 2.0.11 does not send messages that wait behind the 20 messages of quality 2 in flight.
     let broker = Broker::start("allow_anonymous true\nmax_inflight_messages 0");
     for version in VERSIONS {
         for quality_of_service in 0..=2 {
@@ -374,7 +374,7 @@ fn its_own_clients_understand_us_and_we_them() {
         assert_eq!(printed.trim(), expected);
         let mut receiver = broker.receiver("mqtt", &with(mqtt(filter.clone())));
         wait_for(|| receiver.state(), LinkState::is_up);
-        // What the broker has kept.
+        // Messages retained by the broker.
         receive(&mut *receiver, 1);
         let mut command = Command::new("mosquitto_pub");
         command.args([

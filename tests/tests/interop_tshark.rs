@@ -20,7 +20,7 @@ mod common;
 
 const MESSAGES: usize = 400;
 const SIGNATURE_LENGTH: usize = 32;
-/// As much of a text as the dissector shows for sure.
+/// Length of a text that the dissector always shows.
 const SHOWN: usize = 80;
 
 /// A field as both show it.
@@ -40,7 +40,7 @@ fn run(program: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Messages of all kinds that a receiver can read who knows nothing of their configuration.
+/// Messages of all kinds that a receiver can decode without their configuration.
 fn messages() -> Vec<NetworkMessage> {
     let mut runner = TestRunner::deterministic();
     let strategy = common::network_message();
@@ -62,7 +62,7 @@ fn messages() -> Vec<NetworkMessage> {
     readable.take(MESSAGES).collect()
 }
 
-/// Writes dissector and capture; gives what both tools print of them.
+/// Writes dissector and capture; returns the output of both tools.
 fn decoded(frames: &[Vec<u8>]) -> (Vec<Value>, String) {
     let directory = tempfile::tempdir().unwrap();
     let capture = directory.path().join("capture.pcapng");
@@ -110,7 +110,7 @@ fn takt_fields(fields: &Value, shown: &mut Vec<Shown>) {
     }
 }
 
-/// Returns a value as the dissector writes it.
+/// Returns a value in the form of the dissector.
 fn text_of(field: &Value) -> String {
     let data_type = field["type"].as_str().unwrap_or_default();
     let text = match &field["value"] {
@@ -178,8 +178,8 @@ fn tshark_fields(pdml: &str) -> Vec<Vec<Shown>> {
     packets
 }
 
-/// Returns whether two texts say the same: StatusCodes have name and number in the dissector, and what is long or has
-/// characters that Wireshark escapes is not shown as it is.
+/// Returns whether two texts are equivalent: StatusCodes have name and number in the dissector, and Wireshark
+/// shortens long texts and escapes some characters.
 fn same_text(takt: &str, tshark: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && c != '\\' || c == ' ';
     let plain = takt.chars().take_while(|c| plain(*c)).take(SHOWN).count();
@@ -196,7 +196,7 @@ fn same_text(takt: &str, tshark: &str) -> bool {
             .is_ok_and(|takt| tshark.parse().is_ok_and(|tshark| same_number(takt, tshark)))
 }
 
-/// The last digit is lost where this test reads JSON.
+/// The last digit is lost when this test reads JSON.
 fn same_number(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= one.abs() * 1e-15
 }
@@ -236,7 +236,8 @@ fn the_dissector_shows_what_decode_shows() {
     assert!(compared > MESSAGES * 20, "{compared} fields");
 }
 
-/// Both show the same of a capture: of each message, and of each payload that was put together behind its last chunk.
+/// Checks that both tools show the same of a capture: of each message, and of each payload reassembled at its last
+/// chunk.
 #[test]
 fn the_dissector_puts_chunks_together() {
     let value: Vec<u32> = (0..500).collect();

@@ -1,4 +1,4 @@
-//! 64 Providers with 1 000 Variables each on one host, all started at once: a process each, registered at one
+//! 64 Providers with 1 000 Variables each on one host, all started at once: one process each, registered at one
 //! registry, found and read by a Consumer.
 #![allow(
     clippy::expect_used,
@@ -17,7 +17,7 @@ use takt_ua::{StatusCode, Variant};
 const PROVIDERS: u32 = 64;
 const VARIABLES: u32 = 1000;
 
-/// How long all of it may take on a machine that has other things to do.
+/// Time limit of the whole test on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn start(sandbox: &Sandbox, registry: &Registry, number: u32) -> Process {
@@ -61,7 +61,7 @@ fn sixty_four_providers_with_a_thousand_variables_are_found_and_read() {
     assert!(there.iter().all(|provider| provider.available));
     told("listed");
     for number in 0..PROVIDERS {
-        // Another one of each, so that each part of the address space has its turn.
+        // Another Variable of each Provider, so that all parts of the address space are used.
         let variable = (number * 997) % VARIABLES;
         let name = provider(&sandbox, number);
         let path = format!("{name}/Group{}/Value{variable}", variable / 100);

@@ -1,4 +1,4 @@
-//! `takt publish` and `takt subscribe` as their user has them, over UDP on loopback.
+//! End-to-end tests of `takt publish` and `takt subscribe`, over UDP on loopback.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -13,10 +13,10 @@ use std::time::Duration;
 use serde_json::Value;
 use takt_tests::{Process, Provider, Registry, Sandbox};
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Configurations of a publisher and a subscriber that fit together.
+/// Returns matching configurations of a publisher and a subscriber.
 struct Files {
     publisher: PathBuf,
     subscriber: PathBuf,
@@ -24,8 +24,8 @@ struct Files {
 }
 
 impl Files {
-    /// `fields` are rows of TOML with a `{}` for what the side has besides name and type; `groups` is what both
-    /// groups have.
+    /// `fields` are rows of TOML with a `{}` for the entries of each side besides name and type; `groups` are the
+    /// entries of both groups.
     fn write(sandbox: &Sandbox, fields: &[(&str, &str, &str)], group: &str) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let url = format!(
@@ -110,7 +110,7 @@ impl Files {
     }
 }
 
-/// Waits for a DataSetMessage with a field of this name of which `wanted` is true.
+/// Waits for a DataSetMessage with a field of this name that `wanted` accepts.
 fn wait_for_field(subscriber: &mut Process, name: &str, wanted: impl Fn(&Value) -> bool) {
     subscriber.wait_for(name, PATIENCE, |line| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -192,7 +192,7 @@ fn keys_come_from_the_registry() {
         process.signal(rustix::process::Signal::TERM);
         assert!(process.wait(PATIENCE).success());
     }
-    // The same, with a key that was typed; another key is not accepted.
+    // The same with a key from the command line; another key is not accepted.
     let key = |digit: &str| {
         format!(
             "Plant=3:{}:{}:{}",

@@ -55,8 +55,8 @@ fn every_dependency_is_justified_and_every_justification_needed() {
     assert_eq!(used, justified, "docs/dependencies.md");
 }
 
-/// bindgen takes syn 2 or 3 and hands what it parsed to prettyplease: both must have the same, which resolving anew
-/// does not see to.
+/// bindgen accepts syn 2 or 3 and passes parsed code to prettyplease: both must use the same version, which a new
+/// resolution does not guarantee.
 #[test]
 fn bindgen_and_prettyplease_have_one_syn() {
     let lock = fs::read_to_string(repository().join("Cargo.lock")).unwrap();

@@ -1,8 +1,8 @@
 //! kill -9 of the registry, a Provider and a Consumer in turn, under a Consumer that reads all the time: no hang, no
 //! wrong value, everything back within two seconds, and nothing left behind.
 //!
-//! On a machine that has other things to do any single moment may be long: two seconds hold for at least half of the
-//! rounds, which a fault that costs time would not leave alone, and each round has an end far away.
+//! On a loaded machine any step may be delayed: two seconds hold for at least half of the rounds, which a systematic
+//! delay would break, and each round has a much longer limit.
 
 #![allow(
     clippy::expect_used,
@@ -18,19 +18,19 @@ use takt_tests::process::Process;
 use takt_tests::sandbox::{Provider, Registry, Sandbox};
 use takt_ua::{DataValue, StatusCode, Variant};
 
-/// How often each is killed.
+/// Number of kills of each process.
 const ROUNDS: u32 = 50;
 
-/// How soon everything must be back once a restarted process says that it serves, and an error be there once a
-/// process is gone.
+/// Time limit for recovery after a restarted process reports that it serves, and for an error after a process has
+/// ended.
 const SOON: Duration = Duration::from_secs(2);
 
-/// How long a Read may take, which is also how long a peer is looked for that is gone; and how long it may take
-/// before it counts as a hang, on a machine that has other things to do.
+/// Timeout of a Read, which is also the time for which a missing peer is tried; and the time after which a Read
+/// counts as a hang on a loaded machine.
 const TIMEOUT: Duration = Duration::from_millis(500);
 const HANG: Duration = Duration::from_secs(60);
 
-/// What `Spindle/SpeedSetpoint` holds as long as nobody writes it.
+/// Value of `Spindle/SpeedSetpoint` before the first Write.
 const SETPOINT: f64 = 6_000.0;
 
 fn consumer(sandbox: &Sandbox, registry: &str) -> Consumer {
@@ -42,7 +42,7 @@ fn consumer(sandbox: &Sandbox, registry: &str) -> Consumer {
     Consumer::connect(registry, options).unwrap()
 }
 
-/// Returns a Read that neither hangs nor gives a wrong value; whether it worked.
+/// Reads, and checks that the Read neither hangs nor returns a wrong value; returns whether it succeeded.
 fn read(consumer: &mut Consumer, item: &Item) -> Result<(), ClientError> {
     let started = Instant::now();
     let result = consumer.read(item);
@@ -61,7 +61,7 @@ fn read(consumer: &mut Consumer, item: &Item) -> Result<(), ClientError> {
     }
 }
 
-/// How long something took in each round.
+/// Durations of a step in each round.
 struct Rounds {
     what: &'static str,
     took: Vec<Duration>,
@@ -87,7 +87,7 @@ impl Rounds {
     }
 }
 
-/// Reads until it works again.
+/// Reads until a Read succeeds again.
 fn wait_until_back(consumer: &mut Consumer, item: &Item, since: Instant, what: &str) {
     loop {
         match read(consumer, item) {
@@ -137,8 +137,8 @@ fn kill_9_in_turn_leaves_nothing_wrong_and_nothing_behind() {
         kill_registries(&sandbox, &mut registry, &provider, &mut consumer, &item);
         kill_consumers(&sandbox, &registry, &provider, &mut consumer, &item);
     }
-    // What a killed process leaves is removed by the next one that starts, once it is old enough to be nobody's work in
-    // progress.
+    // The files of a killed process are removed by the next one that starts, once they are too old to belong to a
+    // starting process.
     let ended = Instant::now();
     while sandbox.left_behind() != before && ended.elapsed() < HANG {
         std::thread::sleep(Duration::from_millis(500));
@@ -162,7 +162,7 @@ fn kill_providers(
         }
         provider.process.kill();
         let killed = Instant::now();
-        // While it is gone there are errors, and nothing else.
+        // While it is gone, every Read fails.
         assert!(read(consumer, item).is_err());
         errors.add(killed);
         *provider = Provider::start(sandbox, registry, "machine");
@@ -186,7 +186,7 @@ fn kill_registries(
     let mut returns = Rounds::new("the Provider is registered again");
     for _ in 0..ROUNDS {
         registry.process.kill();
-        // Those who know each other go on without one error.
+        // Connected processes continue without an error.
         for _ in 0..50 {
             read(consumer, item).unwrap();
         }

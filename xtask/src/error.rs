@@ -1,8 +1,8 @@
-//! What can go wrong, in words that say what to do.
+//! Errors of the commands, with the fix.
 
 use std::path::PathBuf;
 
-/// Failure of a chore.
+/// Error of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("unknown argument `{0}`; see `cargo xtask --help`")]
@@ -23,7 +23,7 @@ pub(crate) enum Error {
         command: String,
         status: std::process::ExitStatus,
     },
-    #[error("`{command}` gives no UTF-8 text")]
+    #[error("the output of `{command}` is not UTF-8 text")]
     Text { command: String },
     #[error("`npm pack {package}` failed: {output}")]
     Fetch { package: String, output: String },
@@ -49,7 +49,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// The content of a source file is not what the generator understands.
+    /// Creates an error of a source file whose contents the generator does not support.
     pub(crate) fn content(file: &'static str, message: impl Into<String>) -> Self {
         Self::Content {
             file,

@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: which steps there are, and running them.
+//! The command `cargo xtask generate` with its steps.
 
 use std::path::{Path, PathBuf};
 
@@ -72,8 +72,8 @@ fn namespace0(root: &Path, sources: &Sources, check: bool) -> Result<(), Error> 
     output::apply(root, files, &[], check)
 }
 
-/// This xtask was built without `takt-nodeset`: the step runs in one that is built with it, now that the types it
-/// needs are written.
+/// Runs the step in an xtask that is built with `takt-nodeset`, for which the types are written now; this one was
+/// built without it.
 #[cfg(not(feature = "namespace0"))]
 fn namespace0(root: &Path, _sources: &Sources, check: bool) -> Result<(), Error> {
     let mut command =
@@ -107,7 +107,7 @@ fn namespace0(root: &Path, _sources: &Sources, check: bool) -> Result<(), Error>
     })
 }
 
-/// Root of the repository.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()

@@ -1,6 +1,6 @@
 //! Code generation and chores: `cargo xtask generate [--check] [STEP…]`.
 //!
-//! The generated files are committed, so that nobody needs npm to build Takt. `generate` writes them anew from the
+//! The generated files are committed, so that building Takt does not need npm. `generate` rewrites them from the
 //! pinned packages (see `sources`); `generate --check` writes nothing and fails if a committed file differs.
 
 mod error;

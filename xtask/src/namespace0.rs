@@ -1,6 +1,6 @@
-//! The table of the nodes of namespace 0, made with the NodeSet2 parser of `takt-nodeset`.
+//! The table of the nodes of namespace 0, created with the NodeSet2 parser of `takt-nodeset`.
 //!
-//! Its layout is described where it is read: in the module `namespace0` of `takt-space`.
+//! Its layout is described at its reader, the module `namespace0` of `takt-space`.
 
 mod content;
 mod nodes;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::output::GeneratedFile;
 use crate::sources::Sources;
 
-/// Where the nodes come from, for errors.
+/// Name of the source of the nodes, for errors.
 const NODESET: &str = "Opc.Ua.NodeSet2.xml";
 const TABLE: &str = "crates/takt-space/src/namespace0/table.bin";
 
@@ -23,7 +23,7 @@ pub(crate) fn generate(sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {
     Ok(vec![GeneratedFile::new(TABLE, table::write(&nodes)?)])
 }
 
-/// The NodeSet is not what this step understands.
+/// Returns the error of a NodeSet that this step does not support.
 fn invalid(message: impl std::fmt::Display) -> Error {
     Error::content(NODESET, message.to_string())
 }

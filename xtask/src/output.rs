@@ -1,4 +1,4 @@
-//! Generated files: formatting, writing, comparing with what is committed.
+//! Generated files: formatting, writing, and comparison with the committed files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use crate::error::Error;
 
 /// A file to be written.
 pub(crate) struct GeneratedFile {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     pub(crate) path: PathBuf,
-    /// Bytes of the file; Rust code is formatted when it is applied.
+    /// Contents of the file; Rust code is formatted when it is applied.
     pub(crate) content: Vec<u8>,
 }
 
@@ -24,8 +24,8 @@ impl GeneratedFile {
     }
 }
 
-/// Writes the files that changed, or with `check` fails if there are any. What else is in the folders `owned`, which
-/// hold generated files only, is left from an earlier version and goes.
+/// Writes the files that changed, or with `check` fails if there are any. Other files in the folders `owned`, which
+/// contain only generated files, are of an earlier version and are removed.
 pub(crate) fn apply(
     root: &Path,
     files: Vec<GeneratedFile>,
@@ -83,7 +83,7 @@ pub(crate) fn apply(
     }
 }
 
-/// Files in the folders `owned` that are not among `files`.
+/// Returns the files in the folders `owned` that are not among `files`.
 fn strangers(root: &Path, files: &[GeneratedFile], owned: &[&str]) -> Result<Vec<PathBuf>, Error> {
     let mut result = Vec::new();
     for folder in owned {
@@ -107,7 +107,7 @@ fn strangers(root: &Path, files: &[GeneratedFile], owned: &[&str]) -> Result<Vec
     Ok(result)
 }
 
-/// One line on how two versions of a file differ: sizes and the first line that is not the same.
+/// Returns a text about the difference of two versions of a file: sizes, and the first different line.
 fn difference(committed: &[u8], generated: &[u8]) -> String {
     let sizes = format!(
         "{} bytes committed, {} generated",
@@ -160,7 +160,7 @@ fn rustfmt(root: &Path, code: Vec<u8>) -> Result<Vec<u8>, Error> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(missing)?;
-    // Written by a thread: rustfmt may fill its output pipe before it has read all of its input.
+    // A thread writes the input, because rustfmt may fill its output pipe before it has read all of it.
     let input = child.stdin.take();
     let writer = std::thread::spawn(move || match input {
         Some(mut input) => input.write_all(&code),

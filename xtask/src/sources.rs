@@ -1,8 +1,8 @@
-//! The npm packages that everything is generated from: pinned, verified, kept in the git-ignored `.cache/`.
+//! npm packages from which the code is generated: pinned, verified, and stored in the git-ignored `.cache/`.
 //!
-//! `node-opcua-nodesets` has the NodeSet2 and type files of the standard. Two things are not in it and come from its
-//! sibling packages: the NodeIds of the service messages, which the standard's NodeSet leaves out
-//! (`node-opcua-constants`), and the StatusCodes (`node-opcua-status-code`). Only names and numbers are taken.
+//! `node-opcua-nodesets` has the NodeSet2 and type files of the standard. Two parts come from its sibling packages:
+//! the NodeIds of the service messages, which the standard's NodeSet lacks (`node-opcua-constants`), and the
+//! StatusCodes (`node-opcua-status-code`). Only names and numbers are taken.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::error::Error;
 struct Package {
     name: &'static str,
     version: &'static str,
-    /// Of the `.tgz` file, in hexadecimal.
+    /// SHA-512 of the `.tgz` file, in hexadecimal.
     sha512: &'static str,
 }
 
@@ -102,7 +102,7 @@ impl Package {
         if folder.exists() {
             return Ok(());
         }
-        // Renamed when complete, so that the folder is never seen half full.
+        // The folder is renamed when it is complete, so that it is never seen incomplete.
         let partial = cache.join(format!("unpack-{}", std::process::id()));
         let file = |source| Error::File {
             path: folder.clone(),
@@ -121,14 +121,15 @@ impl Package {
             return Err(Error::Command { command, status });
         }
         match std::fs::rename(&partial, &folder) {
-            // Another run was quicker; what it unpacked is the same.
+            // Another run was faster; it has unpacked the same files.
             Err(_) if folder.exists() => std::fs::remove_dir_all(&partial).map_err(file),
             result => result.map_err(file),
         }
     }
 
     fn fetch(&self, cache: &Path, name: &str) -> Result<(), Error> {
-        // Fetched into a folder of its own and moved when complete: an interrupted fetch leaves no half file.
+        // The package is fetched into a separate folder and moved when it is complete, so that an interrupted fetch
+        // leaves no partial file.
         let folder = cache.join(format!("fetch-{}", std::process::id()));
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -160,7 +161,7 @@ impl Package {
     }
 }
 
-/// Returns the text of one file of an archive: straight from what was verified, not from an unpacked file.
+/// Returns the text of one file of an archive: read from the verified archive, not from an unpacked file.
 fn extract(archive: &Path, file: &str) -> Result<String, Error> {
     let command = || format!("tar -xzOf {} {file}", archive.display());
     let output = Command::new("tar")

@@ -1,10 +1,10 @@
-//! What the registry must still know after it was ended in any way: namespaces, Providers, their nodes and
-//! references, SecurityGroups and their keys.
+//! Database of the registry, which survives its end in any way: namespaces, Providers, their nodes and references,
+//! SecurityGroups and their keys.
 //!
-//! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the order
-//! of their arrival, so that a restart applies them again, parents before children. What one request changes is on the
-//! disk before its client hears of it: one transaction, which begins with the first change and is committed when it
-//! is settled.
+//! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the
+//! order of their arrival, so that a restart applies them again, parents before children. The changes of a request
+//! are on the disk before the client gets the response: they are one transaction, which begins with the first change
+//! and is committed when it is settled.
 //!
 //! All use of `redb` goes through [`file`], where a damaged file becomes an error.
 
@@ -29,36 +29,36 @@ use crate::names::Owner;
 pub(crate) use records::decode_any;
 use tables::FORMAT;
 
-/// The database could not be opened, read or written.
+/// Error of a database that could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// The folder of the database is not safe to use, or cannot be made.
+    /// The folder of the database is not safe to use, or cannot be created.
     #[error(transparent)]
     Directory(StateDirectoryError),
-    /// Another registry has it open.
+    /// Another registry has opened the database.
     #[error("the database {} is in use by another registry", path.display())]
     InUse {
-        /// The database's path.
+        /// Path of the database.
         path: PathBuf,
     },
-    /// The file is there and has no content: it was truncated, or its content was lost.
+    /// The file is empty: it was truncated, or its contents were lost.
     #[error("the database {} is empty (0 bytes): what was registered is lost", path.display())]
     Empty {
-        /// The database's path.
+        /// Path of the database.
         path: PathBuf,
     },
-    /// The file is no database, or parts of it are not what was written.
+    /// The file is not a database, or parts of it were changed.
     #[error("the database {} is damaged: {reason}", path.display())]
     Damaged {
-        /// The database's path.
+        /// Path of the database.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// The file was written by a version with another layout.
     #[error("the database {} has format {found}, this version reads format {FORMAT}", path.display())]
     Format {
-        /// The database's path.
+        /// Path of the database.
         path: PathBuf,
         /// The format in the file.
         found: u64,
@@ -70,9 +70,9 @@ pub enum DatabaseError {
     Record {
         /// The table.
         table: &'static str,
-        /// What the record is about: a NodeId, or a name.
+        /// Subject of the record: a NodeId, or a name.
         record: String,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// The storage failed: a full disk, for example.
@@ -86,42 +86,42 @@ impl<E: Into<redb::Error>> From<E> for DatabaseError {
     }
 }
 
-/// A Provider as it is known for good.
+/// Permanent record of a Provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProviderRecord {
-    /// Its ApplicationName.
+    /// ApplicationName of the Provider.
     pub(crate) name: String,
     /// The Unix user that registered it over shared memory.
     pub(crate) user: Option<u32>,
-    /// SHA-256 of the secret that was issued to it over `opc.tcp`; empty without.
+    /// SHA-256 of the secret that was issued to it over `opc.tcp`; empty if there is none.
     pub(crate) secret_digest: Vec<u8>,
 }
 
 /// A Provider that is recorded for the first time.
 pub(crate) struct NewProvider<'a> {
     pub(crate) record: &'a ProviderRecord,
-    /// The index of its namespace.
+    /// Index of its namespace.
     pub(crate) namespace: u16,
-    /// The URI of its namespace.
+    /// URI of its namespace.
     pub(crate) uri: &'a str,
-    /// Who is charged with the namespace.
+    /// Owner that is charged with the namespace.
     pub(crate) charged: &'a Owner,
 }
 
 /// A SecurityGroup with its keys.
 #[derive(Clone)]
 pub(crate) struct SecurityGroupRecord {
-    /// What it is; without folders, permissions and properties.
+    /// Configuration without folders, permissions and properties.
     pub(crate) configuration: SecurityGroupDataType,
     /// The Unix user that added it.
     pub(crate) user: u32,
-    /// The token of the first key.
+    /// SecurityTokenId of the first key.
     pub(crate) first_token_id: u32,
-    /// The token that is current.
+    /// SecurityTokenId of the current key.
     pub(crate) current_token_id: u32,
-    /// When the next one will be.
+    /// Time at which the next key becomes current.
     pub(crate) next_key_at: DateTime,
-    /// The key data of all tokens, one behind the other.
+    /// Concatenated key data of all tokens.
     pub(crate) key_data: Zeroizing<Vec<u8>>,
 }
 
@@ -130,11 +130,11 @@ pub(crate) struct SecurityGroupRecord {
 pub(crate) struct Contents {
     /// Index and URI of each namespace.
     pub(crate) namespaces: Vec<(u16, String)>,
-    /// Whose each namespace of a Provider is.
+    /// Owner of each namespace of a Provider.
     pub(crate) owners: Vec<(u16, Owner)>,
     /// The Providers.
     pub(crate) providers: Vec<ProviderRecord>,
-    /// Owner and change, in the order in which they were made.
+    /// Owner and change, in the order in which they were recorded.
     pub(crate) changes: Vec<(String, Change)>,
     /// The SecurityGroups.
     pub(crate) security_groups: Vec<SecurityGroupRecord>,
@@ -145,13 +145,13 @@ pub(crate) struct Contents {
 /// The registry's database.
 pub(crate) struct Database {
     path: PathBuf,
-    /// `None` after a failure: the next use opens the file again, as it was when it was last settled.
+    /// The open file; `None` after a failure: the next use opens the file again in its last settled state.
     open: Mutex<Option<Open>>,
 }
 
 /// The open file.
 struct Open {
-    /// What has been recorded and is not settled. Before the file, which it needs.
+    /// Recorded changes that are not settled. The field precedes the file, because it has to be dropped first.
     unsettled: Option<WriteTransaction>,
     redb: redb::Database,
 }
@@ -167,7 +167,7 @@ impl Open {
 }
 
 impl Database {
-    /// Opens the database at `path` and checks all of it, or makes an empty one where no file is.
+    /// Opens the database at `path` and checks all of it, or creates an empty one if there is no file.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         if let Some(directory) = path.parent() {
             takt_app::prepare_state_directory(directory).map_err(DatabaseError::Directory)?;
@@ -182,7 +182,7 @@ impl Database {
         })
     }
 
-    /// Runs `use_it` with the open database. After a failure the file is closed: whatever was not settled is gone.
+    /// Runs `use_it` with the open database. After a failure the file is closed, and unsettled changes are lost.
     fn with<R>(
         &self,
         use_it: impl FnOnce(&mut Open) -> Result<R, DatabaseError>,
@@ -201,7 +201,7 @@ impl Database {
                 Ok(result)
             }
             Err(error) => {
-                // Closing it may meet the same damage.
+                // Closing the file may find the same damage.
                 let closed = file::guarded(&self.path, || {
                     drop(open);
                     Ok(())
@@ -214,7 +214,7 @@ impl Database {
         }
     }
 
-    /// Waits until everything that was recorded is on the disk.
+    /// Waits until all recorded changes are on the disk.
     pub(crate) fn settle(&self) -> Result<(), DatabaseError> {
         self.with(|open| match open.unsettled.take() {
             Some(transaction) => Ok(transaction.commit()?),
@@ -227,7 +227,7 @@ impl Database {
         self.with(|open| tables::load(&open.redb))
     }
 
-    /// Records changes of `owner`, with its own record where it is new: all of it or nothing. It is durable after
+    /// Records changes of `owner`, with its own record if it is new: all of them or none. They are durable after
     /// [`settle`](Self::settle).
     pub(crate) fn record(
         &self,
@@ -238,7 +238,7 @@ impl Database {
         self.with(|open| tables::record(open.transaction()?, owner, newcomer, changes))
     }
 
-    /// Records whose a namespace is; `None` frees it.
+    /// Records the owner of a namespace; `None` frees it.
     pub(crate) fn set_owner(
         &self,
         namespace: u16,
@@ -247,17 +247,17 @@ impl Database {
         self.with(|open| owners::set(open.transaction()?, namespace, owner))
     }
 
-    /// Takes the URIs away from these namespaces, so that their indices can stand for others.
+    /// Removes the URIs of these namespaces, so that their indexes can be reused.
     pub(crate) fn free_namespaces(&self, namespaces: &[u16]) -> Result<(), DatabaseError> {
         self.with(|open| tables::free_namespaces(open.transaction()?, namespaces))
     }
 
-    /// Removes a Provider's record. Its nodes are deleted as nodes are; its namespace stays.
+    /// Removes a Provider's record. Its nodes are deleted separately; its namespace stays.
     pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
         self.with(|open| tables::remove_provider(open.transaction()?, name))
     }
 
-    /// Keeps a SecurityGroup as it is now, and the highest token that any ever had.
+    /// Stores the present state of a SecurityGroup, and the highest token of all groups so far.
     pub(crate) fn keep_security_group(
         &self,
         record: &SecurityGroupRecord,

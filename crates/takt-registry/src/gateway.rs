@@ -1,7 +1,7 @@
-//! Forwards Reads, Writes and Calls of clients that know nothing of `InteractionVia` to the Provider.
+//! Gateways, which forward Reads, Writes and Calls to Providers for clients that do not support `InteractionVia`.
 //!
-//! One [`Gateway`] a Provider, with a thread and a connection of its own that exist only while somebody uses them. A
-//! Provider that hangs costs those who ask for it their timeout, and nobody else anything.
+//! Each Provider has one [`Gateway`] with its own thread and connection, which exist only while they are used. A
+//! Provider that hangs delays only its own clients, up to their timeouts.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,13 +16,13 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString};
 
-/// The connection to a Provider is closed when nobody used it for so long.
+/// Time without use after which the connection to a Provider is closed.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Values remembered for when the Provider is gone, at the most.
+/// Largest number of values that are kept for the time when the Provider is gone.
 const REMEMBERED: usize = 10_000;
 
-/// The way from the registry to one Provider.
+/// Gateway from the registry to one Provider.
 pub(crate) struct Gateway {
     key: u64,
     namespace_uri: String,
@@ -40,7 +40,7 @@ struct State {
 /// Work for the thread that holds the connection.
 struct Job {
     run: Box<dyn FnOnce(&mut Client) + Send>,
-    /// When nobody waits for it any more.
+    /// Time at which the caller stops waiting.
     deadline: Instant,
 }
 
@@ -63,7 +63,7 @@ impl Gateway {
         }
     }
 
-    /// Where the Provider is reached from now on; a connection to another endpoint is given up.
+    /// Sets the endpoint of the Provider; a connection to another endpoint is closed.
     pub(crate) fn set_endpoint(&self, endpoint: Endpoint) {
         let mut state = self.state();
         if state.endpoint.as_ref() != Some(&endpoint) {
@@ -80,7 +80,7 @@ impl Gateway {
             .is_some_and(Endpoint::is_shared_memory)
     }
 
-    /// Returns whether the Provider is connected to the registry: one that is not is not waited for.
+    /// Sets whether the Provider is connected to the registry; requests do not wait for a disconnected one.
     pub(crate) fn set_available(&self, available: bool) {
         let mut state = self.state();
         state.available = available;
@@ -90,11 +90,11 @@ impl Gateway {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in here can be left half done by a panic elsewhere.
+        // A panic elsewhere cannot leave this state incomplete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with the connection and waits for it, `timeout` in all.
+    /// Runs `work` with the connection and waits for it, for `timeout` in total.
     fn run<R: Send + 'static>(
         &self,
         timeout: Duration,
@@ -105,7 +105,7 @@ impl Gateway {
         let (reply, result) = mpsc::sync_channel(1);
         let job = Job {
             run: Box::new(move |client| {
-                // Nobody may be waiting any more.
+                // The caller may have stopped waiting.
                 let _ = reply.send(work(client));
             }),
             deadline,
@@ -134,7 +134,7 @@ impl Gateway {
         if let Some(worker) = &state.worker {
             return Ok(worker.clone());
         }
-        // Jobs of one key come one after another: a second one waits only while the first is given up.
+        // Jobs of one key are sequential: a second one waits only while the first is abandoned.
         let (sender, jobs) = mpsc::sync_channel(2);
         std::thread::Builder::new()
             .name("gateway".to_owned())
@@ -147,7 +147,7 @@ impl Gateway {
         Ok(sender)
     }
 
-    /// `read` as it came, remembered; or what was remembered, marked as not live.
+    /// Returns `read` and remembers it; without it, returns the remembered value, marked as not live.
     fn remembered(
         &self,
         items: &[RemoteRead],
@@ -183,14 +183,14 @@ impl Gateway {
     }
 }
 
-/// Holds the connection as long as there is work, and sleeps when there is none.
+/// Holds the connection while there is work, and sleeps otherwise.
 fn serve(endpoint: &Endpoint, options: ClientOptions, jobs: &Receiver<Job>) {
     let mut client = Client::new(endpoint, options);
     while let Ok(job) = jobs.recv() {
         let mut next = Some(job);
         while let Some(job) = next {
-            // The time in the queue counts. What nobody waits for any more is dropped: it may be a Write that was
-            // given up.
+            // The time in the queue counts. Jobs whose callers stopped waiting are dropped: they may be Writes that
+            // were reported as failed.
             let left = job.deadline.saturating_duration_since(Instant::now());
             if !left.is_zero() {
                 client.set_timeout(left);
@@ -210,8 +210,7 @@ impl RemoteSource for Gateway {
     fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
         let uri = self.namespace_uri.clone();
         let wanted = items.to_vec();
-        // What is young enough for the one that wants the youngest is so for all; from the largest Int32 on any age
-        // will do.
+        // The smallest maxAge applies to all items; values from the largest Int32 on accept any age.
         let ages = items.iter().map(|item| item.max_age);
         let max_age = ages.fold(f64::from(i32::MAX), f64::min);
         let result = self.run(timeout, move |client| {

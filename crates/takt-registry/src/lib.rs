@@ -1,12 +1,12 @@
-//! The SemanticRegistryServer: directory of Providers and their data (paper `opcua-shared-memory-iceoryx2`, sections 3
-//! and 4).
+//! The SemanticRegistryServer: a directory of Providers and their data (paper `opcua-shared-memory-iceoryx2`,
+//! sections 3 and 4).
 //!
-//! A conventional OPC UA server that Providers add their nodes to, and that Consumers browse to find them. It keeps
-//! registrations in a database, knows which Providers are connected, and forwards Reads, Writes and Calls for clients
-//! that know nothing of `InteractionVia`. Values themselves are the Providers' business.
+//! It is a conventional OPC UA server. Providers add their nodes to it, and Consumers browse it to find them. It
+//! keeps registrations in a database, tracks which Providers are connected, and forwards Reads, Writes and Calls for
+//! clients that do not support `InteractionVia`. Values stay at the Providers.
 //!
-//! It also is a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and gives their keys to those who may
-//! have them.
+//! It is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and returns their keys to authorized
+//! users.
 
 mod database;
 mod gateway;
@@ -22,10 +22,10 @@ pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};
 
-/// What fuzz targets call.
+/// Functions for fuzz targets.
 #[doc(hidden)]
 pub mod fuzzing {
-    /// Decodes bytes as each kind of record of the database. Says whether any accepted them.
+    /// Decodes bytes as each kind of record of the database. Returns whether any kind accepted them.
     pub fn record(bytes: &[u8]) -> bool {
         crate::database::decode_any(bytes)
     }

@@ -1,9 +1,9 @@
-//! The budget of names: how many Providers and namespaces each client may have, and which names nobody may take.
+//! Budget of names: the numbers of Providers and namespaces that each client may have, and names that are reserved.
 //!
-//! Counted are Unix users over shared memory and source addresses over TCP. A namespace counts from its Provider's
-//! first registration until `registry forget`, whether the Provider is registered or not: its index stands for its
-//! URI all that time. Within a run of the registry an index never stands for another URI, so that no NodeId comes to
-//! be another Provider's.
+//! Clients are counted by Unix user over shared memory and by source address over TCP. A namespace counts from its
+//! Provider's first registration until `registry forget`, whether the Provider is registered or not: its index is
+//! bound to its URI all that time. While the registry runs, an index is never bound to another URI, so that no NodeId
+//! can become that of another Provider.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,17 +15,17 @@ use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer, Transport};
 use takt_ua::StatusCode;
 
-/// Names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
+/// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameLimits {
-    /// Providers that are registered.
+    /// Largest number of registered Providers.
     pub providers: usize,
-    /// Namespaces: those of registered Providers, and those of Providers that have unregistered and are not forgotten.
+    /// Largest number of namespaces of registered Providers, and of unregistered ones that are not forgotten.
     pub namespaces: usize,
 }
 
 impl NameLimits {
-    /// Room for so many Providers, and twice as many namespaces.
+    /// Returns limits of this number of Providers, and twice as many namespaces.
     #[must_use]
     pub fn for_providers(providers: usize) -> Self {
         Self {
@@ -42,17 +42,17 @@ impl Default for NameLimits {
     }
 }
 
-/// Who is charged for a name.
+/// Owner that is charged with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Owner {
     /// The Unix user that registered over shared memory.
     User(u32),
-    /// The address that registered over TCP; of an IPv6 address its network.
+    /// The address that registered over TCP; for an IPv6 address its network.
     Address(IpAddr),
 }
 
 impl Owner {
-    /// Who is charged for what `peer` registers; `None` if nobody can be told.
+    /// Returns the owner that is charged for registrations of `peer`; `None` if it is unknown.
     pub(crate) fn of(peer: &Peer) -> Option<Self> {
         match peer.transport {
             Transport::SharedMemory => peer.user.map(Self::User),
@@ -64,7 +64,7 @@ impl Owner {
     }
 }
 
-/// An IPv6 host has all addresses of a /64 to choose from: they count as one.
+/// Returns the network of an IPv6 address: a host can use all addresses of a /64, so they count as one.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -81,10 +81,10 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Whose the namespaces are, and what is refused.
+/// Owners of the namespaces, and reserved names.
 pub(crate) struct Names {
     limits: NameLimits,
-    /// Where the applications of this host meet: who runs there has its name.
+    /// Runtime directory of the applications of this host: a running application owns its name.
     runtime: Arc<Runtime>,
     owners: Mutex<HashMap<u16, Owner>>,
     refusals: Mutex<Refusals>,
@@ -112,23 +112,23 @@ impl Names {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Charges `owner` with a namespace, and nobody else.
+    /// Charges only `owner` with a namespace.
     pub(crate) fn set(&self, namespace: u16, owner: Owner) {
         self.owners().insert(namespace, owner);
     }
 
-    /// Frees a namespace. Says whether anybody was charged with it.
+    /// Frees a namespace. Returns whether an owner was charged with it.
     pub(crate) fn free(&self, namespace: u16) -> bool {
         self.owners().remove(&namespace).is_some()
     }
 
-    /// Returns whether anybody is charged with a namespace.
+    /// Returns whether an owner is charged with a namespace.
     pub(crate) fn is_taken(&self, namespace: u16) -> bool {
         self.owners().contains_key(&namespace)
     }
 
-    /// Returns whether `caller` may have the name, beside the `registered` Providers' namespaces: who is charged with
-    /// it then.
+    /// Checks whether `caller` may have the name in addition to the `registered` Providers' namespaces; returns the
+    /// owner to charge.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
@@ -179,7 +179,7 @@ impl Names {
         }
     }
 
-    /// Somebody wanted to register over TCP, which is not allowed.
+    /// Refuses a registration over TCP, which is not allowed.
     pub(crate) fn refuse_tcp(&self, peer: &Peer) -> StatusCode {
         match Owner::of(peer) {
             Some(owner) => self.log(format_args!(
@@ -201,13 +201,13 @@ impl Names {
     }
 }
 
-/// The same refusal is logged once in this time: who is refused tries again and again.
+/// Time in which the same refusal is logged once, because refused clients try again repeatedly.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// So many different refusals are logged within [`QUIET`] at most: names and addresses are a client's to choose.
+/// Largest number of different refusals logged within [`QUIET`], because clients choose names and addresses.
 const MOST_REFUSALS: usize = 64;
 
-/// Refusals that were logged just now.
+/// Recently logged refusals.
 #[derive(Default)]
 struct Refusals(HashMap<String, Instant>);
 
@@ -285,19 +285,19 @@ mod tests {
             }
             assert_eq!(names.admit(caller, application(next), &registered), full);
         }
-        // Another port of the same host is no other host.
+        // Another port of the same host counts as the same host.
         assert_eq!(
             names.admit(&remote("10.0.0.7:2"), application(99), &registered),
             full
         );
-        // Who unregisters keeps the namespace.
+        // An unregistered Provider keeps its namespace.
         registered.retain(|namespace| *namespace != 5);
         let owner = names
             .admit(&callers[0], application(next), &registered)
             .unwrap();
         names.set(next, owner);
         assert_eq!(names.admit(&callers[0], application(99), &registered), full);
-        // It may come back, and forgetting it makes room.
+        // It may register again, and forgetting it frees its namespace.
         assert_eq!(
             names.admit(&callers[0], application(5), &registered),
             Ok(owner)

@@ -1,9 +1,9 @@
 //! The NamespaceArray in the database.
 //!
-//! An index keeps its URI, also after `registry forget`, so that a Provider that comes back has its NodeIds again.
-//! Only when more than half of the NamespaceArray is used, namespaces that were forgotten make room, when the
-//! registry starts: no client has a Session then, and a NamespaceIndex may change for future Sessions
-//! (OPC 10000-3, 5.2.2). Those that any record uses stay.
+//! An index keeps its URI, even after `registry forget`, so that a returning Provider gets its NodeIds back. Only if
+//! more than half of the NamespaceArray is used, the registry frees forgotten namespaces when it starts: no client
+//! has a Session then, and a NamespaceIndex may change for future Sessions (OPC 10000-3, 5.2.2). Namespaces used by a
+//! record are kept.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use takt_ua::structures::{AddNodesItem, VariableAttributes, VariableTypeAttribut
 use crate::database::Contents;
 use crate::registry::RegistryError;
 
-/// Returns the namespaces that the server has and the database has not, as changes to be recorded.
+/// Returns the namespaces of the server that are missing in the database, as changes to be recorded.
 pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> {
     let namespaces = space.namespaces();
     (0_u16..)
@@ -28,8 +28,8 @@ pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> 
         .collect()
 }
 
-/// Returns the namespaces that were forgotten, if a NamespaceArray with room for `capacity` needs their places: they
-/// are taken out of `contents`.
+/// Removes the forgotten namespaces from `contents` and returns them, if a NamespaceArray for `capacity` namespaces
+/// needs their places.
 pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u16> {
     if contents.namespaces.len() <= capacity / 2 {
         return Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u1
     forgotten.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Returns the namespaces of what a change names: nodes, names and DataTypes. Values are the Providers' business.
+/// Returns the namespaces of what a change names: nodes, names and DataTypes. Values are not checked.
 fn namespaces_of(change: &Change) -> Vec<u16> {
     match change {
         Change::AddNamespace { index, .. } => vec![*index],
@@ -92,7 +92,7 @@ fn data_type(item: &AddNodesItem) -> u16 {
     variable.unwrap_or_else(|_| of_type())
 }
 
-/// Gives every namespace of the database its index again. Indices without a URI are free.
+/// Restores the index of every namespace of the database. Indexes without a URI are free.
 pub(crate) fn restore(space: &AddressSpace, contents: &mut Contents) -> Result<(), RegistryError> {
     let namespaces = space.namespaces();
     contents.namespaces.sort_unstable();
@@ -101,7 +101,7 @@ pub(crate) fn restore(space: &AddressSpace, contents: &mut Contents) -> Result<(
         while let Ok(next) = u16::try_from(namespaces.all().len())
             && next < *index
         {
-            // In its place until all others have theirs.
+            // This entry fills the place until all namespaces have their indexes.
             free.push(namespaces.register(&format!("urn:takt:free:{next}"))?);
         }
         let found = namespaces.register(uri)?;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nothing_uses_is_forgotten_and_only_where_room_is_needed() {
+    fn only_unused_namespaces_are_freed_and_only_if_room_is_needed() {
         let mut kept = contents();
         assert!(take_forgotten(&mut kept, 10).is_empty());
         assert_eq!(kept.namespaces.len(), 5);

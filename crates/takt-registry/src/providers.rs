@@ -1,4 +1,4 @@
-//! The Providers that the registry knows: who may speak for each, and whether it is connected.
+//! Providers of the registry: the authorized sessions of each, and whether it is connected.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ pub(crate) struct ProviderState {
     /// The index of its namespace.
     pub(crate) namespace: u16,
     pub(crate) gateway: Arc<Gateway>,
-    /// What its Property `Available` shows.
+    /// Value of its Property `Available`.
     pub(crate) available: Arc<Cell>,
-    /// True if it has registered all that it offers: its Property `Revision` says so.
+    /// True if its registration is complete, which its Property `Revision` marks.
     complete: bool,
-    /// The sessions that speak for it now.
+    /// Sessions that act for it.
     sessions: HashSet<NodeId>,
-    /// The session that registered it first over `opc.tcp`: it may fetch the secret, once, and act without it.
+    /// Session of its first registration over `opc.tcp`: it may fetch the secret once, and act without it.
     first_session: Option<NodeId>,
     secret: Option<String>,
 }
@@ -32,16 +32,16 @@ pub(crate) struct ProviderState {
 /// All Providers, by ApplicationName.
 pub(crate) struct Providers {
     states: Mutex<HashMap<String, ProviderState>>,
-    /// How they are connected to.
+    /// Options of connections to Providers.
     options: ClientOptions,
-    /// True if anybody speaks for a Provider over `opc.tcp`.
+    /// True if sessions over `opc.tcp` may act for a Provider.
     allow_tcp: bool,
 }
 
 impl ProviderState {
     fn new(record: ProviderRecord, namespace: u16, options: &ClientOptions) -> Self {
         let options = ClientOptions {
-            // Whoever has taken its name elsewhere is not this Provider.
+            // An application of another user with its name is not this Provider.
             server_user: record.user,
             ..options.clone()
         };
@@ -61,17 +61,17 @@ impl ProviderState {
         }
     }
 
-    /// Returns whether it is here.
+    /// Returns whether it is connected.
     pub(crate) fn is_connected(&self) -> bool {
         !self.sessions.is_empty()
     }
 
-    /// Returns whether it is here, with all that it offers.
+    /// Returns whether it is connected and its registration is complete.
     fn is_available(&self) -> bool {
         self.complete && self.is_connected()
     }
 
-    /// Returns whether `caller` may speak for this Provider.
+    /// Returns whether `caller` may act for this Provider.
     fn is_spoken_for_by(&self, caller: &Caller) -> bool {
         match caller.peer.transport {
             Transport::SharedMemory => {
@@ -87,14 +87,14 @@ impl ProviderState {
     fn show_available(&self) {
         let available = self.is_available();
         self.gateway.set_available(available);
-        // The cell was made for a Boolean: there is nothing to fail.
+        // Setting cannot fail, because the cell was created for a Boolean.
         let _ = self
             .available
             .set_bool(available, StatusCode::Good, DateTime::now());
     }
 }
 
-/// A Provider that comes for the first time.
+/// A Provider that registers for the first time.
 pub(crate) struct Newcomer {
     pub(crate) record: ProviderRecord,
     session: NodeId,
@@ -102,8 +102,8 @@ pub(crate) struct Newcomer {
 }
 
 impl Newcomer {
-    /// Creates a record for the Provider that `caller` registers: with its Unix user, or with a secret where nobody
-    /// vouches.
+    /// Creates a record for the Provider that `caller` registers: with its Unix user, or with a secret if the user is
+    /// unknown.
     pub(crate) fn new(name: &str, caller: &Caller) -> Result<Self, StatusCode> {
         let (user, secret) = match caller.peer.transport {
             Transport::SharedMemory => (caller.peer.user, None),
@@ -123,7 +123,7 @@ impl Newcomer {
 }
 
 impl Providers {
-    /// None yet; they will be connected to with these options.
+    /// Creates an empty list; Providers are connected to with these options.
     pub(crate) fn new(options: ClientOptions, allow_tcp: bool) -> Self {
         Self {
             states: Mutex::default(),
@@ -133,11 +133,11 @@ impl Providers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ProviderState>> {
-        // Every change below is whole when the lock is given back.
+        // Every change below is complete when the lock is released.
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether `peer` may register at all: over `opc.tcp` only where that is allowed.
+    /// Returns whether `peer` may register: over `opc.tcp` only if that is allowed.
     pub(crate) fn admit(&self, peer: &Peer) -> bool {
         self.allow_tcp || peer.transport == Transport::SharedMemory
     }
@@ -164,7 +164,7 @@ impl Providers {
             .map(look)
     }
 
-    /// Adds a Provider that the database holds.
+    /// Adds a Provider of the database.
     pub(crate) fn restore(&self, record: ProviderRecord, namespace: u16) {
         self.insert(ProviderState::new(record, namespace, &self.options));
     }
@@ -190,7 +190,7 @@ impl Providers {
         self.lock().remove(name)
     }
 
-    /// Returns the name and the namespace of the Provider that `caller` may speak for.
+    /// Returns the name and the namespace of the Provider for which `caller` may act.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
         let name = claimed_name(caller).filter(|_| self.admit(&caller.peer))?;
         let providers = self.lock();
@@ -200,7 +200,7 @@ impl Providers {
             .then(|| (name.to_owned(), state.namespace))
     }
 
-    /// A session was activated: a Provider that is known is here again.
+    /// Notes an activated session: a known Provider is connected again.
     pub(crate) fn session_activated(&self, caller: &Caller) {
         let Some(name) = claimed_name(caller).filter(|_| self.admit(&caller.peer)) else {
             return;
@@ -214,7 +214,7 @@ impl Providers {
         }
     }
 
-    /// The Provider whose namespace has this index has registered all that it offers, or begins to change it.
+    /// Sets whether the registration of the Provider with this namespace index is complete, or is being changed.
     pub(crate) fn set_complete(&self, namespace: u16, complete: bool) {
         let mut providers = self.lock();
         let state = providers
@@ -226,7 +226,7 @@ impl Providers {
         }
     }
 
-    /// A session, or its connection, is gone.
+    /// Notes the end of a session or of its connection.
     pub(crate) fn session_gone(&self, session: &NodeId) {
         for state in self.lock().values_mut() {
             if state.sessions.remove(session) {
@@ -242,7 +242,7 @@ impl Providers {
         }
     }
 
-    /// Returns the secret of the Provider that this session registered: given once.
+    /// Returns the secret of the Provider that this session registered, once.
     pub(crate) fn issue_secret(&self, session: &NodeId) -> Result<String, StatusCode> {
         self.lock()
             .values_mut()
@@ -256,13 +256,13 @@ impl Providers {
         let given = Sha256::digest(password);
         self.lock().get(name).is_some_and(|state| {
             let known = &state.record.secret_digest;
-            // A digest gives nothing away by where the first difference is.
+            // The position of the first difference in a digest reveals nothing about the secret.
             known.len() == given.len() && known.as_slice() == given.as_slice()
         })
     }
 }
 
-/// Returns the Provider that `caller` says it is: the user of its session, or the application that opened it.
+/// Returns the Provider name that `caller` claims: the user of its session, or the application that opened it.
 pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
     match &caller.user {
         UserIdentity::UserName { name } => Some(name),
@@ -277,7 +277,7 @@ fn digest(secret: &str) -> Vec<u8> {
     Sha256::digest(secret.as_bytes()).to_vec()
 }
 
-/// 256 random bits as hexadecimal digits.
+/// Returns 256 random bits as hexadecimal digits.
 fn new_secret() -> Result<String, StatusCode> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(|_| StatusCode::BadInternalError)?;

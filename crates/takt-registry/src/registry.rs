@@ -21,31 +21,32 @@ use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
 const MODEL: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
 const MODEL_NAME: &str = "Takt.Registry.NodeSet2.xml";
 
-/// What a registry is to be.
+/// Options of a registry.
 #[derive(Debug, Clone)]
 pub struct RegistryOptions {
-    /// The ApplicationName; it is reached at `opc.iox2://<ApplicationName>`.
+    /// ApplicationName; the registry's endpoint is `opc.iox2://<ApplicationName>`.
     pub application_name: String,
-    /// Where any OPC UA client reaches it.
+    /// Endpoint for all OPC UA clients.
     pub endpoint: Endpoint,
     /// The database's file.
     pub database: PathBuf,
     /// NodeSet2 files to load, in any order.
     pub nodesets: Vec<PathBuf>,
-    /// SecurityGroups that there shall be, and who may have their keys besides those who added them.
+    /// SecurityGroups to be created, with the users who may get their keys besides those who added them.
     pub security_groups: Vec<SecurityGroupOptions>,
-    /// True if Providers may register over `opc.tcp`, where nobody vouches for them.
+    /// True if Providers may register over `opc.tcp`, where they are not authenticated.
     pub allow_tcp_registration: bool,
-    /// How many names each client may have.
+    /// Limits of the names of each client.
     pub name_limits: NameLimits,
-    /// The budgets of the registry: what its clients may ask for, and the memory that it holds for them.
+    /// Budgets of the registry: limits of its clients, and the memory that it holds for them.
     pub limits: ServerLimits,
-    /// How the serving thread waits, and what it bounds.
+    /// Options of the serving thread.
     pub serve: ServeOptions,
 }
 
 impl Default for RegistryOptions {
-    /// Listens on the registered port of OPC UA, on loopback; the database is in the working directory.
+    /// Returns options that listen on the registered port of OPC UA, on loopback; the database is in the working
+    /// directory.
     fn default() -> Self {
         Self {
             application_name: model::DEFAULT_REGISTRY.to_owned(),
@@ -61,7 +62,7 @@ impl Default for RegistryOptions {
     }
 }
 
-/// A registry could not be started.
+/// Error of a registry that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// The ApplicationName cannot be an endpoint.
@@ -75,13 +76,13 @@ pub enum RegistryError {
     NodeSetFile {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A NodeSet is not valid, or cannot be loaded.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// The database's namespaces contradict the ones that are built in.
+    /// The namespaces of the database contradict the built-in ones.
     #[error(
         "the database has namespace {index} as {found}, this version has {expected}: use another directory"
     )]
@@ -90,20 +91,20 @@ pub enum RegistryError {
         index: u16,
         /// The URI in the database.
         found: String,
-        /// The URI that this version has there.
+        /// URI of this index in this version.
         expected: String,
     },
-    /// A SecurityGroup that there shall be exists, but is another one.
+    /// A configured SecurityGroup exists with another SecurityPolicy.
     #[error(
         "SecurityGroup {0} has another SecurityPolicy in the database: remove it, or leave the policy out"
     )]
     SecurityGroup(String),
-    /// A SecurityGroup that there shall be cannot be added.
+    /// A configured SecurityGroup cannot be added.
     #[error("SecurityGroup {name} cannot be added: {status}")]
     AddSecurityGroup {
-        /// Its name.
+        /// Name of the SecurityGroup.
         name: String,
-        /// Why.
+        /// StatusCode of the reason.
         status: takt_ua::StatusCode,
     },
     /// The server could not be built.
@@ -117,7 +118,7 @@ pub enum RegistryError {
     Serve(#[from] ServeError),
 }
 
-/// A running registry. It stops when this is dropped; what Providers registered stays in its database.
+/// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
     server: Arc<Server>,
@@ -125,7 +126,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Opens the database, loads the NodeSets, puts back what was registered, and serves.
+    /// Opens the database, loads the NodeSets, restores the registrations, and serves.
     pub fn start(options: RegistryOptions) -> Result<Self, RegistryError> {
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let database = Database::open(&options.database)?;
@@ -153,7 +154,7 @@ impl Registry {
         .session_observer(Arc::clone(&rules) as _)
         .build()?;
         let space = server.address_space();
-        // Every index that was ever given out stands for the same URI again, before anything new gets one.
+        // All assigned indexes are bound to their URIs again, before new ones are assigned.
         let capacity = server.limits().max_namespaces;
         let forgotten = namespaces::take_forgotten(&mut contents, capacity);
         rules.database.free_namespaces(&forgotten)?;
@@ -185,12 +186,12 @@ impl Registry {
         &self.application_name
     }
 
-    /// Where it is reached: shared memory first, TCP with the port that it really has.
+    /// Returns the endpoints: shared memory first, TCP with the actual port.
     pub fn endpoints(&self) -> &[Endpoint] {
         self.serving.endpoints()
     }
 
-    /// What Providers and Consumers have asked so far, over all endpoints.
+    /// Returns the traffic of Providers and Consumers so far, over all endpoints.
     pub fn traffic(&self) -> Traffic {
         self.serving.traffic()
     }
@@ -217,7 +218,7 @@ fn import(space: &AddressSpace, paths: &[PathBuf]) -> Result<(), RegistryError> 
     Ok(())
 }
 
-/// `Forget` and `IssueSecret` of the Registry object.
+/// Binds `Forget` and `IssueSecret` of the Registry object.
 fn bind_methods(
     space: &AddressSpace,
     rules: &Arc<Rules>,
@@ -227,7 +228,7 @@ fn bind_methods(
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
         MethodHandler::local(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-            // Over TCP nobody vouches for the caller.
+            // Over TCP the caller is not authenticated.
             if caller.peer.transport != Transport::SharedMemory {
                 return Err(CallError::from(StatusCode::BadUserAccessDenied));
             }

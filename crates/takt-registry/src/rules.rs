@@ -1,7 +1,7 @@
-//! Who may change what in the registry's address space, and what follows from a change.
+//! Rules for changes of the registry's address space, and the consequences of changes.
 //!
-//! A Provider owns its namespace: whatever has a NodeId there it may add, change and delete, and nothing else. That
-//! makes ownership a matter of the NodeId, and leaves nothing to keep in step.
+//! A Provider owns its namespace: it may add, change and delete nodes with NodeIds there, and no others. Ownership
+//! follows from the NodeId, so that no separate state has to be kept consistent.
 
 mod following;
 
@@ -18,28 +18,28 @@ use crate::database::{Database, DatabaseError, NewProvider};
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, Providers, claimed_name};
 
-/// The registry's rules and what it keeps.
+/// The registry's rules, with the state that they need.
 pub(crate) struct Rules {
     pub(crate) database: Database,
     pub(crate) providers: Providers,
     names: Names,
-    /// Set once the server is built, which needs the rules first.
+    /// Address space; set once the server is built, which needs the rules first.
     bound: OnceLock<Bound>,
-    /// What the request under way has changed, to be taken back if it cannot be made durable.
+    /// Changes of the current request, which are undone if they cannot be made durable.
     unsettled: Mutex<Unsettled>,
 }
 
 #[derive(Default)]
 struct Unsettled {
     changes: Vec<Change>,
-    /// The database failed meanwhile: it has lost the changes.
+    /// True if the database failed meanwhile and has lost the changes.
     lost: bool,
 }
 
-/// The address space that the rules are for.
+/// The address space that the rules apply to.
 struct Bound {
     space: Weak<AddressSpace>,
-    /// The index of the registry's model.
+    /// Index of the registry's model.
     model: u16,
 }
 
@@ -55,10 +55,10 @@ impl Rules {
         }
     }
 
-    /// From now on the rules are for `space`, where the registry's model has this index.
+    /// Binds the rules to `space`, in which the registry's model has this index.
     pub(crate) fn bind(&self, space: &Arc<AddressSpace>, model: u16) {
         let space = Arc::downgrade(space);
-        // A second time would be for the same server.
+        // A second call would bind the same server.
         let _ = self.bound.set(Bound { space, model });
     }
 
@@ -72,8 +72,8 @@ impl Rules {
         NodeId::numeric(namespace, identifier)
     }
 
-    /// Puts back what the database holds. What other records have made impossible is reported and left out: a node
-    /// whose type came from a Provider that was forgotten, for example.
+    /// Restores the contents of the database. Records that contradict others are reported and skipped, for example a
+    /// node whose type belonged to a forgotten Provider.
     pub(crate) fn restore(
         &self,
         space: &AddressSpace,
@@ -90,7 +90,7 @@ impl Rules {
                 record: format!("Provider {}", record.name),
                 reason: "its namespace is missing in the table `namespaces`".to_owned(),
             })?;
-            // Registered before there were owners.
+            // This Provider was registered by a version without owners.
             if let Some(user) = record.user
                 && !self.names.is_taken(namespace)
             {
@@ -119,7 +119,7 @@ impl Rules {
         let namespace = match known {
             Some((_, true)) => return Err(StatusCode::BadInvalidState),
             Some((namespace, false)) => namespace,
-            // It has unregistered, and its namespace is still counted.
+            // The Provider has unregistered, but its namespace is still counted.
             None => space
                 .namespaces()
                 .index_of(&model::provider_uri(name))
@@ -143,19 +143,18 @@ impl Rules {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether `item` is the Object of a Provider, and of which.
+    /// Returns the name of the Provider if `item` is the Object of one.
     fn provider_of(&self, item: &AddNodesItem) -> Option<String> {
         (item.type_definition.node_id == self.model(model::PROVIDER_TYPE))
             .then(|| item.browse_name.name.as_str().to_owned())
     }
 
-    /// Returns whether the caller may register as `name`, as far as the name says. Whether there is room is asked in
-    /// [`commit`](Self::commit).
+    /// Checks whether the caller may register this name. [`commit`](Self::commit) checks the limits.
     fn may_register(&self, caller: &Caller, name: &str) -> Result<(), StatusCode> {
         if claimed_name(caller) != Some(name) {
             return Err(StatusCode::BadUserAccessDenied);
         }
-        // A name that is no ApplicationName could not be reached over shared memory.
+        // A name that is not an ApplicationName would not be reachable over shared memory.
         let endpoint: Result<Endpoint, _> = format!("opc.iox2://{name}").parse();
         endpoint.map_err(|_| StatusCode::BadBrowseNameInvalid)?;
         let known = self.providers.with(name, |_| ()).is_some();
@@ -165,8 +164,8 @@ impl Rules {
         }
     }
 
-    /// Below another Provider's nodes nobody adds any; below everybody's, such as the Objects folder, all may, but
-    /// not what could be taken for a Provider.
+    /// Checks that the parent is not a node of another Provider. Below common nodes, such as the Objects folder, all
+    /// Providers may add nodes, but no Objects that look like Providers.
     fn may_add_below(&self, caller: &Caller, item: &AddNodesItem) -> Result<(), StatusCode> {
         let parent = &item.parent_node_id.node_id;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
@@ -176,7 +175,7 @@ impl Rules {
                 return self.owns(caller, parent);
             }
             Some(_) if !namespaces.is_free(parent.namespace) => {}
-            // No URI yet: the parent comes with the same operation.
+            // The namespace has no URI yet: the parent is added by the same operation.
             _ => return Ok(()),
         }
         let name = &item.browse_name;
@@ -187,7 +186,7 @@ impl Rules {
         }
     }
 
-    /// The caller must own `node`, which is so if its namespace is the caller's.
+    /// Checks that the caller owns `node`, whose namespace must be that of the caller.
     fn owns(&self, caller: &Caller, node: &NodeId) -> Result<(), StatusCode> {
         let name = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
@@ -198,13 +197,13 @@ impl Rules {
             {
                 Err(StatusCode::BadUserAccessDenied)
             }
-            // No URI yet: it comes with the same operation, and has been authorized as a change of its own.
+            // The namespace has no URI yet: it is added by the same operation, and was authorized as a separate
+            // change.
             _ => self.may_register(caller, name),
         }
     }
 
-    /// Returns the Provider that these changes register, with its namespace; `None` if it is known, or they register
-    /// none.
+    /// Returns the Provider that these changes register, with its namespace; `None` if it is known, or there is none.
     fn newcomer(&self, changes: &[Change]) -> Option<(String, u16)> {
         let registered = changes.iter().find_map(|change| match change {
             Change::AddNode(item) => self
@@ -215,7 +214,7 @@ impl Rules {
         registered.filter(|(name, _)| self.providers.with(name, |_| ()).is_none())
     }
 
-    /// Records changes, and the Provider where it is new.
+    /// Records changes, and the Provider if it is new.
     fn keep(
         &self,
         owner: &str,
@@ -239,7 +238,7 @@ impl NodeManagement for Rules {
         }
         let (_, namespace) = self.providers.speaker(caller)?;
         let space = self.space()?;
-        // The address space is locked here: a free NodeId is found by chance, from the upper half of the identifiers.
+        // The address space is locked here: a free NodeId is found by trying random identifiers of the upper half.
         (0..16).find_map(|_| {
             let node = NodeId::numeric(namespace, getrandom::u32().ok()? | 0x8000_0000);
             space.view().node(&node).is_none().then_some(node)
@@ -281,7 +280,7 @@ impl NodeManagement for Rules {
     fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
         let owner = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
         let Some((name, namespace)) = self.newcomer(changes) else {
-            // Nodes belong to a Provider, which comes before them.
+            // Nodes belong to a Provider, which is added before them.
             self.providers
                 .speaker(caller)
                 .ok_or(StatusCode::BadUserAccessDenied)?;
@@ -353,7 +352,7 @@ impl Authenticator for Rules {
         name: &str,
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
-        // Otherwise a Provider that registered while it was allowed would take itself for registered.
+        // Otherwise a Provider that registered while this was allowed would assume that it is still registered.
         if !self.providers.admit(peer) {
             return Err(self.names.refuse_tcp(peer));
         }
@@ -367,13 +366,13 @@ impl Authenticator for Rules {
     }
 }
 
-/// What a client hears when the database refuses: a full disk, for example.
+/// Logs an error of the database, such as a full disk, and returns the StatusCode for the client.
 fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a registration could not be kept");
     StatusCode::BadResourceUnavailable
 }
 
-/// Returns the node that a change is about, for people.
+/// Returns the node of a change in readable form.
 fn node_of(change: &Change) -> String {
     let node = match change {
         Change::AddNode(item) => &item.requested_new_node_id.node_id,

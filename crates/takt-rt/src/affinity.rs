@@ -1,4 +1,4 @@
-//! Which cores a thread runs on.
+//! Affinity: the cores that a thread runs on.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Why a thread could not be moved.
+/// Error of a thread whose cores could not be read or set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AffinityError {
@@ -15,12 +15,12 @@ pub enum AffinityError {
         "core {wanted} is not available here (available: {available}); see `taskset -cp $$`, `lscpu` and the cpuset of the container or service"
     )]
     NotAvailable {
-        /// The cores asked for.
+        /// Requested cores.
         wanted: Cores,
-        /// The cores that this thread may run on now.
+        /// Cores that this thread may run on.
         available: Cores,
     },
-    /// No core was named.
+    /// The set of cores is empty.
     #[error("no core named: a thread needs at least one to run on")]
     Empty,
     /// The system refused for another reason.
@@ -28,7 +28,7 @@ pub enum AffinityError {
     System(#[from] io::Error),
 }
 
-/// A set of cores by number; shows as `0-3,8`.
+/// A set of cores by number, displayed as `0-3,8`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cores(Vec<usize>);
 
@@ -58,7 +58,7 @@ impl FromIterator<usize> for Cores {
 }
 
 impl fmt::Display for Cores {
-    /// In the form that `taskset` and `isolcpus` use.
+    /// Writes the form that `taskset` and `isolcpus` use.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for run in self.0.chunk_by(|a, b| a + 1 == *b) {
@@ -82,20 +82,20 @@ pub fn available() -> Result<Cores, AffinityError> {
     Ok(Cores::from_set(&set))
 }
 
-/// Keeps the calling thread on one core.
+/// Pins the calling thread to one core.
 ///
 /// Threads that it starts from now on inherit this. No privilege is needed.
 ///
 /// # Errors
-/// [`AffinityError::NotAvailable`] when the core does not exist or is closed to this process.
+/// [`AffinityError::NotAvailable`] if the core does not exist or is not allowed for this process.
 pub fn pin(core: usize) -> Result<(), AffinityError> {
     restrict(&Cores(vec![core]))
 }
 
-/// Keeps the calling thread on some cores, for instance on those that [`available`] told before a [`pin`].
+/// Restricts the calling thread to some cores, for instance to those that [`available`] returned before a [`pin`].
 ///
 /// # Errors
-/// [`AffinityError::NotAvailable`] when one of the cores does not exist or is closed to this process.
+/// [`AffinityError::NotAvailable`] if one of the cores does not exist or is not allowed for this process.
 pub fn restrict(cores: &Cores) -> Result<(), AffinityError> {
     if cores.0.is_empty() {
         return Err(AffinityError::Empty);
@@ -114,7 +114,7 @@ pub fn restrict(cores: &Cores) -> Result<(), AffinityError> {
         set.set(core);
     }
     match sched_setaffinity(None, &set) {
-        // The kernel leaves out cores that do not exist instead of complaining, as long as one remains.
+        // The kernel ignores missing cores without an error if at least one remains.
         Ok(()) if available()? == *cores => Ok(()),
         Ok(()) | Err(Errno::INVAL) => not_available(),
         Err(error) => Err(AffinityError::System(error.into())),

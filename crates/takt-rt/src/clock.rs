@@ -1,13 +1,13 @@
 //! The clocks of the system, as whole nanoseconds.
 //!
-//! Reading one costs some 30 ns: the kernel maps them into every process (vDSO), so there is no system call.
+//! Reading a clock takes about 30 ns: the kernel maps them into every process (vDSO), so there is no system call.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Nanoseconds in a second.
 pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// Which clock.
+/// A clock of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Clock {
     /// `CLOCK_MONOTONIC`: starts at boot, is never set, and has no relation to other hosts.
@@ -37,37 +37,37 @@ impl Clock {
     }
 }
 
-/// Nanoseconds since boot, never going back: for durations and deadlines.
+/// Returns the nanoseconds since boot, which never go back: for durations and deadlines.
 #[must_use]
 pub fn monotonic_nanos() -> u64 {
     // The monotonic clock starts at zero.
     Clock::Monotonic.nanos().cast_unsigned()
 }
 
-/// Nanoseconds of UTC since 1970-01-01T00:00:00Z: for time stamps.
+/// Returns the nanoseconds of UTC since 1970-01-01T00:00:00Z: for time stamps.
 #[must_use]
 pub fn realtime_nanos() -> i64 {
     Clock::Realtime.nanos()
 }
 
-/// Nanoseconds of TAI since 1970-01-01T00:00:00 TAI: for what has to agree with other hosts.
+/// Returns the nanoseconds of TAI since 1970-01-01T00:00:00 TAI: for times that have to agree with other hosts.
 #[must_use]
 pub fn tai_nanos() -> i64 {
     Clock::Tai.nanos()
 }
 
-/// By how many seconds TAI is ahead of UTC according to this system: 37 since 2017.
+/// Returns the seconds by which TAI is ahead of UTC according to this system: 37 since 2017.
 ///
-/// Zero says that nobody has told the kernel (`phc2sys`, `ptp4l` and `chronyd` do): then TAI is UTC here, and a time
-/// agreed with another host in TAI is off by 37 s.
+/// Zero means that the kernel does not know the offset (`phc2sys`, `ptp4l` and `chronyd` set it): then TAI equals UTC
+/// here, and a time agreed with another host in TAI is wrong by 37 s.
 #[must_use]
 pub fn tai_offset_seconds() -> i64 {
-    // Two readings a moment apart: round, so that the moment does not count.
+    // The two readings are taken at slightly different times; rounding removes the difference.
     let difference = tai_nanos() - realtime_nanos();
     (difference + NANOS_PER_SECOND / 2).div_euclid(NANOS_PER_SECOND)
 }
 
-/// Returns a point in time as the system calls take it.
+/// Returns a point in time in the form of the system calls.
 pub(crate) const fn timespec(nanos: i64) -> Timespec {
     Timespec {
         tv_sec: nanos.div_euclid(NANOS_PER_SECOND),

@@ -1,12 +1,12 @@
-//! Doing something every cycle.
+//! Cyclic loops.
 //!
 //! Cycle *n* starts at `base time + n · cycle` on a clock of the system. The thread sleeps until that absolute time
 //! (`clock_nanosleep` with `TIMER_ABSTIME`), so lateness does not add up, and hosts whose clocks agree (TAI by PTP)
 //! start their cycles at the same time.
 //!
-//! How late the thread was woken, the *wake-up latency*, is told in every cycle. Work that takes longer than its
-//! cycle is an *overrun*: the cycles whose start has passed are counted and skipped. They are not made up for,
-//! because two cycles at once would break the very spacing that others rely on.
+//! Every cycle reports its *wake-up latency*: the delay with which the thread was woken. Work that takes longer than
+//! its cycle is an *overrun*: the cycles whose start has passed are counted and skipped. They are not repeated later,
+//! because two cycles at once would break the spacing that others rely on.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -32,32 +32,33 @@ use rustix::thread::clock_nanosleep_absolute;
 
 use crate::clock::{Clock, timespec};
 
-/// Why a cycle makes no sense.
+/// Error of an invalid cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CyclicError {
-    /// A cycle takes time.
+    /// The cycle is 0 ns long.
     #[error(
-        "a cycle of 0 ns: cycles start at 1 ns, and below some 50 µs this kind of loop is of little use"
+        "a cycle has 0 ns: it must have at least 1 ns, and cycles below about 50 µs are of little use"
     )]
     ZeroCycle,
-    /// The clock's nanoseconds end in 2262.
+    /// The cycle exceeds the range of the clock, whose nanoseconds end in 2262.
     #[error("a cycle of {0:?} is longer than the clock's range")]
     TooLong(Duration),
 }
 
-/// One cycle, as told to the work of that cycle.
+/// One cycle, as passed to the work of that cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
-    /// *n* in `base time + n · cycle`. Grows by one, or by more after an overrun; goes back when the clock is set back.
+    /// The number *n* in `base time + n · cycle`. It grows by one, or by more after an overrun; goes back when the
+    /// clock is set back.
     pub number: u64,
-    /// When this cycle should have started, in nanoseconds of the loop's clock.
+    /// Scheduled start of this cycle, in nanoseconds of the loop's clock.
     pub start_nanos: i64,
-    /// How much later it did start, in nanoseconds.
+    /// Delay of the actual start, in nanoseconds.
     pub wake_up_latency_nanos: u64,
-    /// Cycles skipped immediately before this one because their start had passed.
+    /// Number of cycles skipped immediately before this one because their start had passed.
     pub skipped: u64,
-    /// All cycles skipped since the loop began.
+    /// Number of all cycles skipped since the loop began.
     pub overruns: u64,
 }
 
@@ -94,11 +95,11 @@ impl Cyclic {
         })
     }
 
-    /// Takes the starts from another clock, with cycles at `base_time_nanos` plus whole multiples of the cycle on it.
+    /// Starts the cycles by another clock, at `base_time_nanos` plus whole multiples of the cycle on it.
     ///
-    /// A base time in the past is as good as one in the future: the first cycle is then the next one that is due, and
-    /// its number says how many have passed since the base time. That is how hosts agree on a cycle. An offset into
-    /// the cycle is added to the base time.
+    /// A base time may be in the past: the first cycle is then the next one that is due, and its number is the number
+    /// of cycles since the base time. In this way hosts agree on a cycle. An offset into the cycle is added to the
+    /// base time.
     #[must_use]
     pub fn with_base_time(mut self, clock: Clock, base_time_nanos: i64) -> Self {
         self.clock = clock;
@@ -107,7 +108,7 @@ impl Cyclic {
         self
     }
 
-    /// Wakes this long before each start and spins until it: lower latency for a core that does little else.
+    /// Wakes this long before each start and spins until it: lower latency at the cost of CPU time.
     #[must_use]
     pub fn with_spin(mut self, spin: Duration) -> Self {
         self.spin = i64::try_from(spin.as_nanos()).unwrap_or(i64::MAX);
@@ -129,7 +130,7 @@ impl Cyclic {
         }
     }
 
-    /// Sleeps until the next cycle starts: for a loop of one's own.
+    /// Sleeps until the next cycle starts: for custom loops.
     ///
     /// Signals do not end the sleep. A clock that is set back during it (`Realtime`, `Tai`) makes it longer.
     pub fn wait(&mut self) -> Cycle {
@@ -149,8 +150,8 @@ impl Cyclic {
         }
     }
 
-    /// Returns the number of the first cycle that starts after `now`, and how many were due between the last one and
-    /// it.
+    /// Returns the number of the first cycle that starts after `now`, and the number of cycles skipped since the last
+    /// one.
     fn next(&self, now: i64) -> (i64, u64) {
         let since = now.saturating_sub(self.base_time);
         let number = since.div_euclid(self.cycle).saturating_add(1).max(0);
@@ -161,7 +162,7 @@ impl Cyclic {
         (number, u64::try_from(skipped).unwrap_or(0))
     }
 
-    /// Returns the time at which it returns, which is not before `start`.
+    /// Sleeps until `start`, and returns the time afterwards, which is never before `start`.
     fn sleep_until(&self, start: i64) -> i64 {
         let wake = start.saturating_sub(self.spin);
         loop {
@@ -170,7 +171,7 @@ impl Cyclic {
                 return now;
             }
             if now < wake {
-                // Ends early on a signal. Any other refusal turns the sleep into spinning: late work is worse.
+                // The sleep ends early on a signal. With any other error the loop spins, because late work is worse.
                 let _ = clock_nanosleep_absolute(self.clock.id(), &timespec(wake));
             } else {
                 hint::spin_loop();

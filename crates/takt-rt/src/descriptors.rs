@@ -1,12 +1,11 @@
-//! File descriptors of this process: how many it may have open, and how many it has.
+//! File descriptors of this process: the limit, and the number of open ones.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Raises the soft limit on open file descriptors (RLIMIT_NOFILE) to the hard limit. Returns the limit that is in
-/// force then.
+/// Raises the soft limit on open file descriptors (RLIMIT_NOFILE) to the hard limit. Returns the resulting limit.
 ///
-/// Whoever serves calls this when it starts. The usual soft limit of 1024 is for programs that use `select`, which
-/// Takt does not; the hard limit is the administrator's. Programs that this process starts inherit the limit.
+/// Servers call this when they start. The usual soft limit of 1024 is for programs that use `select`, which Takt does
+/// not; the hard limit is the administrator's. Programs that this process starts inherit the limit.
 pub fn raise_limit() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -24,7 +23,7 @@ pub fn raise_limit() -> usize {
 /// Returns the number of file descriptors that are open, from `/proc/self/fd`; 0 if that cannot be read.
 #[must_use]
 pub fn open() -> usize {
-    // One of them is that of the directory itself.
+    // One of the descriptors is that of the directory itself.
     std::fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count().saturating_sub(1))
 }
 

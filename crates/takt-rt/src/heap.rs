@@ -1,15 +1,16 @@
-//! The heap of this process: memory that was freed goes back to the system.
+//! The heap of this process: returning freed memory to the system.
 
-/// Bytes of a buffer that is a mapping of its own, and of free memory at the end of a heap that is given back at once.
+/// Smallest size in bytes of a buffer in a mapping of its own, and of free memory at the end of a heap that is returned
+/// at once.
 #[cfg(all(target_env = "gnu", not(miri)))]
 const LARGE: libc::c_int = 4 << 20;
 
-/// Has the allocator of this process give buffers of 4 MiB and more back to the system when they are freed, and keep no more than that at
-/// the end of each thread's heap.
+/// Makes the allocator of this process return freed buffers of 4 MiB and more to the system, and keep no more than that
+/// at the end of each thread's heap.
 ///
-/// Otherwise glibc adapts to what it sees: once a buffer of 32 MiB was freed, buffers up to that size come from the heap of their
-/// thread, and up to 64 MiB stay at its end. [`give_back`] does not reach these, except in the first thread. Growing a buffer that is
-/// a mapping moves pages, not bytes. Without glibc it does nothing.
+/// Otherwise glibc adapts its limits: once a buffer of 32 MiB was freed, buffers up to that size come from the heap of
+/// their thread, and up to 64 MiB stay at its end. [`give_back`] does not reach these, except in the first thread.
+/// Growing a buffer in a mapping of its own moves pages, not bytes. Without glibc it does nothing.
 pub fn return_large_buffers() {
     #[cfg(all(target_env = "gnu", not(miri)))]
     for parameter in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
@@ -19,10 +20,10 @@ pub fn return_large_buffers() {
     }
 }
 
-/// Gives memory that was freed back to the system, as far as the allocator keeps whole pages of it.
+/// Returns freed memory to the system, if the allocator holds whole pages of it.
 ///
-/// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This walks through the
-/// heap, which takes up to milliseconds: to be called seldom. Without glibc it does nothing.
+/// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This scans the heap,
+/// which takes up to milliseconds: call it rarely. Without glibc it does nothing.
 pub fn give_back() {
     #[cfg(all(target_env = "gnu", not(miri)))]
     // SAFETY: malloc_trim has no preconditions, and is safe to call from any thread (malloc_trim(3)).
@@ -46,7 +47,7 @@ mod tests {
         line.parse::<usize>().unwrap() << 10
     }
 
-    /// What is resident is counted for the whole process: one test at a time.
+    /// Lock for running one test at a time, because resident memory is counted for the whole process.
     static ALONE: Mutex<()> = Mutex::new(());
 
     #[test]
@@ -55,7 +56,8 @@ mod tests {
         return_large_buffers();
         let use_and_free = || {
             let before = resident();
-            // By the first one glibc would raise its limits; the second one would come from the heap of this thread, and stay.
+            // The first buffer would make glibc raise its limits; the second one would come from the heap of this
+            // thread, and stay.
             for mebibytes in [31, 24] {
                 drop(black_box(vec![1_u8; mebibytes << 20]));
             }
@@ -68,7 +70,7 @@ mod tests {
     #[test]
     fn freed_memory_goes_back() {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Small pieces, of which every hundredth stays: nothing of this goes back by itself.
+        // Small pieces, of which every hundredth stays: this memory is not returned automatically.
         let mut pieces: Vec<_> = (0..64_000).map(|_| vec![1_u8; 1000]).collect();
         let mut index = 0;
         pieces.retain(|_| {

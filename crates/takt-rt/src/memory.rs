@@ -1,4 +1,4 @@
-//! Keeping memory in memory: a page fault on the hot path costs more than a cycle.
+//! Locking of memory, because a page fault on the hot path takes longer than a cycle.
 
 use std::hint::black_box;
 use std::io;
@@ -8,7 +8,7 @@ use rustix::mm::{MlockAllFlags, mlockall, munlockall};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// Why memory could not be locked.
+/// Error of memory that could not be locked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
@@ -19,7 +19,7 @@ pub enum MemoryError {
          and a new login, or for a service of systemd `LimitMEMLOCK=infinity`, for a container `--ulimit memlock=-1`"
     )]
     NotPermitted {
-        /// How much this user may lock, in bytes.
+        /// Limit of this user, in bytes.
         limit: u64,
     },
     /// The system refused for another reason.
@@ -29,11 +29,11 @@ pub enum MemoryError {
 
 /// Loads all memory of this process, present and future, and keeps it from being paged out (`mlockall`).
 ///
-/// From here on memory is paid for when it is mapped, not when it is touched, the stacks of new threads (2 MiB each)
-/// included: start the threads and reserve the buffers first, where that matters.
+/// From then on memory is allocated when it is mapped, not when it is touched, including the stacks of new threads (2
+/// MiB each). If that matters, start the threads and reserve the buffers first.
 ///
 /// # Errors
-/// [`MemoryError`] says which privilege is missing and how to get it.
+/// [`MemoryError`], which names the missing privilege and the way to get it.
 pub fn lock_all() -> Result<(), MemoryError> {
     mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|error| match error {
         // EPERM for a limit of zero, ENOMEM for one that is too low, EAGAIN from some older kernels.
@@ -49,7 +49,7 @@ pub fn lock_all() -> Result<(), MemoryError> {
     })
 }
 
-/// Ends what [`lock_all`] began.
+/// Ends the effect of [`lock_all`].
 ///
 /// # Errors
 /// [`MemoryError::System`], in a sandbox that forbids the call.
@@ -57,7 +57,7 @@ pub fn unlock_all() -> Result<(), MemoryError> {
     munlockall().map_err(|error| MemoryError::System(error.into()))
 }
 
-/// How much [`prefault_stack`] touches.
+/// Size in bytes of the stack that [`prefault_stack`] touches.
 pub const PREFAULTED_STACK_BYTES: usize = 128 * 1024;
 
 /// Touches the next 128 KiB of the calling thread's stack, so that the hot path finds them mapped.

@@ -1,18 +1,18 @@
 //! Memory budgets: a limit on the bytes that a server holds on behalf of its clients.
 //!
-//! A [`MemoryBudget`] has a limit and counts the bytes in use. A [`part`](MemoryBudget::part) of it has a lower limit
-//! of its own, and counts in the whole as well: one connection, or all connections without a Session, are parts of
-//! the budget of their server. A holder of memory keeps a [`Charge`], resizes it when its buffers grow, and gives it
-//! back by dropping it.
+//! A [`MemoryBudget`] has a limit and counts the bytes in use. A [`part`](MemoryBudget::part) of it has its own lower
+//! limit, and counts in the whole as well: one connection, or all connections without a Session, are parts of the
+//! budget of their server. An owner of memory keeps a [`Charge`], resizes it when its buffers grow, and drops it to
+//! return the bytes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The memory is not granted: a limit would be exceeded.
+/// Error of memory that is not granted because a limit would be exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the memory budget of {limit} bytes is spent")]
+#[error("the memory budget of {limit} bytes is exhausted")]
 pub struct BudgetExhausted {
-    /// The limit that would be exceeded, in bytes.
+    /// Limit that would be exceeded, in bytes.
     pub limit: usize,
 }
 
@@ -35,13 +35,13 @@ impl MemoryBudget {
         Self::with(limit, None)
     }
 
-    /// Returns a budget without a limit, which only counts.
+    /// Creates a budget without a limit, which only counts.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(usize::MAX)
     }
 
-    /// Returns a budget of `limit` bytes whose charges count in this budget as well.
+    /// Creates a budget of `limit` bytes whose charges count in this budget as well.
     #[must_use]
     pub fn part(&self, limit: usize) -> Self {
         Self::with(limit, Some(self.clone()))
@@ -68,7 +68,7 @@ impl MemoryBudget {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes that can still be taken: of this budget and of those that it is a part of.
+    /// Returns the number of bytes that are available in this budget and in those that it is a part of.
     #[must_use]
     pub fn available(&self) -> usize {
         let own = self.0.limit.saturating_sub(self.used());
@@ -87,7 +87,7 @@ impl MemoryBudget {
     /// Takes `bytes` from this budget and from those that it is a part of.
     ///
     /// # Errors
-    /// One of the limits would be exceeded; nothing is taken then.
+    /// An error if one of the limits would be exceeded; nothing is charged then.
     pub fn charge(&self, bytes: usize) -> Result<Charge, BudgetExhausted> {
         self.take(bytes)?;
         Ok(Charge {
@@ -142,7 +142,7 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes that are taken from a [`MemoryBudget`] until this is dropped.
+/// Charge of bytes on a [`MemoryBudget`] until it is dropped.
 #[derive(Debug)]
 pub struct Charge {
     budget: MemoryBudget,
@@ -150,22 +150,22 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Where they are taken from.
+    /// Returns the charged budget.
     #[must_use]
     pub fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
 
-    /// Returns the number of bytes that are taken.
+    /// Returns the number of charged bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Takes more bytes, or gives some back, so that `bytes` are taken. No system call, no lock.
+    /// Raises or lowers the charge to `bytes`. It makes no system call and takes no lock.
     ///
     /// # Errors
-    /// A limit would be exceeded; the charge is as before then.
+    /// An error if a limit would be exceeded; the charge is unchanged then.
     pub fn resize(&mut self, bytes: usize) -> Result<(), BudgetExhausted> {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.budget.take(more)?,
@@ -175,7 +175,7 @@ impl Charge {
         Ok(())
     }
 
-    /// Takes `bytes` in all even above the limit: for memory that exists already and cannot be refused.
+    /// Sets the charge to `bytes` even above the limit: for memory that exists already and cannot be refused.
     pub fn force(&mut self, bytes: usize) {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.budget.take_anyway(more),
@@ -184,15 +184,15 @@ impl Charge {
         self.bytes = bytes;
     }
 
-    /// Takes the same bytes from another budget instead.
+    /// Moves the charge to another budget.
     ///
     /// # Errors
-    /// The other budget does not have them; the charge is as before then.
+    /// An error if the other budget has not enough bytes; the charge is unchanged then.
     pub fn move_to(&mut self, budget: &MemoryBudget) -> Result<(), BudgetExhausted> {
         if Arc::ptr_eq(&self.budget.0, &budget.0) {
             return Ok(());
         }
-        // Given back first: both may be parts of one whole that has no room for the bytes twice.
+        // The bytes are returned first: both budgets may be parts of one that has no room for them twice.
         self.budget.give_back(self.bytes);
         if let Err(exhausted) = budget.take(self.bytes) {
             self.budget.take_anyway(self.bytes);
@@ -234,7 +234,7 @@ mod tests {
         let first = part.charge(50).unwrap();
         assert_eq!(part.charge(20).unwrap_err().limit, 60);
         let second = whole.charge(45).unwrap();
-        // The part has room, the whole has not.
+        // The part has room, but the whole does not.
         assert_eq!(part.charge(10).unwrap_err().limit, 100);
         assert_eq!((part.used(), whole.used()), (50, 95));
         assert_eq!((part.available(), whole.available()), (5, 5));

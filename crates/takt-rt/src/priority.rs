@@ -1,4 +1,4 @@
-//! Which threads run before which.
+//! Priorities and scheduling policies of threads.
 
 use std::fmt;
 use std::io;
@@ -11,11 +11,12 @@ use crate::sched;
 /// A scheduling policy of Linux; see `sched(7)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// `SCHED_OTHER`: a fair share of the processor, shared with everybody.
+    /// `SCHED_OTHER`: a fair share of the processor, shared with all threads.
     Other,
-    /// `SCHED_FIFO` with a priority from 1 to 99: runs until it waits, or until a higher priority wants the core.
+    /// `SCHED_FIFO` with a priority from 1 to 99: runs until it waits, or until a thread of higher priority needs the
+    /// core.
     ///
-    /// A thread of this policy that never waits starves its core; the kernel takes 5 % back from it in every second
+    /// A thread of this policy that never waits starves its core; the kernel reserves 5 % of every second for others
     /// (`sched_rt_runtime_us`), in one piece of 50 ms. Threads that it starts inherit the policy.
     Fifo(u8),
 }
@@ -29,14 +30,14 @@ impl fmt::Display for Policy {
     }
 }
 
-/// Why a policy could not be set.
+/// Error of a policy that could not be read or set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriorityError {
     /// `SCHED_FIFO` has the priorities 1 to 99.
     #[error("SCHED_FIFO {priority} does not exist: priorities go from 1 to 99")]
     OutOfRange {
-        /// The priority asked for.
+        /// Requested priority.
         priority: u8,
     },
     /// The user may not use this priority.
@@ -46,18 +47,18 @@ pub enum PriorityError {
          and a new login, or for a service of systemd `LimitRTPRIO={priority}`, for a container `--cap-add SYS_NICE`"
     )]
     NotPermitted {
-        /// The priority asked for.
+        /// Requested priority.
         priority: u8,
         /// The highest priority this user may use; 0 is none.
         limit: u64,
     },
-    /// The user may, but the control group of the process has no real-time budget.
+    /// The user is permitted, but the control group of the process has no real-time budget.
     #[error(
         "SCHED_FIFO {priority} is refused although CAP_SYS_NICE is held: the control group has no real-time budget. \
          Raise its cpu.rt_runtime_us, or for a container `--cpu-rt-runtime`"
     )]
     NoBudget {
-        /// The priority asked for.
+        /// Requested priority.
         priority: u8,
     },
     /// The system refused for another reason.
@@ -65,10 +66,11 @@ pub enum PriorityError {
     System(#[from] io::Error),
 }
 
-/// Gives the calling thread a policy.
+/// Sets the policy of the calling thread.
 ///
 /// # Errors
-/// [`PriorityError`] says which privilege is missing and how to get it. The thread then keeps the policy it has.
+/// [`PriorityError`], which names the missing privilege and the way to get it. The policy of the thread is unchanged
+/// then.
 pub fn set(policy: Policy) -> Result<(), PriorityError> {
     let (number, priority) = match policy {
         Policy::Other => (sched::OTHER, 0),
@@ -79,7 +81,7 @@ pub fn set(policy: Policy) -> Result<(), PriorityError> {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return PriorityError::System(error);
         }
-        // An unlimited resource shows as None.
+        // An unlimited resource is None.
         let limit = getrlimit(Resource::Rtprio).current.unwrap_or(99);
         let capable =
             capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_NICE));
@@ -91,11 +93,11 @@ pub fn set(policy: Policy) -> Result<(), PriorityError> {
     })
 }
 
-/// Returns the policy of the calling thread; `None` for one that [`Policy`] does not know (`SCHED_RR`,
+/// Returns the policy of the calling thread; `None` for one that [`Policy`] does not represent (`SCHED_RR`,
 /// `SCHED_DEADLINE`, …).
 ///
 /// # Errors
-/// [`PriorityError::System`], in a sandbox that forbids the question.
+/// [`PriorityError::System`], in a sandbox that forbids the call.
 pub fn get() -> Result<Option<Policy>, PriorityError> {
     let (number, priority) = sched::get()?;
     Ok(match number {

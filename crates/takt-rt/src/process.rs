@@ -1,37 +1,36 @@
-//! What the kernel says of a process, this one or another: whether it runs, and how much memory it takes.
+//! State and memory of a process, this one or another.
 //!
-//! From `/proc` (proc(5)): nothing is asked of the process itself, which may be stopped or hang.
+//! Both are read from `/proc` (proc(5)), without involving the process, which may be stopped or hang.
 
 use std::fs;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// What the threads of a process are doing.
+/// State of the threads of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// One of them at least runs, or could if it had a processor.
+    /// At least one thread runs or is ready to run.
     Running,
-    /// All of them wait for something.
+    /// All threads wait.
     Sleeping,
-    /// Stopped by a signal or by a debugger.
+    /// A thread was stopped by a signal or by a debugger.
     Stopped,
-    /// It has ended, and nobody has asked how.
+    /// The process has ended, and its parent has not waited for it yet.
     Ended,
 }
 
-/// How much memory a process takes, in bytes.
+/// Memory of a process, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// Its own, and its share of what it has together with others (proportional set size).
+    /// Its own memory, and its share of memory shared with others (proportional set size).
     Proportional(u64),
-    /// All that it has mapped and that is loaded (resident set size): less telling, but the kernel does not keep it
-    /// from other users.
+    /// All loaded pages of its mappings (resident set size): less precise, but visible to other users.
     Resident(u64),
 }
 
 impl Memory {
-    /// Returns the number.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
@@ -40,14 +39,14 @@ impl Memory {
     }
 }
 
-/// Returns whether there is a process with this id, hidden from us or not (`hidepid`).
+/// Returns whether there is a process with this id, even if it is hidden from this user (`hidepid`).
 #[must_use]
 pub fn exists(process: u32) -> bool {
     let id = i32::try_from(process).ok().and_then(Pid::from_raw);
     id.is_some_and(|id| matches!(test_kill_process(id), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Returns the state of a process; `None` if there is none with this id, or it is hidden from us.
+/// Returns the state of a process; `None` if there is none with this id, or it is hidden from this user.
 #[must_use]
 pub fn state(process: u32) -> Option<State> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
@@ -56,15 +55,14 @@ pub fn state(process: u32) -> Option<State> {
         .filter_map(|task| fs::read_to_string(task.path().join("stat")).ok())
         .filter_map(|stat| state_of(&stat))
         .collect();
-    // A debugger may have stopped one thread and let others run: it is the stopped one that people want to know of.
+    // A debugger may have stopped one thread while others run: the stopped one determines the state.
     [State::Stopped, State::Running, State::Sleeping]
         .into_iter()
         .find(|state| states.contains(state))
         .or_else(|| states.first().copied())
 }
 
-/// Returns the state in a line of `stat`: the character after the name, which may have parentheses and blanks of its
-/// own.
+/// Returns the state in a line of `stat`: the character after the name, which may contain parentheses and blanks.
 fn state_of(stat: &str) -> Option<State> {
     let (_, fields) = stat.rsplit_once(')')?;
     Some(match fields.trim_start().chars().next()? {
@@ -75,7 +73,7 @@ fn state_of(stat: &str) -> Option<State> {
     })
 }
 
-/// Returns the memory of a process; `None` if there is none with this id, or it is hidden from us.
+/// Returns the memory of a process; `None` if there is none with this id, or it is hidden from this user.
 #[must_use]
 pub fn memory(process: u32) -> Option<Memory> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
@@ -88,7 +86,7 @@ pub fn memory(process: u32) -> Option<Memory> {
     Some(Memory::Resident(pages.saturating_mul(page)))
 }
 
-/// Returns the line `Pss:` of `smaps_rollup`.
+/// Returns the value of the line `Pss:` of `smaps_rollup`, in bytes.
 fn proportional(rollup: &str) -> Option<u64> {
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -131,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_is_running() {
+    fn the_calling_process_is_running() {
         assert_eq!(state(std::process::id()), Some(State::Running));
     }
 

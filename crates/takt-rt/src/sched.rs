@@ -1,4 +1,4 @@
-//! The two scheduler calls that `rustix` does not have.
+//! Two scheduler calls that `rustix` lacks.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 pub(crate) const OTHER: i32 = libc::SCHED_OTHER;
 pub(crate) const FIFO: i32 = libc::SCHED_FIFO;
 
-/// Sets policy and priority of the calling thread. The pthread form, because musl refuses `sched_setscheduler`.
+/// Sets policy and priority of the calling thread. It uses the pthread function, because musl refuses
+/// `sched_setscheduler`.
 pub(crate) fn set(policy: i32, priority: u8) -> io::Result<()> {
     // SAFETY: `sched_param` is a C structure of integers, for which all zeros is a value (musl has more fields than
     // one).
@@ -21,7 +22,7 @@ pub(crate) fn set(policy: i32, priority: u8) -> io::Result<()> {
     }
 }
 
-/// Policy and priority of the calling thread.
+/// Returns policy and priority of the calling thread.
 pub(crate) fn get() -> io::Result<(i32, u8)> {
     let mut policy = 0;
     // SAFETY: as in `set`.

@@ -1,15 +1,14 @@
-//! Memory shared between processes: anonymous files (`memfd_create`) that are sealed, so that whoever maps one can
-//! rely on it.
+//! Memory shared between processes: anonymous files (`memfd_create`) whose seals guarantee their size to every
+//! process that maps them.
 //!
-//! * Nothing has a name in the file system: the memory is gone with the last process that has it, however that ends,
-//!   and can be
-//!   reached only through a descriptor that somebody passed on (`SCM_RIGHTS`), across containers too.
-//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`) and it is in no file system but the kernel's tmpfs, so that
-//!   touching it can
-//!   never raise SIGBUS. Pages take memory once they are written, or read: [`allocated_length`] says how many have it already.
-//! * One process writes: a [`Segment`] is mapped writable by its maker alone (`F_SEAL_FUTURE_WRITE`), others read it
-//!   as a
-//!   [`SegmentView`]. Only what [`Segment::create_for_all`] makes can be written by everybody who has the descriptor.
+//! * A segment has no name in the file system: the memory is freed with the last process that has it, however that
+//!   process ends. It is only reachable through a passed descriptor (`SCM_RIGHTS`), across containers too.
+//! * Its size is fixed (`F_SEAL_SHRINK`, `F_SEAL_GROW`) and it is in the kernel's tmpfs, so that touching it can
+//!   never raise SIGBUS. Pages are allocated when they are first written or read: [`allocated_length`] returns the
+//!   allocated part.
+//! * One process writes: a [`Segment`] is mapped writable by its creator only (`F_SEAL_FUTURE_WRITE`), others read it
+//!   as a [`SegmentView`]. Only the segments of [`Segment::create_for_all`] can be written by every process with the
+//!   descriptor.
 
 #![allow(unsafe_code)]
 
@@ -35,8 +34,8 @@ use crate::shared_bytes::SharedBytes;
 #[cfg(miri)]
 mod emulated;
 
-/// Returns the size of a page, and what lengths and offsets of mappings are multiples of: 4096 on x86-64, up to 65536
-/// elsewhere.
+/// Returns the size of a page in bytes, of which lengths and offsets of mappings are multiples: 4096 on x86-64, up to
+/// 65536 elsewhere.
 #[must_use]
 pub fn page_size() -> usize {
     rustix::param::page_size()
@@ -49,10 +48,10 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: it owns the mapping, which is of the process, not of a thread: any thread may use and unmap it.
+// SAFETY: it owns the mapping, which belongs to the process, not to a thread: any thread may use and unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives atomics, which threads may share. For anything else, `Segment::exclusive`, its
-// caller vouches.
+// SAFETY: a shared reference only returns atomics, which threads may share. The caller of `Segment::exclusive`
+// guarantees the rest.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -62,7 +61,7 @@ impl Mapping {
         } else {
             ProtFlags::READ
         };
-        // SAFETY: without an address of our own the kernel chooses one where nothing is.
+        // SAFETY: without a given address the kernel chooses an unused one.
         let start = unsafe {
             mm::mmap(
                 std::ptr::null_mut(),
@@ -79,8 +78,8 @@ impl Mapping {
 
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: mapped for the life of `self`, page-aligned, and memory of the kernel has no uninitialised bytes.
-        // Others may write it at any time, which is what atomics are for. A mapping for reading alone is only loaded
-        // from: `SegmentView` sees to it.
+        // Other processes may write it at any time, which atomics allow. `SegmentView` makes sure that read-only
+        // mappings are only loaded from.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length / 8) }
     }
 }
@@ -93,7 +92,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Memory that this process made and writes.
+/// Shared memory that this process created and writes.
 #[derive(Debug)]
 pub struct Segment {
     fd: OwnedFd,
@@ -101,17 +100,17 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns a segment of `length` bytes, rounded up to pages, all zero, that nobody else can write. `name` is
+    /// Creates a segment of `length` bytes, rounded up to pages, all zero, that no other process can write. `name` is
     /// shown in `/proc/PID/maps`.
     ///
     /// # Errors
-    /// The system refuses: too many descriptors, or no room in the address space.
+    /// The system's error: too many descriptors, or no space in the address space.
     pub fn create(name: &str, length: usize) -> io::Result<Self> {
-        // Our own mapping exists by the time of the seal, and stays writable.
+        // The own mapping exists before the seal is set, and stays writable.
         Self::sealed(name, length, SealFlags::FUTURE_WRITE | SealFlags::SEAL)
     }
 
-    /// Returns the same for memory that everybody who gets the descriptor may write.
+    /// Creates a segment that every process with the descriptor may write.
     ///
     /// # Errors
     /// As for [`create`](Self::create).
@@ -154,41 +153,40 @@ impl Segment {
         self.mapping.words()
     }
 
-    /// Wakes whoever [waits](SegmentView::wait) for the word at `index`, in this process or another.
+    /// Wakes all threads that [wait](SegmentView::wait) for the word at `index`, in this process or another.
     pub fn wake(&self, index: usize) {
         if let Some(half) = self.words().get(index).map(lower_half) {
-            // It fails for no word of ours.
+            // It cannot fail for a word of this segment.
             let _ = futex::wake(half, futex::Flags::empty(), u32::MAX >> 1);
         }
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.mapping.length
     }
 
-    /// Never: there is a page at least.
+    /// Returns `false`, because there is at least one page.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mapping.length == 0
     }
 
-    /// Some of the memory for whoever writes through an exclusive slice, such as an encoder; `None` if it is not
-    /// inside.
+    /// Returns a part of the memory as an exclusive slice, for example for an encoder; `None` if it is outside.
     ///
     /// # Safety
-    /// Nobody in this process uses these bytes while the slice lives, and other processes cannot write them: the
-    /// segment was made by [`create`](Self::create). (What others read of bytes that are being written is their
-    /// affair.)
+    /// No other code in this process uses these bytes while the slice exists, and other processes cannot write them:
+    /// the segment was created by [`create`](Self::create). (Other processes have to handle reading bytes that are
+    /// being written.)
     #[must_use]
     #[allow(clippy::mut_from_ref, reason = "exclusive by the caller's promise")]
     pub unsafe fn exclusive(&self, range: Range<usize>) -> Option<&mut [MaybeUninit<u8>]> {
         if range.start > range.end || range.end > self.mapping.length {
             return None;
         }
-        // SAFETY: inside the mapping, which lives as long as `self`; exclusive by the caller's promise.
+        // SAFETY: inside the mapping, which lives as long as `self`; exclusive by the caller's contract.
         Some(unsafe {
             let start = self.mapping.start.as_ptr().add(range.start);
             std::slice::from_raw_parts_mut(start.cast(), range.end - range.start)
@@ -196,40 +194,40 @@ impl Segment {
     }
 }
 
-/// Memory that another process made, to be read here.
+/// Shared memory that another process created, for reading.
 #[derive(Debug)]
 pub struct SegmentView {
     mapping: Mapping,
 }
 
 impl SegmentView {
-    /// Maps the memory behind a descriptor that a peer passed on.
+    /// Maps the memory behind a descriptor that a peer has passed.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] if its size or its pages can change or it is larger than `max_length`; others
     /// if the system refuses.
     pub fn open(fd: &OwnedFd, max_length: usize) -> io::Result<Self> {
-        // With this seal nobody can take pages out of it (FALLOC_FL_PUNCH_HOLE) either.
+        // With this seal no process can remove pages of it (FALLOC_FL_PUNCH_HOLE) either.
         let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE;
         let length = checked_length(fd, max_length, seals)?;
         let mapping = Mapping::new(fd.as_fd(), length, false)?;
         Ok(Self { mapping })
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.mapping.length
     }
 
-    /// Never: what is empty is not mapped.
+    /// Returns `false`, because empty memory is not mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mapping.length == 0
     }
 
-    /// Returns all bytes of it.
+    /// Returns all bytes.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> SharedBytes<'_> {
@@ -239,18 +237,18 @@ impl SegmentView {
     /// Returns the memory as words.
     ///
     /// # Safety
-    /// They may be loaded only, and relaxed; what is to be ordered after that comes after a fence. Of memory that is
-    /// mapped read-only std promises no other access (`std::sync::atomic`, "Atomic accesses to read-only memory"),
-    /// and a store ends the process.
+    /// The words may only be loaded, with relaxed ordering; later accesses are ordered by a fence. For read-only
+    /// memory std guarantees no other access (`std::sync::atomic`, "Atomic accesses to read-only memory"), and a
+    /// store ends the process.
     #[must_use]
     #[inline]
     pub unsafe fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
     }
 
-    /// Sleeps until the process that made the memory [wakes](Segment::wake) us, as long as the lower half of the word
-    /// at `index` is what was seen there last (futex, FUTEX_WAIT); or until the time is over, or a signal comes. Why
-    /// it came back it does not say: look again.
+    /// Sleeps until the creator of the memory [wakes](Segment::wake) this thread, if the lower half of the word at
+    /// `index` still has the value `seen` (futex, FUTEX_WAIT); or until the time is over, or a signal arrives. It
+    /// does not return the reason: check the word again.
     pub fn wait(&self, index: usize, seen: u32, timeout: Duration) {
         let timeout = Timespec::try_from(timeout).ok();
         if let Some(half) = self.mapping.words().get(index).map(lower_half) {
@@ -260,7 +258,7 @@ impl SegmentView {
 
     /// Loads the word at `offset`, a multiple of 8, with acquire ordering; `None` outside.
     //
-    // By a fence: of memory that is mapped read-only, std promises relaxed loads alone.
+    // A fence is used, because std guarantees only relaxed loads for read-only memory.
     #[must_use]
     #[inline]
     pub fn load(&self, offset: usize) -> Option<u64> {
@@ -277,25 +275,25 @@ impl SegmentView {
     }
 }
 
-/// Returns the lower half of a word, which is what a futex is.
+/// Returns the lower half of a word, which is the futex.
 fn lower_half(word: &AtomicU64) -> &AtomicU32 {
     let halves: *const AtomicU32 = std::ptr::from_ref(word).cast();
     let lower = if cfg!(target_endian = "little") { 0 } else { 1 };
-    // SAFETY: within the word, aligned, and alive as long as it. The reference tells the kernel where to look:
-    // nothing in this process loads or stores by it, as atomics of different sizes must not race; the kernel's load
-    // is like another program's.
+    // SAFETY: within the word, aligned, and alive as long as it. The reference only passes the address to the kernel:
+    // nothing in this process loads or stores by it, because atomics of different sizes must not race; the kernel's
+    // load is like that of another program.
     unsafe { &*halves.add(lower) }
 }
 
 const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
-/// How many bytes of a segment, from its beginning on, have memory. Reading others would take memory, and the system
-/// would charge it to the control group of the process that reads.
+/// Returns the number of bytes of a segment, from its start, that are allocated. Reading further ones would allocate
+/// memory, which the system would charge to the control group of the reading process.
 ///
-/// Of what a [`SegmentView`] can be made of, it never becomes less.
+/// For memory that a [`SegmentView`] accepts, it never decreases.
 ///
 /// # Errors
-/// The descriptor is of something else.
+/// An error if the descriptor is not a segment.
 pub fn allocated_length(fd: &OwnedFd) -> io::Result<usize> {
     #[cfg(not(miri))]
     let length = fs::seek(fd, fs::SeekFrom::Hole(0))?;
@@ -304,11 +302,11 @@ pub fn allocated_length(fd: &OwnedFd) -> io::Result<usize> {
     usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Appends `length` bytes of a segment, from `offset` on, to `bytes`, without mapping them: reading touches no pages of this process but
-/// those of `bytes`, and there is nothing to unmap.
+/// Appends `length` bytes of a segment, from `offset` on, to `bytes`, without mapping them: reading touches only the
+/// pages of `bytes` in this process, and nothing has to be unmapped.
 ///
 /// # Errors
-/// The segment ends before, or the descriptor is of something else. `bytes` is as before then, or has fewer bytes more.
+/// An error if the segment ends before, or the descriptor is not a segment. A part of the bytes may be appended then.
 pub fn read(fd: &OwnedFd, offset: usize, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.reserve(length);
     let mut left = length;
@@ -324,14 +322,14 @@ pub fn read(fd: &OwnedFd, offset: usize, length: usize, bytes: &mut Vec<u8>) -> 
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // SAFETY: the kernel has written so many bytes behind the others, inside the capacity.
+        // SAFETY: the kernel has written `read` bytes behind the others, inside the capacity.
         unsafe { bytes.set_len(bytes.len() + read) };
         left -= read;
     }
     Ok(())
 }
 
-/// Returns whether a file is in a tmpfs, as all of `memfd_create` are that do not ask for huge pages. Those can be
+/// Returns whether a file is in a tmpfs, as all files of `memfd_create` without huge pages are. Huge pages can be
 /// missing when they are touched, which ends the process with SIGBUS.
 fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
     const TMPFS_MAGIC: u64 = 0x0102_1994;
@@ -341,20 +339,21 @@ fn is_in_tmpfs(fd: &OwnedFd) -> io::Result<bool> {
     return Ok(fs::fstat(fd).is_ok() && TMPFS_MAGIC > 0);
 }
 
-/// Returns the size of a segment, if it can be relied on: a file that its owner can shorten would end us with SIGBUS.
+/// Returns the size of a segment if its seals guarantee it: a file that its owner can shorten could end this process
+/// with SIGBUS.
 fn checked_length(fd: &OwnedFd, max_length: usize, sealed: SealFlags) -> io::Result<usize> {
     let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     if !is_in_tmpfs(fd)? {
         return invalid("the peer's memory is a file of another kind");
     }
-    // Files that are no memfd have no seals, and answer with an error.
+    // Files other than memfds have no seals, and return an error.
     match fs::fcntl_get_seals(fd) {
         Ok(seals) if seals.contains(sealed) => {}
         _ => return invalid("the peer's memory is not sealed"),
     }
     match usize::try_from(fs::fstat(fd)?.st_size) {
         Ok(length) if length > 0 && length <= max_length && length.is_multiple_of(8) => Ok(length),
-        _ => invalid("the peer's memory has not the size that was agreed"),
+        _ => invalid("the peer's memory does not have the agreed size"),
     }
 }
 
@@ -380,7 +379,7 @@ mod tests {
         let segment = Segment::create("takt-test", 100).unwrap();
         let fd = segment.fd().try_clone_to_owned().unwrap();
         let view = SegmentView::open(&fd, 1 << 20).unwrap();
-        // Another value than was seen: there is nothing to wait for.
+        // The value differs from the seen one: there is nothing to wait for.
         view.wait(WORD, 1, LONG);
         let before = Instant::now();
         view.wait(WORD, 0, Duration::from_millis(20));
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn one_writes_and_others_read() {
+    fn one_process_writes_and_others_read() {
         let segment = Segment::create("takt-test", 5000).unwrap();
         assert_eq!(segment.len(), 5000_usize.next_multiple_of(page_size()));
         let view = SegmentView::open(&copy_of(&segment), 1 << 20).unwrap();
@@ -408,7 +407,7 @@ mod tests {
         assert_eq!(view.load(8), Some(7));
         assert_eq!((view.load(4), view.load(segment.len())), (None, None));
         assert_eq!(view.bytes().len(), segment.len());
-        // Nobody else can map it writable, not even by way of the descriptor.
+        // No other process can map it writable, not even with the descriptor.
         assert!(Segment::open_for_all(copy_of(&segment), 1 << 20).is_err());
     }
 
@@ -436,13 +435,12 @@ mod tests {
         assert_eq!(error, rustix::io::Errno::PERM);
     }
 
-    /// Pages of huge memory can be taken away, or never be there, whatever its seals are: touching them ends the
-    /// process.
+    /// Huge pages can be removed, or be missing, regardless of seals: touching them ends the process.
     #[test]
     #[cfg(not(miri))]
     fn huge_pages_and_memory_whose_pages_can_be_taken_away_are_refused() {
         let flags = MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
-        // Nothing is reserved before it is mapped: so it can be made where there are no huge pages, too.
+        // Nothing is reserved before it is mapped, so this also works on hosts without huge pages.
         let huge = rustix::fs::memfd_create("takt-test", flags).unwrap();
         rustix::fs::ftruncate(&huge, 2 << 20).unwrap();
         let seals = SIZE_SEALS | SealFlags::FUTURE_WRITE;

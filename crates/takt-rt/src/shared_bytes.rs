@@ -1,19 +1,18 @@
-//! Bytes that another thread or process may be writing at this very moment.
+//! Bytes that another thread or process may write at the same time.
 //!
-//! A `&[u8]` promises that nobody writes, so memory that somebody may write never becomes one. [`SharedBytes`] only
-//! copies: what comes out may be a mixture of old and new, and whoever copies finds that out afterwards, from a
-//! sequence number or a check that belongs to the value; or takes the mixture as what it is, the fault of the peer
-//! that wrote it.
+//! A `&[u8]` guarantees that its bytes do not change, so memory that others may write must never become one.
+//! [`SharedBytes`] only copies. A copy may be a mixture of old and new bytes; the reader detects that afterwards by a
+//! sequence number or a checksum of the value, or treats the mixture as an error of the peer that wrote it.
 //!
-//! Shared memory is words of 8 bytes, which everybody loads and stores whole: atomics of different sizes must not
-//! race. So a view of some bytes of a word loads that word. A view of a slice, which nobody writes, loads no atomics:
-//! they may want to write.
+//! Shared memory consists of words of 8 bytes, which are always loaded and stored as a whole, because atomics of
+//! different sizes must not race. So a view of some bytes of a word loads that word. A view of a slice, which does
+//! not change, loads no atomics, because these may need write access.
 //!
-//! The language's way to copy such bytes is one relaxed atomic load after the other, which no compiler makes faster:
-//! 4 KiB take 130 to 340 ns on x86-64. Large copies are therefore loops of vector instructions in assembly (x86-64
-//! and aarch64), accesses that the compiler does not see, as it does not see those of another program: 46 to 100 ns,
-//! wherever the bytes lie. (`rep movsb`, and with it the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns
-//! on AMD where the target begins up to 63 bytes after the source, modulo 4096.) Miri runs what is not assembly.
+//! In the language, such bytes are copied by single relaxed atomic loads, which no compiler makes faster: 4 KiB take
+//! 130 to 340 ns on x86-64. Large copies are therefore loops of vector instructions in assembly (x86-64 and aarch64),
+//! whose accesses are invisible to the compiler, like those of another program: 46 to 100 ns, independent of the
+//! alignment. (`rep movsb`, and with it the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns on AMD where
+//! the target begins up to 63 bytes after the source, modulo 4096.) Miri runs the code without assembly.
 
 #![allow(unsafe_code)]
 
@@ -26,38 +25,38 @@ use large::{LARGE, copy_large};
 
 mod large;
 
-/// Bytes of a word.
+/// Size of a word in bytes.
 const WORD: usize = size_of::<u64>();
 
-/// A view of bytes that may change while they are looked at.
+/// A view of bytes that may change while they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedBytes<'a> {
-    /// Invariant: `length` bytes from here on are borrowed for `'a`, from a slice of what `source` says.
+    /// Invariant: `length` bytes from here on are borrowed for `'a`, from a slice of the type in `source`.
     start: *const u8,
     length: usize,
     source: Source,
     memory: PhantomData<&'a [AtomicU64]>,
 }
 
-/// What the bytes are a part of.
+/// Type of the memory of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// Atomic words, which others may store to.
+    /// Atomic words, which other threads and processes may write.
     Words,
-    /// Plain bytes, which nobody writes.
+    /// Plain bytes, which do not change.
     Slice,
 }
 
-// SAFETY: it is a `&[AtomicU64]` or a `&[u8]`, both of which may be sent and shared; it hands out no other reference.
+// SAFETY: it is a `&[AtomicU64]` or a `&[u8]`, both of which may be sent and shared; it returns no other reference.
 unsafe impl Send for SharedBytes<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedBytes<'_> {}
 
 impl<'a> SharedBytes<'a> {
-    /// No bytes.
+    /// An empty view.
     pub const EMPTY: SharedBytes<'static> = SharedBytes::of_slice(&[]);
 
-    /// Returns the bytes of atomic words, in the order of the machine.
+    /// Returns the bytes of atomic words, in the machine's byte order.
     #[must_use]
     #[inline]
     pub const fn of_words(words: &'a [AtomicU64]) -> Self {
@@ -69,7 +68,7 @@ impl<'a> SharedBytes<'a> {
         }
     }
 
-    /// Returns the bytes of a slice, for whoever takes both kinds of memory. Nobody writes it.
+    /// Returns the bytes of a slice, which does not change, for callers that accept both kinds of memory.
     #[must_use]
     #[inline]
     pub const fn of_slice(bytes: &'a [u8]) -> Self {
@@ -81,7 +80,7 @@ impl<'a> SharedBytes<'a> {
         }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     #[must_use]
     #[inline]
     pub const fn len(&self) -> usize {
@@ -95,7 +94,7 @@ impl<'a> SharedBytes<'a> {
         self.length == 0
     }
 
-    /// Returns a part; `None` if it is not inside.
+    /// Returns a part; `None` if it is outside.
     #[must_use]
     #[inline]
     pub fn get(&self, range: Range<usize>) -> Option<Self> {
@@ -110,7 +109,7 @@ impl<'a> SharedBytes<'a> {
         })
     }
 
-    /// Copies the bytes from `offset` on to `target`; `false`, and nothing copied, if there are not enough.
+    /// Copies the bytes from `offset` on to `target`; returns `false` and copies nothing if there are not enough.
     #[must_use]
     #[inline]
     pub fn copy_to(&self, offset: usize, target: &mut [u8]) -> bool {
@@ -132,7 +131,8 @@ impl<'a> SharedBytes<'a> {
     #[inline]
     pub unsafe fn copy_to_ptr(&self, target: *mut u8) {
         let Self { start, length, .. } = *self;
-        // SAFETY: the invariant says that the bytes can be read, and how; the caller vouches for `target`.
+        // SAFETY: the invariant guarantees that the bytes can be read, and how; the caller guarantees it for
+        // `target`.
         unsafe {
             if length >= LARGE {
                 copy_large(start, target, length);
@@ -152,19 +152,19 @@ impl<'a> SharedBytes<'a> {
         bytes
     }
 
-    /// Copies all bytes into a `Vec`, which loses what it had and keeps its memory if that is enough.
+    /// Copies all bytes into a `Vec`, replacing its contents and reusing its memory if it is large enough.
     #[inline]
     pub fn copy_into(&self, bytes: &mut Vec<u8>) {
         bytes.clear();
         bytes.reserve(self.length);
-        // SAFETY: there is room for `length` bytes, in memory of its own; all of them are written before they count.
+        // SAFETY: there is space for `length` bytes in its own memory; all of them are written before `set_len`.
         unsafe {
             self.copy_to_ptr(bytes.as_mut_ptr());
             bytes.set_len(self.length);
         }
     }
 
-    /// `N` bytes from `offset` on; `None` if there are not enough.
+    /// Returns `N` bytes from `offset` on; `None` if there are not enough.
     #[must_use]
     #[inline]
     pub fn array<const N: usize>(&self, offset: usize) -> Option<[u8; N]> {
@@ -173,8 +173,7 @@ impl<'a> SharedBytes<'a> {
     }
 }
 
-/// Stores the bytes of words into `words` from their beginning, while others may be reading them: as many as there
-/// are on both sides.
+/// Stores chunks into `words` from the start, while others may be reading them, up to the length of the shorter side.
 #[inline]
 pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
     let length = WORD * words.len().min(chunks.len());

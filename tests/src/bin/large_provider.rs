@@ -1,5 +1,4 @@
-//! A Provider with many Variables, which says when it is registered. It ends in good order when its standard input
-//! ends.
+//! A Provider with many Variables, which prints when it is registered. It shuts down when its standard input ends.
 //!
 //! ```text
 //! takt-large-provider REGISTRY NAME NUMBER VARIABLES

@@ -1,5 +1,5 @@
 //! The processes of the soak: a Provider whose values change all the time, or a Consumer that reads and checks them.
-//! Each ends in good order when its standard input ends, and at any time by SIGKILL.
+//! Each shuts down when its standard input ends, and may be killed by SIGKILL at any time.
 //!
 //! ```text
 //! takt-soak-peer provider REGISTRY NUMBER NAME
@@ -22,11 +22,11 @@ use takt_cell::Cell;
 use takt_tests::soak::{self, Random, VARIABLES};
 use takt_ua::{DateTime, Elements, StatusCode, Variant};
 
-/// How long a request may take, connecting included; and how long it may take before it counts as a hang: that, and
-/// what a machine adds that has other things to do.
+/// Time limit of a request, connecting included; and the time after which it counts as a hang, which allows for a
+/// loaded machine.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const HANG: Duration = Duration::from_secs(60);
-/// How often a Consumer says how far it is.
+/// Interval of a Consumer's progress reports.
 const REPORT: Duration = Duration::from_millis(100);
 
 fn main() {
@@ -69,7 +69,7 @@ fn provide(registry: &str, number: u32, name: &str, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         counter += 1;
         for (index, (elements, cell)) in variables.iter_mut().enumerate() {
-            // The large one less often: it is the readers that are to be busy.
+            // The large Variable changes less often, so that mainly the readers are busy.
             if index < 2 || counter % 64 == 0 {
                 soak::fill(number, counter, elements);
                 cell.set_u32s(elements, StatusCode::Good, DateTime::now())

@@ -13,7 +13,7 @@ use crate::sandbox::{Provider, Registry, Sandbox};
 const UA_URI: &str = "http://opcfoundation.org/UA/";
 const POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn connect(peer: Peer, endpoint: &str) -> PeerClient {
@@ -21,10 +21,11 @@ fn connect(peer: Peer, endpoint: &str) -> PeerClient {
         .unwrap_or_else(|error| panic!("{peer:?} cannot connect to {endpoint}: {error}"))
 }
 
-/// A foreign client does with a foreign server what it will have to do with ours: so a failure there is ours.
+/// A foreign client uses a foreign server in the same way as Takt's, so that failures with Takt's server are caused
+/// by Takt.
 ///
 /// # Panics
-/// If it does not.
+/// If it fails.
 pub fn peers_agree(client: Peer, server: Peer) {
     let running = PeerServer::start(server);
     let mut session = connect(client, &running.endpoint);
@@ -85,10 +86,10 @@ fn multiply(session: &mut PeerClient, object: &str, method: &str) -> Value {
     }))
 }
 
-/// A client that knows nothing of Takt finds a conventional server in the registry.
+/// A client without knowledge of Takt can use the registry as a conventional server.
 ///
 /// # Panics
-/// If it does not.
+/// If it fails.
 pub fn client_against_registry(peer: Peer) {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
@@ -132,7 +133,7 @@ pub fn client_against_registry(peer: Peer) {
     errors_have_their_names(&mut session);
 }
 
-/// ServerStatus goes on, and limits are stated (OPC 10000-5, 6.3).
+/// Checks that ServerStatus changes, and that limits are published (OPC 10000-5, 6.3).
 fn server_object_is_live(session: &mut PeerClient) {
     let state = session.read("i=2259");
     assert_eq!(
@@ -157,7 +158,7 @@ fn server_object_is_live(session: &mut PeerClient) {
     );
 }
 
-/// Browse, BrowseNext, inverse references, and browse paths tell the same story.
+/// Checks that Browse, BrowseNext, inverse references, and browse paths are consistent.
 fn views_agree(session: &mut PeerClient) {
     let names = |references: Value| -> Vec<String> {
         let mut names: Vec<String> = references
@@ -194,7 +195,7 @@ fn views_agree(session: &mut PeerClient) {
     assert_eq!(name[0]["value"], "Server");
 }
 
-/// What does not work says why, in the standard's words.
+/// Checks that failing requests return the StatusCodes of the standard.
 fn errors_have_their_names(session: &mut PeerClient) {
     assert_eq!(
         session.read("ns=0;i=4294967295")["status"],
@@ -217,11 +218,11 @@ fn errors_have_their_names(session: &mut PeerClient) {
     assert_eq!(missing["status"], "BadMethodInvalid");
 }
 
-/// A client that knows nothing of `InteractionVia` uses a Provider through the registry, which forwards; and learns
+/// A client without support of `InteractionVia` uses a Provider through the registry, which forwards, and is told
 /// when the Provider is gone.
 ///
 /// # Panics
-/// If it does not.
+/// If it fails.
 pub fn client_through_registry(peer: Peer) {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
@@ -281,7 +282,7 @@ pub fn client_through_registry(peer: Peer) {
 /// A client finds a Provider's own endpoint in the registry and uses it.
 ///
 /// # Panics
-/// If it does not.
+/// If it fails.
 pub fn client_against_provider(peer: Peer) {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
@@ -338,8 +339,8 @@ fn endpoint_in_registry(directory: &mut PeerClient, name: &str) -> String {
         .clone()
 }
 
-/// A Provider registers soon after it has begun to serve: its Object comes first, and it is available when everything
-/// is there.
+/// Waits for a Provider, which registers soon after it has begun to serve: its Object is added first, and it is
+/// available when its registration is complete.
 pub(super) fn wait_until_available(session: &mut PeerClient, name: &str) {
     let started = Instant::now();
     loop {

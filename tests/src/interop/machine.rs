@@ -8,10 +8,10 @@ use serde_json::json;
 use super::same;
 use crate::peer::PeerClient;
 
-/// How long the Machine may take to do what it was told.
+/// Time limit for the Machine to execute a command.
 const MACHINE: Duration = Duration::from_secs(60);
 
-/// The nodes of the demonstration's `Machine`, as one server names them.
+/// The nodes of the demonstration's `Machine`, with the NodeIds of one server.
 pub(super) struct Machine {
     pub(super) object: String,
     pub(super) setpoint: String,
@@ -21,7 +21,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Reads, writes and calls; refuses what a machine must refuse. The spindle stands afterwards, set to 3000.
+    /// Reads, writes and calls, and checks that invalid requests are refused. Afterwards the spindle is stopped, with
+    /// setpoint 3000.
     pub(super) fn works(&self, session: &mut PeerClient) {
         let speed = session.read(&self.speed);
         assert_eq!(

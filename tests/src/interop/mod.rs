@@ -1,6 +1,7 @@
-//! What every foreign product must be able to do with ours, and ours with it: run by the `interop_*` tests for each.
+//! Interoperability tests that every foreign product must pass with Takt, in both directions: run by the `interop_*`
+//! tests for each.
 //!
-//! What the products do differently from each other is in `peers/README.md`; here it is a method of [`Peer`].
+//! Differences of the products are described in `peers/README.md`; here they are methods of [`Peer`].
 
 mod foreign;
 mod machine;
@@ -25,7 +26,7 @@ impl Peer {
         self != Self::Asyncua
     }
 
-    /// What its server answers to a Write of a Variable that is not writable.
+    /// Returns the StatusCode of its server for a Write of a Variable that is not writable.
     fn not_writable(self) -> &'static str {
         match self {
             Self::Asyncua => "BadUserAccessDenied",
@@ -54,8 +55,8 @@ fn peer_variables() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Returns whether two values are the same whatever the product that printed them: numbers by value, 64-bit integers
-/// as text or number, nested arrays by their elements, DateTimes whatever the number of their decimals.
+/// Returns whether two values printed by different products are equal: numbers by value, 64-bit integers as text or
+/// number, nested arrays by their elements, DateTimes with any number of decimals.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -72,7 +73,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// `…56.789000Z` as `…56.789Z`.
+/// Converts `…56.789000Z` to `…56.789Z`.
 fn without_zeros(text: &str) -> Option<String> {
     let (seconds, fraction) = text.strip_suffix('Z')?.split_once('.')?;
     Some(format!("{seconds}.{}Z", fraction.trim_end_matches('0')))

@@ -1,4 +1,4 @@
-//! The companion specifications' NodeSets: what a server of ours makes of them, compared with what node-opcua does.
+//! The companion specifications' NodeSets: Takt's address space of them, compared with that of node-opcua.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use crate::binary::repository;
 use crate::peer::{PeerClient, load_nodesets};
 
-/// How many nodes one Read asks for.
+/// Number of nodes of one Read.
 const READ: usize = 200;
 
-/// How many differences are shown.
+/// Largest number of differences shown.
 const SHOWN: usize = 60;
 
-/// All NodeSets of the npm package `node-opcua-nodesets` but namespace 0, as node-opcua loads them.
+/// All NodeSets of the npm package `node-opcua-nodesets` except namespace 0, as node-opcua loads them.
 #[derive(Debug)]
 pub struct CompanionNodeSets {
-    /// The files, each after those that it requires.
+    /// Files in order: each after those that it requires.
     pub files: Vec<String>,
-    /// Every node, as `peers/node/browse_nodeset.js` describes it.
+    /// All nodes, in the form of `peers/node/browse_nodeset.js` describes it.
     pub nodes: Vec<Value>,
 }
 
@@ -64,7 +64,7 @@ fn strings(value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Compares every node of `expected` with what the server behind `session` answers to Browse and Read.
+/// Compares every node of `expected` with the results of Browse and Read of the server behind `session`.
 ///
 /// # Panics
 /// With the differences, if there are any.
@@ -142,7 +142,7 @@ fn compare(
         }
         if let Some(rank) = expected.get("valueRank") {
             differ("ValueRank", rank, &attribute("ValueRank")["value"]);
-            // node-opcua says null where a NodeSet names no DataType; the schema's default is BaseDataType.
+            // node-opcua returns null if a NodeSet names no DataType; the schema's default is BaseDataType.
             let data_type = match &expected["dataType"] {
                 null if null == "i=0" => json!("i=24"),
                 other => other.clone(),
@@ -153,7 +153,7 @@ fn compare(
                 &server.id(&attribute("DataType")["value"]),
             );
         }
-        // node-opcua gives a ReferenceType without an InverseName its own name for one.
+        // For a ReferenceType without an InverseName, node-opcua uses the ReferenceType's name.
         let inverse = expected.get("inverseName");
         if let Some(inverse) = inverse.filter(|inverse| **inverse != expected["displayName"]) {
             differ(
@@ -178,7 +178,7 @@ const CLASSES: [(u32, &str); 8] = [
     (128, "View"),
 ];
 
-/// How a HasTypeDefinition reference begins that is followed against its direction.
+/// Prefix of inverse HasTypeDefinition references.
 const INVERSE_TYPE_DEFINITION: &str = "\"i=40\" false ";
 
 fn references(
@@ -189,7 +189,7 @@ fn references(
     node: &str,
     differences: &mut Vec<String>,
 ) {
-    // A NodeSet may refer to nodes that no NodeSet has; node-opcua keeps such references, we do not.
+    // A NodeSet may refer to nodes that do not exist in any NodeSet; node-opcua keeps such references, Takt does not.
     let exists = |target: &Value| {
         let target = target.as_str().unwrap_or_default();
         !target.starts_with("nsu=") || known.contains(target)
@@ -227,7 +227,7 @@ fn references(
         ));
     }
     for extra in found.difference(&wanted) {
-        // node-opcua does not show from a type which nodes are of it; the standard allows both (OPC 10000-3, 7.13).
+        // node-opcua does not show the instances of a type; the standard allows both (OPC 10000-3, 7.13).
         if extra.starts_with(INVERSE_TYPE_DEFINITION) {
             continue;
         }
@@ -238,7 +238,7 @@ fn references(
     }
 }
 
-/// A server's NamespaceArray, to tell ids and names by URI instead of index.
+/// NamespaceArray of a server, for writing ids and names with URIs instead of indexes.
 struct Namespaces(Vec<String>);
 
 impl Namespaces {
@@ -250,7 +250,7 @@ impl Namespaces {
         self.0.get(index.parse::<usize>().ok()?)
     }
 
-    /// `ns=2;i=1` as `nsu=URI;i=1`.
+    /// Converts `ns=2;i=1` to `nsu=URI;i=1`.
     fn id(&self, id: &Value) -> Value {
         let text = id.as_str().unwrap_or_default();
         let by_uri = text
@@ -260,7 +260,7 @@ impl Namespaces {
         by_uri.unwrap_or_else(|| text.to_owned()).into()
     }
 
-    /// `2:Name` as `URI:Name`.
+    /// Converts `2:Name` to `URI:Name`.
     fn name(&self, name: &Value) -> Value {
         let text = name.as_str().unwrap_or_default();
         let by_uri = text

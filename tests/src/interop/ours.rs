@@ -1,4 +1,4 @@
-//! Our command line against foreign servers.
+//! Takt's command line with foreign servers.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::peer::{Peer, PeerServer};
 use crate::process::Process;
 use crate::sandbox::Sandbox;
 
-/// `takt browse`, `read`, `write`, `call` and `watch` work against a foreign server as against ours.
+/// `takt browse`, `read`, `write`, `call` and `watch` work with a foreign server as with Takt's.
 ///
 /// # Panics
-/// If they do not.
+/// If they fail.
 pub fn command_line_against_server(peer: Peer) {
     let sandbox = Sandbox::new();
     let server = PeerServer::start(peer);
@@ -159,10 +159,10 @@ fn calls(sandbox: &Sandbox, server: &PeerServer) {
 }
 
 fn watches(sandbox: &Sandbox, server: &PeerServer) {
-    // node-opcua looks at its clock once a second.
+    // node-opcua updates its clock once per second.
     let rows = sandbox.watch_clock(&server.endpoint, "100ms", Duration::from_secs(3));
     assert!(rows.iter().all(good), "{rows:#?}");
-    // A change that somebody else makes, pushed by the server: nothing is said about reading instead.
+    // A change by another client is pushed by the server: no message about polling is printed.
     let counter = server.node("UInt32");
     let watch = ["watch", &server.endpoint, &counter, "--interval", "50ms"];
     let mut watch = Process::spawn("takt watch", &mut sandbox.takt(&watch));
@@ -178,7 +178,7 @@ fn watches(sandbox: &Sandbox, server: &PeerServer) {
     assert!(!watch.report().contains("no Subscriptions"));
 }
 
-/// How long a change may take, on a busy machine.
+/// Time limit of a change on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn says_what_is_wrong(sandbox: &Sandbox, server: &PeerServer) {

@@ -9,13 +9,13 @@ use super::same;
 use crate::peer::{Peer, PeerClient};
 use crate::sandbox::{Provider, Registry, Sandbox};
 
-/// How long a change may take, on a busy machine.
+/// Time limit of a change on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A foreign client gets the changes of a Provider's Variables: from itself, and through the registry.
 ///
 /// # Panics
-/// If it does not.
+/// If it fails.
 pub fn client_subscribes(peer: Peer) {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
@@ -29,7 +29,7 @@ pub fn client_subscribes(peer: Peer) {
     gets_changes(&mut session, &setpoint, 2000.0);
 }
 
-/// Subscribes to a Variable that can be written and to the server's clock; `first` is what the Variable has.
+/// Subscribes to a Variable that can be written and to the server's clock; `first` is the value of the Variable.
 fn gets_changes(session: &mut PeerClient, setpoint: &str, first: f64) {
     let created = session.expect(json!({
         "op": "subscribe", "nodes": [setpoint, "i=2258"], "interval": 50, "queue": 10,
@@ -54,7 +54,7 @@ fn gets_changes(session: &mut PeerClient, setpoint: &str, first: f64) {
         assert!(started.elapsed() < PATIENCE, "the clock stands still");
         seen.collect();
     }
-    // On a busy machine a queue may overflow, which is Good with a bit more.
+    // On a loaded machine a queue may overflow, which is Good with an additional bit.
     let is_bad = |change: &Value| {
         let status = change["status"].as_str().unwrap_or("none");
         status == "none" || status.starts_with("Bad") || status.starts_with("Uncertain")
@@ -62,7 +62,7 @@ fn gets_changes(session: &mut PeerClient, setpoint: &str, first: f64) {
     assert!(!seen.changes.iter().any(is_bad), "{:?}", seen.changes);
 }
 
-/// What a client was told so far.
+/// Notifications of a client so far.
 struct Seen<'a> {
     session: &'a mut PeerClient,
     changes: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What is exchanged, for peers and for Takt.
+//! Description of an exchange, for peers and for Takt.
 
 use std::time::{Duration, Instant};
 
@@ -15,39 +15,39 @@ pub(super) const SECURITY_GROUP: &str = "Interop";
 /// 2024-02-29T12:34:56.789Z.
 const TIME: DateTime = DateTime(133_536_836_967_890_000);
 
-/// How fields are encoded.
+/// Encoding of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// Each with its type.
+    /// Each value with its type.
     Variant,
-    /// With status and timestamp, too.
+    /// Each value with status and timestamp.
     DataValue,
-    /// Nothing but the values.
+    /// Only the values.
     RawData,
 }
 
-/// What protects messages.
+/// Protection of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
     /// True if they are encrypted, and not only signed.
     pub encrypted: bool,
-    /// With which algorithms.
+    /// SecurityPolicy of the protection.
     pub policy: SecurityPolicy,
 }
 
-/// What is exchanged.
+/// An exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    /// How fields are encoded.
+    /// Encoding of fields.
     pub encoding: Encoding,
-    /// With more than 1, there are delta frames.
+    /// KeyFrameCount; above 1 there are delta frames.
     pub key_frame_count: u32,
-    /// What protects messages, if anything.
+    /// Protection of messages, if any.
     pub protection: Option<Protection>,
 }
 
 impl Exchange {
-    /// Key frames, not protected.
+    /// Returns an exchange of key frames without protection.
     #[must_use]
     pub fn plain(encoding: Encoding) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Exchange {
     }
 }
 
-/// A field, its value as we have it, and as peers print it. `Count` is another one in each DataSet.
+/// A field, with its value in Takt and as peers print it. `Count` differs in each DataSet.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) kind: &'static str,
@@ -121,7 +121,7 @@ pub(super) fn fields(encoding: Encoding) -> Vec<Field> {
     fields
 }
 
-/// Returns the same for peers.
+/// Returns the exchange in the form for peers.
 pub(super) fn description(exchange: &Exchange, url: &str) -> Value {
     let fields = fields(exchange.encoding);
     let fields = fields.iter().map(
@@ -168,7 +168,7 @@ pub(super) fn key_ring(policy: SecurityPolicy) -> KeyRing {
     ring_of(key(policy), policy)
 }
 
-/// Returns a key that the peer does not have, with the token of the one that it has.
+/// Returns a key that the peer does not have, with the token of its own key.
 pub(super) fn other_key_ring(policy: SecurityPolicy) -> KeyRing {
     ring_of(key(policy).into_iter().rev().collect(), policy)
 }
@@ -188,7 +188,7 @@ fn ring_of(key: Vec<u8>, policy: SecurityPolicy) -> KeyRing {
     ring
 }
 
-/// Returns the same for Takt, as a TOML file: what both sides have in common.
+/// Returns the common part of both sides for Takt, as a TOML file.
 fn common(exchange: &Exchange) -> (String, String) {
     let mode = match exchange.protection {
         None => String::new(),

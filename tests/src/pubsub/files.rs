@@ -8,10 +8,10 @@ use takt_pubsub::configuration::{from_binary_file, from_toml, to_binary_file};
 use crate::binary::repository;
 use crate::peer::convert_pubsub_configuration;
 
-/// It loads our file, and we load the one that it writes then.
+/// node-opcua loads Takt's file, and Takt loads the file that node-opcua then writes.
 ///
 /// # Panics
-/// If the configuration is another one afterwards.
+/// If the configuration differs afterwards.
 pub fn configuration_files_agree() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = folder.path().join("ours.bin");

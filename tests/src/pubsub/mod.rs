@@ -26,13 +26,13 @@ use exchange::{
 pub use files::configuration_files_agree;
 pub use wrong_key::{peer_publishes_with_another_key, peer_receives_with_another_key};
 
-/// How many DataSets must arrive.
+/// Number of DataSets that must arrive.
 const DATA_SETS: usize = 20;
 
-/// In which time: long before, unless the machine is busy.
+/// Time limit for that, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a subscriber of Takt is told.
+/// Notifications of a subscriber of Takt.
 #[derive(Debug)]
 enum Told {
     DataSet(DataSetKind, Vec<(usize, Variant)>),
@@ -48,7 +48,7 @@ impl Observer for Listener {
             assert_eq!(value.status_code(), StatusCode::Good, "field {index}");
             (index, value.value.unwrap_or_default())
         });
-        // Nobody may listen any more.
+        // The receiver may have ended.
         let _ = self.0.send(Told::DataSet(received.kind, fields.collect()));
     }
 
@@ -63,7 +63,7 @@ struct Running {
     cells: HashMap<NodeId, Arc<Cell>>,
 }
 
-/// Takt with the keys of the exchange.
+/// Starts Takt with the keys of the exchange.
 fn start(text: &str, exchange: &Exchange) -> Running {
     let running = start_without_keys(text, exchange);
     if let Some(protection) = exchange.protection {
@@ -105,11 +105,11 @@ fn free_port() -> u16 {
     socket.local_addr().expect("a port").port()
 }
 
-/// Takt publishes, the peer prints what it got. With `whole`, the peer prints all fields each time, also those that
-/// it did not get in a delta frame.
+/// Takt publishes, and the peer prints the received DataSets. With `whole`, the peer always prints all fields,
+/// including those missing in a delta frame.
 ///
 /// # Panics
-/// If that is not what was published.
+/// If that differs from the published DataSets.
 pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
     let url = format!("opc.udp://127.0.0.1:{}", free_port());
     let mut foreign = PeerPubSub::start(peer, "subscribe", &description(exchange, &url));
@@ -161,7 +161,7 @@ pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
                 let found = &printed[field.name];
                 assert_eq!(found["type"], field.kind, "{}", context());
                 if field.kind == "DateTime" {
-                    // Peers print as many decimals as they keep.
+                    // Peers print different numbers of decimals.
                     let text = found["value"].as_str().unwrap_or_default();
                     assert!(text.starts_with("2024-02-29T12:34:56.789"), "{}", context());
                 } else {
@@ -172,7 +172,7 @@ pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
             }
         }
     }
-    // Key frames alone would make larger steps.
+    // With key frames only, the steps would be larger.
     assert!(
         smallest_step < u64::from(exchange.key_frame_count.max(2)),
         "{exchange:?}: Count changed by {smallest_step} or more each time"
@@ -182,10 +182,10 @@ pub fn peer_receives(peer: Peer, exchange: &Exchange, whole: bool) {
 /// The peer publishes, Takt receives.
 ///
 /// # Panics
-/// If that is not what was published.
+/// If that differs from the published DataSets.
 pub fn peer_publishes(peer: Peer, exchange: &Exchange) {
     let url = format!("opc.udp://127.0.0.1:{}", free_port());
-    // The peer first: open62541 wants to be able to listen where it sends to, and finds out when it starts.
+    // The peer starts first: open62541 checks at its start that it can listen at the address that it sends to.
     let foreign = PeerPubSub::start(peer, "publish", &description(exchange, &url));
     let running = start(&subscriber_file(exchange, &url), exchange);
     let fields = fields(exchange.encoding);

@@ -11,13 +11,13 @@ use super::exchange::{
 use super::{DATA_SETS, PATIENCE, Running, Told, free_port, start_without_keys};
 use crate::peer::{Peer, PeerPubSub};
 
-/// For how long nothing may be accepted: a hundred messages come in this time.
+/// Time in which no message may be accepted; a hundred messages arrive in it.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// The peer publishes, and Takt refuses each message because of its signature.
 ///
 /// # Panics
-/// If it does not, or the exchange is not protected.
+/// If it accepts one, or the exchange is not protected.
 pub fn peer_publishes_with_another_key(peer: Peer, exchange: &Exchange) {
     let url = format!("opc.udp://127.0.0.1:{}", free_port());
     let foreign = PeerPubSub::start(peer, "publish", &description(exchange, &url));
@@ -43,10 +43,10 @@ pub fn peer_publishes_with_another_key(peer: Peer, exchange: &Exchange) {
     }
 }
 
-/// Takt publishes, and the peer prints nothing of it.
+/// Takt publishes, and the peer prints no DataSet.
 ///
 /// # Panics
-/// If it does, or the exchange is not protected.
+/// If it prints one, or the exchange is not protected.
 pub fn peer_receives_with_another_key(peer: Peer, exchange: &Exchange) {
     let url = format!("opc.udp://127.0.0.1:{}", free_port());
     let mut foreign = PeerPubSub::start(peer, "subscribe", &description(exchange, &url));

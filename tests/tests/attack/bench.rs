@@ -1,4 +1,4 @@
-//! `takt bench attack` as a user runs it.
+//! Tests of the command `takt bench attack`.
 
 use takt_bench::attack::Row;
 use takt_tests::Sandbox;

@@ -1,4 +1,4 @@
-//! Every attack on a server that gets 300 MB of memory and no more: it survives them all.
+//! Every attack on a server with a limit of 300 MB of memory, which survives all of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ use takt_tests::Sandbox;
 use crate::server::{Kind, Limit, Server};
 use crate::{PATIENCE, RATE};
 
-/// What the server may have, in bytes.
+/// Memory limit of the server in bytes.
 const LIMIT: u64 = 300_000_000;
 
-/// How long each attack lasts.
+/// Duration of each attack.
 const ATTACK: Duration = Duration::from_millis(700);
 
 /// A control group of the kernel (version 2) with a limit of memory. Dropping it removes it.
 struct Group(PathBuf);
 
 impl Group {
-    /// `None` where this user may make none, or the kernel controls no memory there.
+    /// Creates a group; `None` if this user may not create one, or the kernel does not control memory there.
     fn new() -> Option<Self> {
         let root = PathBuf::from("/sys/fs/cgroup");
         let controllers = fs::read_to_string(root.join("cgroup.subtree_control")).ok()?;
@@ -31,12 +31,12 @@ impl Group {
         let group = Self(root.join(format!("takt-attack-{}", std::process::id())));
         fs::create_dir(&group.0).ok()?;
         fs::write(group.0.join("memory.max"), LIMIT.to_string()).ok()?;
-        // What does not fit shall not go to the disk instead.
+        // Memory above the limit shall not be swapped to the disk.
         let _ = fs::write(group.0.join("memory.swap.max"), "0");
         Some(group)
     }
 
-    /// Returns a line of shell that takes the shell, and what it becomes, into the group.
+    /// Returns a shell line that moves the shell, and the program that replaces it, into the group.
     fn enter(&self) -> Limit {
         Limit::shell(format!("echo $$ >{}/cgroup.procs; ", self.0.display()))
     }
@@ -54,7 +54,7 @@ impl Drop for Group {
     }
 }
 
-/// Lets a server have so much more address space than it has now.
+/// Limits the address space of a server to its present size plus this number of bytes.
 fn limit_address_space(id: u32) {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));

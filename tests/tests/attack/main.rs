@@ -1,5 +1,5 @@
 //! One client attacks a server while another one uses it, over TCP and over shared memory: the second client is
-//! served, the server keeps to its budgets, and is as before soon after.
+//! served, the server stays within its budgets, and soon returns to its previous state.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -19,19 +19,19 @@ use takt_bench::attack::{Attack, Observer, Slices, Usage};
 use takt_services::ServerLimits;
 use takt_tests::Sandbox;
 
-/// How long an attack lasts, from its first message on.
+/// Duration of an attack, from its first message on.
 const ATTACK: Duration = Duration::from_millis(2500);
 
-/// How soon a server is as it was before.
+/// Time limit for a server to return to its previous state.
 const RECOVERY: Duration = Duration::from_secs(10);
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Reads per second of each second client.
 const RATE: u32 = 50;
 
-/// Memory that is not counted: what the allocator keeps, and buffers of fixed size.
+/// Memory in bytes that is not counted: memory kept by the allocator, and buffers of fixed size.
 const SLACK: u64 = 8 << 20;
 
 /// Attacks `server` with counts divided by `divisor`, and checks everything that holds against every attack.
@@ -48,7 +48,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     Usage::reset_peak(server.id()).unwrap();
 
     let newcomers: Vec<Observer> = match attack {
-        // All places are taken, by clients of the same user who use them.
+        // All places are used by clients of the same user.
         Attack::ShmClients => Vec::new(),
         _ => vec![
             observe(&target.opc_tcp, true),
@@ -59,7 +59,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
         .start(takt_tests::binary::takt(), &target, divisor)
         .unwrap();
     std::thread::sleep(ATTACK);
-    // Somebody new gets in while the attack goes on, however many attackers wait for the same place.
+    // A new client gets in during the attack, although many attackers wait for the same place.
     for newcomer in &newcomers {
         let _ = newcomer.take();
         eventually_served(attack, newcomer);
@@ -116,7 +116,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     );
 }
 
-/// Waits until somebody who was not there before has connected, read and left.
+/// Waits until a new client has connected, read and disconnected.
 fn eventually_served(attack: Attack, newcomer: &Observer) {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -131,7 +131,7 @@ fn eventually_served(attack: Attack, newcomer: &Observer) {
     }
 }
 
-/// A test of its own for each attack: on which server, and by how much its counts are divided.
+/// Defines a test for each attack, with its server and the divisor of its counts.
 macro_rules! attacks {
     ($($test:ident: $attack:ident on $kind:ident / $divisor:literal;)*) => {$(
         #[test]

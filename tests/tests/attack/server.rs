@@ -1,4 +1,4 @@
-//! The servers that are attacked: the real binaries, some with less than usual.
+//! The servers that are attacked: the real binaries, some with lower limits than usual.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use takt_bench::attack::{Attack, Target};
 use takt_tests::process::Process;
 use takt_tests::{Registry, Sandbox, binary};
 
-/// How long a server may take to begin, on a machine that has other things to do.
+/// Time limit for the start of a server, on a loaded machine.
 const START: Duration = Duration::from_secs(60);
 
-/// Which server it is.
+/// Kind of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Registry,
     Provider,
 }
 
-/// What it is started with: a line of shell before the command.
+/// Shell line before the command that starts it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Limit(String);
 
 impl Limit {
-    /// What an attack on descriptors needs.
+    /// Limits for an attack on descriptors.
     pub(crate) fn of(attack: Attack) -> Self {
         match attack {
             Attack::ShmClients => Self("ulimit -n 256; ".to_owned()),
@@ -31,7 +31,7 @@ impl Limit {
         }
     }
 
-    /// Returns a line of shell that ends with a semicolon.
+    /// Returns a shell line that ends with a semicolon.
     pub(crate) fn shell(line: String) -> Self {
         Self(line)
     }
@@ -40,17 +40,17 @@ impl Limit {
 /// A running server.
 pub(crate) struct Server {
     pub(crate) process: Process,
-    /// Of a Provider.
+    /// Registry of a Provider.
     _registry: Option<Registry>,
     target: Target,
 }
 
-/// More namespaces than the standard's, the server's own, the models', and those that one source of registrations may
-/// have.
+/// Largest number of namespaces: the standard's, the server's own, those of the models, and those that one source of
+/// registrations may have.
 const NAMESPACES: usize = 64;
 
 impl Server {
-    /// Starts one, and for a Provider its registry.
+    /// Starts a server, and for a Provider its registry.
     pub(crate) fn start(sandbox: &Sandbox, kind: Kind, limit: Limit) -> Self {
         let name = sandbox.application("Attacked");
         let data = sandbox.data_directory();
@@ -100,7 +100,7 @@ impl Server {
         self.process.id()
     }
 
-    /// Nobody has taken more names and namespaces than he may.
+    /// Checks that no client has taken more names and namespaces than allowed.
     pub(crate) fn has_names_left(&self) {
         let namespaces = self.client().namespace_array().unwrap();
         assert!(
@@ -120,7 +120,7 @@ impl Server {
     }
 }
 
-/// Attacks over TCP register there, where a registry lets them.
+/// Attacks over TCP register at this registry if it allows registrations.
 fn allow_registration() -> Option<&'static str> {
     const OPTION: &str = "--allow-tcp-registration";
     let help = Command::new(binary::takt())

@@ -1,4 +1,4 @@
-//! `takt bounds`: the paper's tables through the scenario files, what is infinite and why, and pictures.
+//! `takt bounds`: the paper's tables through the scenario files, infinite bounds with their reasons, and pictures.
 
 use serde_json::Value;
 use takt_tests::Sandbox;
@@ -150,8 +150,8 @@ fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
     );
 }
 
-/// An analysis that does not apply says nothing; that is not infinite. A port behind an overloaded one has a bound of
-/// its own.
+/// An analysis that does not apply prints no bound, which is different from an infinite one. A port behind an
+/// overloaded one has its own bound.
 #[test]
 fn what_is_unknown_and_what_is_infinite() {
     let sandbox = Sandbox::new();
@@ -210,7 +210,7 @@ fn bounds_are_drawn() {
     let flows = drawn(&shipped("b.toml"));
     assert!(flows.contains("control: Bounds over rate"));
     assert!(flows.contains("iperf3: Bounds over rate"));
-    // Over values that are no numbers, and over some with different units.
+    // Over values that are not numbers, and over some with different units.
     let names = drawn(&shipped("e3.toml"));
     for text in ["etf", "fq_codel", "mqprio", "cbs", "control"] {
         let is_there = names.lines().any(|line| line.trim() == text);

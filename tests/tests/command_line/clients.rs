@@ -62,7 +62,7 @@ fn reads_and_writes(plant: &Plant, endpoint: &str, prefix: &str) {
     let path = format!("{prefix}Spindle/SpeedSetpoint");
     let text = sandbox.run(&["read", endpoint, &path]).expect_success();
     assert!(text.starts_with("6000"), "{endpoint}: {text}");
-    // By NodeId: its own namespace has index 1 at the Provider, which knows the registry's index as well.
+    // By NodeId: the Provider's own namespace has index 1 there, and the Provider also accepts the registry's index.
     let found = sandbox.rows(&["browse", &plant.registry.endpoint, &plant.machine.name]);
     let node = found
         .iter()
@@ -128,7 +128,7 @@ fn calls(plant: &Plant, endpoint: &str, prefix: &str) {
     let stopped = run("Stop", &["--json"]).expect_success();
     let row: serde_json::Value = serde_json::from_str(&stopped).unwrap();
     assert!(good(&row) && row["outputs"] == json!([]), "{row}");
-    // It runs out, and may then be started again.
+    // The program ends, and can then be started again.
     let deadline = Instant::now() + PATIENCE;
     while run("Start", &[]).status.code() != Some(0) {
         assert!(Instant::now() < deadline, "{endpoint}: it never stops");
@@ -208,7 +208,7 @@ fn browses(plant: &Plant) {
             );
         }
     }
-    // At the Provider it says where the model lives.
+    // At the Provider a message names the registry, which has the model.
     for endpoint in [&plant.machine.endpoint, &plant.machine.shared_memory()] {
         let tree = sandbox.run(&["browse", endpoint]).expect_success();
         assert!(tree.contains("SemanticRegistry"), "{tree}");
@@ -227,7 +227,7 @@ fn completions_are_generated_and_help_has_examples() {
             let word = word.trim_start_matches('-');
             assert!(script.contains(word), "{shell}: {word} is missing");
         }
-        // The shell that is here can read its own.
+        // The shell on this machine can read its completions.
         if let Ok(found) = std::process::Command::new(shell).arg("--version").output() {
             assert!(found.status.success());
             let file = sandbox.data_directory().join(shell);
@@ -256,7 +256,7 @@ fn completions_are_generated_and_help_has_examples() {
             .expect_success()
             .starts_with("takt ")
     );
-    // Without a command: what there is, and not success.
+    // Without a command the list of commands is printed, and the exit status is not 0.
     let nothing = sandbox.run(&[]);
     assert_eq!(nothing.status.code(), Some(2));
     assert!(format!("{}{}", nothing.stdout, nothing.stderr).contains("browse"));

@@ -1,4 +1,4 @@
-//! `takt demo`: what it shows without a terminal, and that nothing is left of it, however it ends.
+//! `takt demo`: its output without a terminal, and that it leaves nothing behind, however it ends.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn start(sandbox: &Sandbox, arguments: &[&str]) -> Process {
     Process::spawn("takt demo", &mut command)
 }
 
-/// Returns the command line under a path that no other test uses: the demonstration starts itself again by it.
+/// Returns the command line with a path that no other test uses; the demonstration starts itself again by this path.
 fn own_takt(sandbox: &Sandbox) -> PathBuf {
     let own = sandbox.data_directory().join("takt");
     if !own.exists() && std::fs::hard_link(binary::takt(), &own).is_err() {
@@ -111,8 +111,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
         let mut demo = start(&sandbox, &[]);
         std::thread::sleep(Duration::from_millis(after));
         demo.signal(Signal::INT);
-        // Before anybody listens to the signal it may be ignored, as it is for whatever a shell starts in the
-        // background.
+        // Before the program handles the signal it may be ignored, as for background commands of a shell.
         let patient_until = Instant::now() + Duration::from_secs(10);
         while !demo.has_ended() && Instant::now() < patient_until {
             std::thread::sleep(Duration::from_millis(50));
@@ -122,7 +121,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
         }
         let finished = demo.finish(PATIENCE);
         let when = format!("after an interrupt at {after} ms");
-        // The first moments are before anybody can listen to the signal.
+        // At first the program does not handle the signal yet.
         wait_until_none_runs(&sandbox, PATIENCE);
         nothing_is_left(&sandbox, &when);
         assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
@@ -148,7 +147,7 @@ fn its_processes_end_when_it_is_killed() {
         demo.wait_for(moment, PATIENCE, |line| line.contains(moment));
         demo.kill();
         wait_until_none_runs(&sandbox, PATIENCE);
-        // Only what the killed process had itself may still lie there: the next one that starts takes it away.
+        // Only files of the killed process itself may remain: the next one that starts removes them.
         let _ = start(&sandbox, &["--for", "1s"])
             .finish(PATIENCE)
             .expect_success();

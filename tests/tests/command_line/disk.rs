@@ -1,6 +1,6 @@
 //! A full disk under the registry's database: registrations are refused, and work again when there is room.
 //!
-//! The disk is a small tmpfs in a mount namespace of its own, which takes root. The test starts itself again in there.
+//! The disk is a small tmpfs in a separate mount namespace, which requires root. The test starts itself again in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, StatusCode
 
 use crate::PATIENCE;
 
-/// Where the small disk is, for the test in the namespace.
+/// Mount point of the small disk, for the test in the namespace.
 const DISK: &str = "TAKT_TEST_DISK";
 
 #[test]
@@ -44,7 +44,7 @@ fn a_full_disk_refuses_registrations_until_there_is_room() {
     let _ = ran.expect_success();
 }
 
-/// Registers nodes in the name of a Provider.
+/// Registers nodes as a Provider.
 struct Owner {
     client: Client,
     name: String,
@@ -103,7 +103,7 @@ impl Owner {
         NodeId::string(self.namespace(), name)
     }
 
-    /// Objects with a long text each, so that they need room.
+    /// Objects with long texts, so that they need disk space.
     fn fill(&mut self, names: &[String]) -> Vec<StatusCode> {
         let namespace = self.namespace();
         let items = names.iter().map(|name| AddNodesItem {
@@ -143,7 +143,7 @@ fn on_a_small_disk(disk: &Path) {
     let mut owner = Owner::new(&sandbox, &registry, "Full");
     assert_eq!(owner.register(), StatusCode::Good);
 
-    // What else lies on the disk leaves little room, which registrations then use up.
+    // Another file leaves little space on the disk, which registrations then use up.
     let ballast = disk.join("ballast");
     let mut size = 7 << 20;
     while std::fs::write(&ballast, vec![1_u8; size]).is_err() {
@@ -170,7 +170,7 @@ fn on_a_small_disk(disk: &Path) {
         }
     }
     println!("{} nodes kept, {} refused", kept.len(), refused.len());
-    // What was refused is not there, the registry serves, and refuses a newcomer as well.
+    // Refused nodes do not exist, the registry still serves, and it refuses new Providers as well.
     for name in &refused {
         assert!(!owner.exists(name), "{name} was refused and is there");
     }
@@ -182,7 +182,7 @@ fn on_a_small_disk(disk: &Path) {
     println!("a newcomer gets {status}");
     assert!(!registry.process.has_ended());
 
-    // With room again, everything works, and what it said it kept is there after kill -9.
+    // With free space everything works again, and acknowledged registrations exist after kill -9.
     std::fs::remove_file(&ballast).unwrap();
     let statuses = owner.fill(&refused);
     assert!(
@@ -205,7 +205,7 @@ fn on_a_small_disk(disk: &Path) {
 }
 
 fn start(sandbox: &Sandbox, endpoint: &str, data: &Path) -> Registry {
-    // The last --data counts, but the command line takes it only once: the sandbox's own is a link to the disk.
+    // The command line accepts --data only once, so the data directory of the sandbox is a link to the disk.
     let own = sandbox.data_directory();
     if !own.is_symlink() {
         std::fs::remove_dir(&own).unwrap();

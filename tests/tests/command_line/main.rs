@@ -1,5 +1,5 @@
-//! The command line as its user has it: every command against registry and Provider, over both transports, what it
-//! says when something is wrong, and the demonstration, however it ends.
+//! End-to-end tests of the command line: every command with registry and Provider over both transports, error
+//! messages, and the demonstration, however it ends.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use takt_tests::{Provider, Registry, Sandbox};
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A registry and the demonstration's Machine, registered.
@@ -63,7 +63,7 @@ impl Plant {
         }
     }
 
-    /// Returns all four endpoints, and how a path of the Machine is written there.
+    /// Returns all four endpoints, each with the form of a path of the Machine.
     fn endpoints(&self) -> [(String, String); 4] {
         let prefix = format!("{}/", self.machine.name);
         [
@@ -75,7 +75,7 @@ impl Plant {
     }
 }
 
-/// What an error says, without the frame and the line breaks that it is printed with.
+/// Returns the text of an error without its frame and line breaks.
 fn plain(error: &str) -> String {
     let words: Vec<&str> = error
         .split(|c: char| c.is_whitespace() || "│╰╭─▶×".contains(c))

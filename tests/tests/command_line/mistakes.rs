@@ -1,4 +1,4 @@
-//! What the user gets wrong is said in words that help, with an exit status that a script can see.
+//! Mistakes of the user: helpful messages, and exit statuses for scripts.
 
 use takt_tests::{Process, Sandbox};
 
@@ -73,7 +73,7 @@ fn wrong_values_and_nodes_are_explained() {
             &["read", endpoint, &setpoint, "--attribute", "Colour"],
             &["Colour", "DataType"],
         );
-        // One bad node of several: the good ones are printed, and the exit status tells.
+        // One bad node of several: the good ones are printed, and the exit status reports the bad one.
         let finished = sandbox.run(&["read", endpoint, &setpoint, "ns=1;s=Nobody", "--json"]);
         assert_eq!(finished.stdout.lines().count(), 2, "{finished:?}");
         let _ = finished.expect_failure();
@@ -176,7 +176,7 @@ fn a_port_in_use_and_names_that_cannot_be_are_explained() {
         &[&port, "--endpoint"],
     );
     let any = "opc.tcp://127.0.0.1:0";
-    // Two registries of one name, and two with one database.
+    // Two registries with the same name, and two with one database.
     let name = plant.registry.name.as_str();
     fails(
         sandbox,
@@ -268,7 +268,7 @@ fn a_port_in_use_and_names_that_cannot_be_are_explained() {
         ],
         &["Broken.NodeSet2.xml", "3"],
     );
-    // The registry that all this was done to did not notice.
+    // The registry is not affected by any of this.
     let path = format!("{}/Available", plant.machine.name);
     assert_eq!(sandbox.rows(&["read", &address, &path])[0]["value"], true);
 }

@@ -1,4 +1,4 @@
-//! What becomes of a command whose output nobody takes, and how far down `takt browse` goes.
+//! Commands whose output is not read, and the depth of `takt browse`.
 
 use std::fs::OpenOptions;
 use std::os::unix::process::ExitStatusExt;
@@ -10,7 +10,7 @@ use takt_tests::Sandbox;
 use takt_tests::binary::repository;
 use takt_ua::NodeId;
 
-/// SIGPIPE, by which a Unix tool ends when its reader has gone away.
+/// SIGPIPE, which ends a Unix tool when its reader has closed the pipe.
 const SIGPIPE: i32 = 13;
 
 /// Returns every kind of command that prints without a server.
@@ -156,7 +156,7 @@ fn browse_follows_a_long_chain_of_nodes() {
     let endpoint = serving.endpoints()[0].to_string();
     let start = link(0).to_string();
     let depth = (CHAIN + 10).to_string();
-    // As JSON: indents of so many levels would be most of the output.
+    // As JSON, because indents of this many levels would be most of the output.
     let rows = sandbox.rows(&["browse", &endpoint, &start, "--depth", &depth]);
     let chain = rows
         .iter()

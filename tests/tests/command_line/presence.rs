@@ -1,4 +1,4 @@
-//! `takt ps` and `takt clean`: the living, the stopped and the dead.
+//! `takt ps` and `takt clean` with running, stopped and dead applications.
 
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ fn ps(sandbox: &Sandbox, endpoint: &str) -> Option<Value> {
     rows.into_iter().find(|row| row["endpoint"] == endpoint)
 }
 
-/// Lists until the row of an application is as wanted, and gives that. One that does not get its turn on a busy
-/// machine is listed as not answering.
+/// Lists until the row of an application is as wanted, and returns it. On a loaded machine an application may be
+/// listed as not answering.
 fn wait_for(
     sandbox: &Sandbox,
     endpoint: &str,
@@ -101,7 +101,7 @@ fn clean_removes_the_dead_and_leaves_the_living() {
         serde_json::json!([plant.registry.name])
     );
     assert!(ps(sandbox, &registry).is_none());
-    // The living one is untouched.
+    // The running application is not affected.
     let machine = plant.machine.shared_memory();
     assert_eq!(
         sandbox.rows(&["read", &machine, "Spindle/SpeedSetpoint"])[0]["value"],
@@ -148,7 +148,7 @@ fn groups_that_cannot_be_used_are_explained() {
     }
 }
 
-/// The last one too: where nobody is left, looking does not remove what there is to see.
+/// The last application too: `takt ps` does not remove its files when no application is running.
 #[test]
 fn who_died_alone_is_shown_until_cleaned() {
     let sandbox = Sandbox::new();

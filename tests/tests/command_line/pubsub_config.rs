@@ -1,4 +1,4 @@
-//! `takt pubsub config`: files there and back, and what is said of wrong ones.
+//! `takt pubsub config`: conversion of files in both directions, and errors of wrong ones.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Scenarios: templates, checks, and what is said of mistakes.
+//! Scenarios: templates, checks, and error messages.
 
 use serde_json::Value;
 use takt_tests::Sandbox;
@@ -53,7 +53,7 @@ fn every_template_is_written_and_checked() {
         let _ = sandbox.run(&arguments).expect_success();
         let checked = sandbox.run(&["scenario", "check", path]).expect_success();
         assert!(checked.contains("1 application"), "{}", checked);
-        // What is there is not overwritten.
+        // Existing files are not overwritten.
         let _ = sandbox.run(&arguments).expect_failure();
     }
     let line = std::fs::read_to_string(folder.path().join("line.toml")).unwrap();
@@ -135,7 +135,7 @@ fn all_files_are_checked() {
         let said = plain(&sandbox.run(&[command, &silent]).expect_failure());
         assert!(said.contains("nothing is sent"), "{said}");
     }
-    // A line of a megabyte is not shown: where it is wrong is enough.
+    // A line of a megabyte is not shown; its position is sufficient.
     let long = format!("version = 1\n{}", "x".repeat(1 << 20));
     std::fs::write(&silent, long).unwrap();
     let said = plain(
@@ -155,7 +155,7 @@ fn all_files_are_checked() {
     assert!(said.contains("Is there such a directory"), "{said}");
 }
 
-/// A device that is always full is as a disk that is.
+/// A device that is always full behaves like a full disk.
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
     let sandbox = Sandbox::new();

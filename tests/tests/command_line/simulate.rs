@@ -13,7 +13,7 @@ fn shipped(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Two hosts and one link; PubSub in CBS, and best effort in the way.
+/// Two hosts and one link; PubSub in CBS, and best-effort cross traffic.
 const SMALL: &str = r#"version = 1
 name = "small"
 discipline = "cbs"
@@ -275,7 +275,7 @@ fn a_duration_ends_it() {
     assert_eq!(results["applications"][0]["published"], 19);
 }
 
-/// Columns stand below each other, however long names are.
+/// Columns are aligned for names of any length.
 #[test]
 fn long_names_widen_the_table() {
     let sandbox = Sandbox::new();

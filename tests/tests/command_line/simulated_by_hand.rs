@@ -1,4 +1,4 @@
-//! `takt simulate` on networks so small that all that it prints can be computed by hand.
+//! `takt simulate` on networks so small that its whole output can be computed by hand.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn application(name: &str, receiver: &str, cycle: &str) -> String {
         .replace("CYCLE", cycle)
 }
 
-/// `a` sends at 400 us, 650 us and so on; `b`, which comes first, at 650 us, 1150 us and so on: every second message
+/// `a` sends at 400 us, 650 us and so on; `b`, which has priority, at 650 us, 1150 us and so on: every second message
 /// of `a` waits for one.
 fn two_applications(head: &str) -> String {
     let (b, a) = (
@@ -57,7 +57,7 @@ fn run(scenario: &str, options: &[&str]) -> Run {
     }
 }
 
-/// Least, mean and most, in nanoseconds.
+/// Minimum, mean and maximum, in nanoseconds.
 fn extremes(value: &Value) -> [f64; 3] {
     ["min_ns", "mean_ns", "max_ns"].map(|name| value[name].as_f64().unwrap())
 }
@@ -130,7 +130,7 @@ fn drops_and_missed_counters() {
         (&drops["d_p"], &drops["d_l"], &drops["d_sum"]),
         (&0.5.into(), &0.0.into(), &0.5.into())
     );
-    // 0, 2, 4, 6 and 8 come. Nothing tells of 9.
+    // 0, 2, 4, 6 and 8 arrive. The loss of 9 cannot be detected.
     assert_eq!(a["counters"]["missed"], 4);
     assert_eq!(a["counters"]["repeated"], 0);
     let lost = &named(&run.results, "flows", "a")["lost"][0];
@@ -143,7 +143,7 @@ fn drops_and_missed_counters() {
     assert_eq!(run.csv.matches(",lost,host1 \u{2192} host2,").count(), 5);
 }
 
-/// Returns a loopback whose cycles last `250 us / (1 + drift)` answers with the last message that it has.
+/// Returns a loopback whose cycles last `250 us / (1 + drift)` responds with the last message that it has.
 fn drifting(drift: &str) -> Run {
     let scenario = format!(
         "version = 1\n[topology]\nkind = \"p2p\"\n[[nodes]]\nname = \"host2\"\nclock = {{ drift = \"{drift}\" }}\n{}[simulation]\ncycles = 8\n",

@@ -1,5 +1,4 @@
-//! The state folder and the registry's database: what is wrong with one is said before anything is served, with the
-//! fix.
+//! The state folder and the registry's database: errors are reported before anything is served, with the fix.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -11,7 +10,7 @@ use takt_tests::{Provider, Registry, Sandbox, process};
 use crate::mistakes::fails;
 use crate::{PATIENCE, plain};
 
-/// What a command says that must fail, without a panic.
+/// Runs a command that must fail without a panic, and returns its message.
 fn refusal(command: &mut Command) -> String {
     let said = process::run("takt", command, PATIENCE).expect_failure();
     let said = plain(&said);
@@ -41,9 +40,9 @@ fn database(sandbox: &Sandbox) -> PathBuf {
     sandbox.data_directory().join("registry.redb")
 }
 
-/// Starts a registry with what is in `folder`; what it says if it does not serve, else nothing.
+/// Starts a registry with the contents of `folder`; returns its message if it does not serve.
 fn start_with(sandbox: &Sandbox, folder: &Path) -> Option<String> {
-    // The one that the database was made by.
+    // The registry that created the database.
     let name = sandbox.application("Registry");
     let folder = folder.to_str().unwrap();
     let endpoint = "opc.tcp://127.0.0.1:0";
@@ -97,9 +96,9 @@ fn a_damaged_database_is_reported_with_the_fix() {
         }
         Some(())
     };
-    // Whole, it is served.
+    // An undamaged database is served.
     assert_eq!(check("whole", &whole), None);
-    // Where a page is in use, zeroes are noticed; there are pages in use.
+    // Zeros are detected in pages that are in use, and some pages are.
     let step = (whole.len() / 4096 / 12).max(1) * 4096;
     let mut refused = 0;
     for offset in (0..whole.len()).step_by(step) {
@@ -122,7 +121,7 @@ fn a_damaged_database_is_reported_with_the_fix() {
         0,
         "it is left as it was"
     );
-    // The fix that it names.
+    // The fix in the message.
     fs::rename(&copy, folder.join("registry.redb.damaged")).unwrap();
     assert_eq!(start_with(&sandbox, &folder), None);
 }

@@ -75,7 +75,7 @@ fn range(client: &mut Client, name: &str, range: &str) -> Result<Variant, Status
 pub(crate) fn an_index_range_is_read(client: &mut Client) {
     assert_eq!(range(client, "Array", "1:2"), Ok(vec![11_u32, 12].into()));
     assert_eq!(range(client, "Array", "3"), Ok(vec![13_u32].into()));
-    // What is there of a range that goes beyond the end.
+    // A range that exceeds the value returns its existing part.
     assert_eq!(range(client, "Array", "2:9"), Ok(vec![12_u32, 13].into()));
     let column = Variant::Array(Box::new(Array {
         elements: Elements::Int32(vec![2, 5]),
@@ -185,7 +185,7 @@ pub(crate) fn a_bad_operation_leaves_the_others_alone(client: &mut Client) {
     );
     assert_eq!(results[0].value, Some(42_u32.into()));
     assert_eq!(results[12].value, Some(1.5_f64.into()));
-    // A structure can be had in the encoding of this connection, by name, and in no other.
+    // A structure is available in the encoding of this connection, by name, and in no other.
     let structure = |encoding: &str| ReadValueId {
         data_encoding: QualifiedName::new(0, encoding),
         ..attribute(standard(ids::SERVER_SERVER_STATUS), Attribute::Value)

@@ -36,7 +36,7 @@ pub(crate) fn endpoints_name_both_transports(client: &mut Client) {
             .any(|endpoint| endpoint.endpoint_url.as_str() == url)
     );
 
-    // Only those with a profile that the client knows.
+    // Only endpoints with a profile that the client supports.
     let tcp = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
     let response = client
         .call(GetEndpointsRequest {
@@ -102,7 +102,7 @@ pub(crate) fn a_session_has_its_life_cycle(client: &mut Client) {
     assert_ne!(again.authentication_token, created.authentication_token);
     assert_ne!(again.server_nonce, created.server_nonce);
 
-    // The Client's own session: closed, and its next request has a new one.
+    // The Client's own session is closed, and its next request opens a new one.
     let first = client.epoch();
     client.call(CloseSessionRequest::default()).unwrap();
     assert!(client.read(&plant::node("UInt32")).is_ok());
@@ -110,7 +110,7 @@ pub(crate) fn a_session_has_its_life_cycle(client: &mut Client) {
 }
 
 pub(crate) fn a_session_belongs_to_those_who_opened_it(client: &mut Client) {
-    // A token of nobody.
+    // An unknown token.
     let stranger = NodeId::numeric(0, 4_711);
     let read = takt_ua::structures::ReadRequest {
         request_header: header(&stranger),
@@ -121,14 +121,14 @@ pub(crate) fn a_session_belongs_to_those_who_opened_it(client: &mut Client) {
         ..Default::default()
     };
     assert_eq!(raw_fault(client, &read), StatusCode::BadSessionIdInvalid);
-    // One that is not activated yet.
+    // A session that is not activated yet.
     let created = session(client, 10_000.0);
     let read = takt_ua::structures::ReadRequest {
         request_header: header(&created.authentication_token),
         ..read
     };
     assert_eq!(raw_fault(client, &read), StatusCode::BadSessionNotActivated);
-    // Nobody knows this user, and this is no token at all.
+    // An unknown user, and an invalid token.
     let user = ExtensionObject::from_structure(&UserNameIdentityToken {
         policy_id: "username".into(),
         user_name: "root".into(),
@@ -164,7 +164,7 @@ fn header(token: &NodeId) -> takt_ua::structures::RequestHeader {
     }
 }
 
-/// Sends a request with a token of its own, and gives the fault.
+/// Sends a request with the given token, and returns the fault.
 fn raw_fault<Q: takt_ua::Structure + takt_ua::binary::Encode>(
     client: &mut Client,
     request: &Q,

@@ -14,7 +14,7 @@ pub(crate) fn a_mebibyte_goes_both_ways(client: &mut Client) {
             .write(&node("Large"), elements.clone().into())
             .unwrap();
         assert!(value(client, "Large") == Variant::from(elements));
-        // A small one between two large ones.
+        // A small value between two large ones.
         assert_eq!(value(client, "UInt32"), 42_u32.into());
     }
 }

@@ -1,8 +1,8 @@
-//! The conformance suite: the same service tests over `opc.tcp` and over `opc.iox2`, none of which knows which it
-//! runs over.
+//! The conformance suite: the same service tests over `opc.tcp` and over `opc.iox2`, which do not depend on the
+//! transport.
 //!
-//! Each case gets a server of its own and a session with it, and checks what OPC 10000-4 demands, good requests and
-//! bad ones.
+//! Each case gets its own server and a session with it, and checks the requirements of OPC 10000-4 with valid and
+//! invalid requests.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -27,7 +27,7 @@ use takt_app::serve::{ServeOptions, Serving};
 use takt_app::{Client, ClientOptions, Endpoint};
 use takt_tests::Sandbox;
 
-/// Runs a case against a server of its own, over the transport with this scheme.
+/// Runs a case with its own server, over the transport with this scheme.
 fn run(scheme: &str, case: fn(&mut Client)) {
     let sandbox = Sandbox::new();
     let server = plant::server();

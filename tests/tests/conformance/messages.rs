@@ -1,4 +1,4 @@
-//! Messages that no well-behaved client sends: each is answered with a ServiceFault, and the connection goes on.
+//! Invalid messages: each is answered with a ServiceFault, and the connection stays open.
 
 use takt_app::{Attribute, Client};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
@@ -36,7 +36,7 @@ fn send(
             let mut decoder = Decoder::new(body);
             NodeId::decode(&mut decoder).unwrap();
             let header = ResponseHeader::decode(&mut decoder).unwrap();
-            // As far as the RequestHeader could be read, the response says which request it answers.
+            // If the RequestHeader could be read, the response contains its RequestHandle.
             assert_eq!(header.request_handle, 4_711);
             header.service_result
         },
@@ -92,7 +92,7 @@ pub(crate) fn a_malformed_body_is_a_fault(client: &mut Client) {
         });
         assert!(status.is_bad(), "i={type_id}");
     }
-    // A NodeId of no known form in an item, and a text that is no UTF-8.
+    // A NodeId of no known form in an item, and a text that is not UTF-8.
     let status = send(client, ReadRequest::BINARY_ENCODING_ID, |encoder| {
         encoder.f64(0.0)?;
         encoder.i32(0)?;
@@ -110,7 +110,7 @@ pub(crate) fn a_malformed_body_is_a_fault(client: &mut Client) {
     });
     assert_eq!(status, StatusCode::BadDecodingError);
 
-    // Not even the TypeId or the RequestHeader can be read.
+    // Neither the TypeId nor the RequestHeader can be read.
     for message in [&[0xFF][..], &[1, 0, 0x77, 0x02], &[1, 0, 0x77, 0x02, 9, 9]] {
         let status = client.exchange(|_, encoder| encoder.bytes(message), service_result);
         assert_eq!(status.unwrap(), StatusCode::BadDecodingError, "{message:?}");
@@ -163,7 +163,7 @@ pub(crate) fn an_oversized_array_is_a_fault(client: &mut Client) {
     let limit = StatusCode::BadEncodingLimitsExceeded;
     let too_long = vec![0_u8; MAX_ARRAY + 1];
     assert_eq!(fault(client.call(write_value(too_long))), limit);
-    // A count alone, with nothing behind it, is not believed either.
+    // A count without elements behind it is refused as well.
     let status = send(client, WriteRequest::BINARY_ENCODING_ID, |encoder| {
         encoder.i32(i32::MAX)
     });

@@ -100,7 +100,7 @@ pub(crate) fn the_method_must_belong_to_the_object(client: &mut Client) {
             request(node("Plant"), node("Nobody"), &inputs),
             request(node("Plant"), node("UInt32"), &inputs),
             request(node("Plant"), NodeId::NULL, &inputs),
-            // A Method of the standard that nobody implements here.
+            // A Method of the standard that is not implemented here.
             request(
                 standard(ids::SERVER),
                 standard(ids::SERVER_SET_SUBSCRIPTION_DURABLE),

@@ -268,7 +268,7 @@ pub(crate) fn bad_nodes_are_refused(client: &mut Client) {
         .collect();
     assert_eq!(statuses, expected);
     assert!(!children(client).contains(&node("Good")));
-    // The standard's own nodes stay.
+    // The standard's nodes cannot be deleted.
     assert!(delete(client, &[standard(ids::SERVER)])[0].is_bad());
     assert_eq!(
         fault(client.call(AddNodesRequest::default())),

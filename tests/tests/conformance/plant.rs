@@ -1,4 +1,4 @@
-//! The server that the cases run against.
+//! The server of the cases.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ pub(crate) const NAMESPACE_URI: &str = "urn:takt:conformance";
 /// Index of that namespace: 0 is the standard's, 1 the application's own.
 pub(crate) const NAMESPACE: u16 = 2;
 
-/// Operations that one request may hold.
+/// Largest number of operations in one request.
 pub(crate) const MAX_OPERATIONS: u32 = 1_000;
-/// Bytes of the longest string.
+/// Largest length of a string in bytes.
 pub(crate) const MAX_STRING: usize = 2 << 20;
-/// Elements of the longest array.
+/// Largest number of elements of an array.
 pub(crate) const MAX_ARRAY: usize = 1 << 20;
-/// Children of the Object `Many`.
+/// Number of children of the Object `Many`.
 pub(crate) const MANY: usize = 25;
 
 /// Returns a node of the plant.
@@ -166,7 +166,7 @@ fn add_methods(server: &Server) {
         .unwrap();
 }
 
-/// What is read of one attribute.
+/// Returns the item for reading one attribute.
 pub(crate) fn attribute(node_id: NodeId, attribute: Attribute) -> ReadValueId {
     ReadValueId {
         node_id,
@@ -188,7 +188,7 @@ pub(crate) fn read(client: &mut Client, nodes_to_read: Vec<ReadValueId>) -> Vec<
     results
 }
 
-/// Writes a part of a Value, or all of it where `range` is empty.
+/// Writes a part of a Value, or all of it if `range` is empty.
 pub(crate) fn write_range(
     client: &mut Client,
     name: &str,

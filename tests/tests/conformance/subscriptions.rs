@@ -1,4 +1,4 @@
-//! Subscriptions and MonitoredItems: changes are pushed, none is lost, and nobody waits for nothing.
+//! Subscriptions and MonitoredItems: changes are pushed, none is lost, and no request waits in vain.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn queue(queue_size: u32) -> MonitoredItemOptions {
     }
 }
 
-/// Returns a Subscription in a session of its own.
+/// Returns a Subscription in its own session.
 fn subscribe(client: &Client, publishing_interval: u64) -> Subscription {
     let own = Client::connect(client.endpoint(), client.options().clone()).unwrap();
     Subscription::create(own, options(publishing_interval)).unwrap()
@@ -45,7 +45,7 @@ pub(crate) fn every_value_that_is_written_is_pushed(client: &mut Client) {
     for number in 0..200_u32 {
         client.write(&node("UInt32"), number.into()).unwrap();
         if number % 50 == 0 {
-            // Other requests go on in the Subscription's own session.
+            // Other requests work in the Subscription's session.
             let read = subscription.client().read_good(&node("String"));
             assert_eq!(read.unwrap(), "Takt".into());
         }
@@ -77,7 +77,7 @@ pub(crate) fn many_variables_are_watched_at_once(client: &mut Client) {
     // A callback is sampled.
     client.write(&node("Percent"), 75.0_f64.into()).unwrap();
     assert_eq!(next(&mut subscription), Variant::from(75.0_f64));
-    // The clock goes on.
+    // The clock advances.
     let time = standard(takt_ua::ids::SERVER_SERVER_STATUS_CURRENT_TIME);
     let handle = subscription.monitor(&time, queue(1)).unwrap();
     for _ in 0..3 {
@@ -138,7 +138,7 @@ pub(crate) fn a_lost_session_is_made_again(client: &mut Client) {
     assert_eq!(change.value.value, Some(77_u32.into()));
 }
 
-/// Returns a Subscription made by hand.
+/// Creates a Subscription by plain requests.
 fn by_hand(client: &mut Client) -> u32 {
     let created = client.call(CreateSubscriptionRequest {
         requested_publishing_interval: 10.0,
@@ -223,7 +223,7 @@ pub(crate) fn what_cannot_be_watched_is_refused(client: &mut Client) {
         [
             StatusCode::BadNodeIdUnknown,
             StatusCode::BadAttributeIdInvalid,
-            // That it cannot be read is said with its first value (OPC 10000-4, 5.13.2.1).
+            // An unreadable item is reported with its first value (OPC 10000-4, 5.13.2.1).
             StatusCode::Good,
             StatusCode::BadNodeIdInvalid
         ]

@@ -65,7 +65,7 @@ pub(crate) fn browse_filters_and_describes(client: &mut Client) {
         ["Add".to_owned(), "Refuse".to_owned()].into()
     );
 
-    // Without subtypes there is nothing of HierarchicalReferences itself.
+    // Without subtypes there are no references of type HierarchicalReferences itself.
     let exactly = BrowseDescription {
         include_subtypes: false,
         ..forward(node("Plant"))
@@ -128,19 +128,19 @@ pub(crate) fn browse_continues_where_it_stopped(client: &mut Client) {
         if !result.continuation_point.as_bytes().is_empty() {
             continue;
         }
-        // A point is used up by the last page.
+        // The last page uses up the continuation point.
         let again = next(client, &point, false);
         assert_eq!(again.status_code, StatusCode::BadContinuationPointInvalid);
     }
     assert_eq!((seen.len(), pages), (MANY, 3));
 
-    // A released one is gone.
+    // A released continuation point no longer exists.
     let point = browse(client, forward(node("Many")), 10).continuation_point;
     next(client, &point, true);
     let gone = next(client, &point, false);
     assert_eq!(gone.status_code, StatusCode::BadContinuationPointInvalid);
 
-    // There are as many as the server says, and they can be had again.
+    // There are as many continuation points as the server publishes, and released ones can be used again.
     let description = forward(node("Many"));
     let response = client
         .call(BrowseRequest {

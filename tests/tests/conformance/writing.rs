@@ -69,7 +69,7 @@ pub(crate) fn a_value_is_written(client: &mut Client) {
         read.source_timestamp,
         Some(DateTime(132_000_000_000_000_000))
     );
-    // Where any type will do, another one may follow.
+    // If the DataType allows any type, a value of another type may follow.
     assert_eq!(
         write(client, vec![item(node("Any"), vec!["a", "b"])]),
         [StatusCode::Good]
@@ -97,10 +97,10 @@ pub(crate) fn what_does_not_fit_is_refused(client: &mut Client) {
         );
         assert_eq!(value(client, name), before, "{name} = {wrong:?}");
     }
-    // Longer than its ArrayDimensions allow.
+    // The array is longer than its ArrayDimensions allow.
     let too_long = write(client, vec![item(node("Array"), vec![0_u32; 5])]);
     assert!(too_long[0].is_bad(), "{too_long:?}");
-    // The source of the value has the last word.
+    // The source of the value can refuse it.
     let results = write(
         client,
         vec![

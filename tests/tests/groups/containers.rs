@@ -1,5 +1,5 @@
-//! Two containers that have nothing in common but one mounted directory: each has its own mounts, its own /dev/shm,
-//! its own IPC and PID namespace. That is what Compose sets up for docs/compose/compose.yaml.
+//! Two containers that share only one mounted directory: each has its own mounts, its own /dev/shm, and its own IPC
+//! and PID namespaces, as Compose sets them up for docs/compose/compose.yaml.
 
 use std::fs;
 use std::process::Command;
@@ -13,9 +13,9 @@ use crate::shared::{ANNA, BERT, Shared, User, set_mode, wait_for};
 
 const START: Duration = Duration::from_secs(60);
 
-/// Returns a `takt` command in a container of its own, in which the directory `volume` of the host is at `mounted`.
+/// Returns a `takt` command in a separate container, in which the directory `volume` of the host is at `mounted`.
 fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) -> Command {
-    // Each has it in another place.
+    // Each container mounts it in another place.
     let root = shared.path().join(format!("container{number}"));
     let group = shared.group_directory();
     let mounted = root.join(group.file_name().unwrap());
@@ -25,7 +25,7 @@ fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) ->
     }
     let inner = shared.takt(user, arguments);
     // The shell stays process 1: it ends with `unshare`, and everything in the container with it. A process that
-    // changes its user would not (prctl PR_SET_PDEATHSIG).
+    // changes its user would not end (prctl PR_SET_PDEATHSIG).
     let mut command = Command::new("unshare");
     command.args([
         "--mount",
@@ -45,7 +45,7 @@ fn in_container(shared: &Shared, number: u32, user: User, arguments: &[&str]) ->
          \"$@\"\n\
          exit $?",
     );
-    // The place where the host has it is covered.
+    // The directory's place on the host is hidden.
     command.arg("sh").args([&group, &mounted, &shared.root()]);
     command.arg(inner.get_program()).args(inner.get_args());
     command.current_dir("/").envs(
@@ -94,8 +94,8 @@ pub fn two_containers_share_one_directory() {
         START,
     );
     assert!(read.expect_success().starts_with("6000.0 "));
-    // Who lives says the lock and the socket: a process of another container cannot be seen, that of a container from
-    // the host can.
+    // The lock and the socket show which applications run: processes of another container are invisible, but those of
+    // a container are visible from the host.
     let there = |ps: &mut Command| {
         let rows = shared.rows(ps);
         let row = rows.into_iter().find(|row| row["endpoint"] == *machine);
@@ -107,7 +107,7 @@ pub fn two_containers_share_one_directory() {
         "{from_outside}"
     );
     assert!(from_outside["memory"].is_u64(), "{from_outside}");
-    // On a busy machine it may not get its turn in time, and is not answering then.
+    // On a loaded machine it may not run in time, and is listed as not answering then.
     let from_beside = wait_for("an answer of the Machine", || {
         let row = there(&mut in_container(&shared, 3, ANNA, &["ps"]));
         row["clients"].is_u64().then_some(row)
@@ -116,9 +116,9 @@ pub fn two_containers_share_one_directory() {
     assert_eq!(from_beside["state"], "alive", "{from_beside}");
     let cleaned = shared.rows(&mut in_container(&shared, 3, ANNA, &["clean"]));
     assert_eq!(cleaned[0]["applications"], json!([]));
-    // None of it was in this machine's shared memory.
+    // Nothing was in this machine's shared memory.
     assert!(!fs::exists("/dev/shm/of-this-container").unwrap());
-    // Nothing of a container is left when it has ended.
+    // A container that has ended leaves nothing behind.
     second.kill();
     wait_for("a dead Machine", || {
         let row = there(&mut in_container(&shared, 3, ANNA, &["ps"]));
@@ -144,8 +144,8 @@ fn is_running(shared: &Shared) -> bool {
         .any(|program| program == takt)
 }
 
-/// A container whose /dev/shm is too small: applications say so when they start, and end in an orderly way, not by
-/// SIGBUS.
+/// A container whose /dev/shm is too small: applications report that when they start, and shut down instead of ending
+/// by SIGBUS.
 pub fn a_full_dev_shm_is_reported() {
     let sandbox = Sandbox::new();
     for (kilobytes, starts) in [(64, false), (2048, false), (65536, true)] {

@@ -1,11 +1,11 @@
-//! Who may have the keys of a SecurityGroup: its user, the registry's, and those who are listed.
+//! Users who get the keys of a SecurityGroup: its creator, the registry's user, and the listed users.
 
 use takt_app::{Client, Endpoint};
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use crate::shared::{ANNA, BERT, CARL, Shared, User, as_user};
 
-/// Runs something with a client of this user.
+/// Runs a function with a client of this user.
 fn with_client<R: Send>(
     shared: &Shared,
     user: User,
@@ -42,7 +42,7 @@ pub fn only_those_who_may_get_keys() {
     let plant = format!("Plant=PubSub-Aes128-CTR:{}", BERT.id);
     let _registry = shared.registry_with(ANNA, &["--security-group", &plant]);
     let denied = Err(StatusCode::BadUserAccessDenied);
-    // A member of the Unix group is one who can ask, no more.
+    // A member of the Unix group can only send requests.
     assert!(keys(&shared, ANNA, "Plant").is_ok());
     assert!(keys(&shared, BERT, "Plant").is_ok());
     assert_eq!(keys(&shared, CARL, "Plant"), denied);
@@ -70,7 +70,7 @@ pub fn only_those_who_may_get_keys() {
         remove(&shared, BERT, &cell),
         Err(StatusCode::BadUserAccessDenied)
     );
-    // Who is listed may have the keys, but not remove the group.
+    // A listed user gets the keys, but may not remove the group.
     let plant = NodeId::string(1, "SecurityGroups/Plant");
     assert_eq!(
         remove(&shared, BERT, &plant),

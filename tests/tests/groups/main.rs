@@ -1,6 +1,6 @@
-//! Applications of different users that share within a Unix group, and those who are kept out of it.
+//! Applications of different users that share within a Unix group, and users without access.
 //!
-//! The users and groups are numbers that nobody has; they need not exist.
+//! The numbers of users and groups are unused; the users and groups need not exist.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What members can do with each other.
+//! Access between members of a group.
 
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, Endpoint, Provider, Variable};
@@ -48,7 +48,7 @@ pub fn the_api_shares_within_a_group() {
         client.read(&node).unwrap().value
     });
     assert_eq!(value, Some(Variant::Double(7.0)));
-    // Who expects a certain user gets no other.
+    // A client that requires a certain user accepts no other.
     let with_server = |user: u32| {
         let mut options = shared.options();
         options.server_user = Some(user);

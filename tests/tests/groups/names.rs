@@ -1,4 +1,4 @@
-//! Who may have a name.
+//! Ownership of names.
 
 use std::io::ErrorKind;
 
@@ -12,7 +12,7 @@ pub fn a_stranger_cannot_take_a_name() {
     let name = shared.application("Machine");
     let error = as_user(DORA, || socket::listen(&shared.socket(&name))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-    // Even if somebody who does not belong to the group could listen there, as root can.
+    // This holds even if a user outside of the group could listen there, as root can.
     let _squatter = socket::listen(&shared.socket(&name)).unwrap();
     set_mode(&shared.socket(&name), 0o666);
     let endpoint: Endpoint = format!("opc.iox2://{name}").parse().unwrap();
@@ -33,7 +33,7 @@ pub fn a_living_name_is_taken_a_dead_one_is_free() {
     assert!(said.contains("another application is running"), "{said}");
     assert!(said.contains(&first.id().to_string()), "{said}");
     first.kill();
-    // What is left belongs to another user, and is in nobody's way.
+    // The remaining files belong to another user, and do not block other applications.
     assert!(shared.socket(&shared.application("Machine")).exists());
     let _second = shared.machine(BERT);
     let machine = format!("opc.iox2://{}", shared.application("Machine"));
@@ -64,8 +64,8 @@ pub fn the_registry_knows_a_provider_by_its_user() {
     let mut first = shared.machine(BERT);
     shared.wait_until_registered(ANNA);
     first.kill();
-    // Another member may have the name, but it is not that Provider: the registry neither takes its word nor sends
-    // anybody there.
+    // Another member may use the name, but it is not that Provider: the registry neither accepts its requests nor
+    // forwards to it.
     let impostor = shared.machine(CARL);
     let registry = format!("opc.iox2://{}", shared.application("Registry"));
     let path = format!("{}/Spindle/Override", shared.application("Machine"));

@@ -33,12 +33,12 @@ pub fn members_see_each_others_applications() {
             "{row}"
         );
     };
-    // On a busy machine it may not get its turn in time, and is not answering then.
+    // On a loaded machine it may not run in time, and is listed as not answering then.
     let answering =
         |rows: Vec<Value>| machine(&shared, &rows).filter(|row| row["clients"].is_u64());
     let of_group = || answering(shared.rows(&mut shared.takt(ANNA, &["ps"])));
     is_seen(&wait_for("an answer", of_group));
-    // Who names no group sees those of all groups that he belongs to, and his own.
+    // Without a group, a user sees the applications of all his groups, and his own.
     let of = |user| shared.rows(&mut shared.takt_for_all(user, &["ps"]));
     is_seen(&wait_for("an answer", || answering(of(CARL))));
     assert!(of(DORA).is_empty());
@@ -57,7 +57,7 @@ pub fn clean_removes_the_names_of_a_groups_dead() {
         (&row["state"], &row["process"]),
         (&json!("dead"), &json!(null))
     );
-    // What is a group's is for who names it.
+    // Applications of a group are only cleaned if the group is named.
     let own = shared.rows(&mut shared.takt_for_all(CARL, &["clean"]));
     assert_eq!(own[0]["applications"], json!([]));
     let cleaned = clean(&shared, CARL);

@@ -14,13 +14,13 @@ use takt_app::ClientOptions;
 use takt_tests::process::{self, Finished, Process};
 use tempfile::TempDir;
 
-/// The group's number.
+/// Number of the group.
 pub const GROUP: u32 = 54_001;
 
 const START: Duration = Duration::from_secs(60);
 const COMMAND: Duration = Duration::from_secs(60);
 
-/// A user, by number, with a group of its own.
+/// A user, by number, with its own group.
 #[derive(Debug, Clone, Copy)]
 pub struct User {
     pub id: u32,
@@ -28,7 +28,7 @@ pub struct User {
     supplementary: Option<u32>,
 }
 
-/// Members, of whom one has the group as its first, and the others as a supplementary group.
+/// Members: one has the group as its primary group, the others as a supplementary group.
 pub const ANNA: User = member(54_101);
 pub const BERT: User = User {
     id: 54_102,
@@ -36,7 +36,7 @@ pub const BERT: User = User {
     supplementary: None,
 };
 pub const CARL: User = member(54_103);
-/// Not a member.
+/// A user who is not a member.
 pub const DORA: User = User {
     id: 54_104,
     group: 54_104,
@@ -51,7 +51,7 @@ const fn member(id: u32) -> User {
     }
 }
 
-/// One test's surroundings. Dropping it removes them.
+/// The sandbox of one test. Dropping it removes its directories.
 #[derive(Debug)]
 pub struct Shared {
     directory: TempDir,
@@ -59,7 +59,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// With a group directory as root makes it.
+    /// Creates a sandbox with a group directory as root creates it.
     pub fn new() -> Self {
         Self::with_mode(0o2770)
     }
@@ -71,7 +71,7 @@ impl Shared {
             name: format!("n{}", std::process::id()),
         };
         set_mode(shared.path(), 0o755);
-        // Where the tests were built need not be open to everybody.
+        // Other users may have no access to the folder of the test binaries.
         let takt = shared.path().join("takt");
         fs::copy(takt_tests::binary::takt(), &takt).unwrap();
         set_mode(&takt, 0o755);
@@ -93,7 +93,7 @@ impl Shared {
         self.directory.path()
     }
 
-    /// What `TAKT_GROUP_ROOT` names.
+    /// Directory in `TAKT_GROUP_ROOT`.
     pub fn root(&self) -> PathBuf {
         self.path().join("groups")
     }
@@ -118,7 +118,7 @@ impl Shared {
         command
     }
 
-    /// Returns a `takt` command line of this user, who names no group.
+    /// Returns a `takt` command line of this user without a group.
     pub fn takt_for_all(&self, user: User, arguments: &[&str]) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", &user.id.to_string()]);
@@ -151,7 +151,7 @@ impl Shared {
         process::run(&name, &mut self.takt(user, arguments), COMMAND)
     }
 
-    /// What `takt ps` and `takt clean` say, row by row.
+    /// Returns the rows of `takt ps` and `takt clean`.
     pub fn rows(&self, command: &mut Command) -> Vec<Value> {
         let finished = process::run("takt", command.arg("--json"), COMMAND);
         let output = finished.expect_success();
@@ -159,7 +159,7 @@ impl Shared {
         rows.map(Result::unwrap).collect()
     }
 
-    /// Runs a command that must fail; what it says, in one line.
+    /// Runs a command that must fail; returns its message in one line.
     pub fn fails(&self, user: User, arguments: &[&str]) -> String {
         let said = self.run(user, arguments).expect_failure();
         assert!(!said.contains("panicked"), "{said}");
@@ -171,7 +171,7 @@ impl Shared {
         self.registry_with(user, &[])
     }
 
-    /// Returns the same with these arguments besides.
+    /// Starts a registry with these additional arguments.
     pub fn registry_with(&self, user: User, arguments: &[&str]) -> Process {
         let name = self.application("Registry");
         let data = self.path().join(format!("data/registry{}", user.id));
@@ -218,7 +218,7 @@ impl Shared {
         process
     }
 
-    /// Waits until the registry has everything of the Machine.
+    /// Waits until the registration of the Machine is complete.
     pub fn wait_until_registered(&self, user: User) {
         let registry = format!("opc.iox2://{}", self.application("Registry"));
         let path = format!("{}/Available", self.application("Machine"));
@@ -228,7 +228,7 @@ impl Shared {
         });
     }
 
-    /// Options of a client in this group.
+    /// Returns the options of a client in this group.
     pub fn options(&self) -> ClientOptions {
         ClientOptions {
             group: Some(GROUP.to_string()),
@@ -239,7 +239,7 @@ impl Shared {
     }
 }
 
-/// Waits until there is something.
+/// Waits until a value is available.
 pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -251,7 +251,7 @@ pub fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Does something in a thread that belongs to another user. On Linux each thread has its own.
+/// Runs a function in a thread of another user. On Linux each thread has its own.
 pub fn as_user<R: Send>(user: User, work: impl FnOnce() -> R + Send) -> R {
     let thread = || {
         let groups: Vec<Gid> = user.supplementary.map(Gid::from_raw).into_iter().collect();
@@ -269,7 +269,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Without the line breaks and frames of an error message.
+/// Removes the line breaks and frames of an error message.
 fn in_one_line(text: &str) -> String {
     text.replace('│', " ")
         .split_whitespace()

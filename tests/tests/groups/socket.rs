@@ -1,4 +1,4 @@
-//! The Unix socket as somebody uses it who does not use the library.
+//! Use of the Unix socket without the library.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Who does not belong to the group can neither read nor disturb.
+//! Users outside of the group can neither read nor disturb.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,7 +17,7 @@ pub fn strangers_are_denied_and_reach_nothing() {
     let said = shared.fails(DORA, &["browse", &url]);
     assert!(said.contains("BadUserAccessDenied"), "{said}");
     assert!(said.contains("usermod -a -G"), "{said}");
-    // Starting something there is no way in either.
+    // Starting an application there gives no access either.
     let mut arguments = shared.machine_arguments();
     arguments[5] = "Intruder".to_owned();
     let said = shared.fails(DORA, &arguments.each_ref().map(String::as_str));
@@ -29,7 +29,7 @@ pub fn strangers_are_denied_and_reach_nothing() {
         let error = Client::connect(&endpoint, shared.options()).err().unwrap();
         assert!(matches!(error, ClientError::AccessDenied { .. }), "{error}");
         assert_eq!(error.status_code(), StatusCode::BadUserAccessDenied);
-        // Not by going around the library either.
+        // Bypassing the library gives no access either.
         let denied = |result: std::io::Result<()>| {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::PermissionDenied);
         };
@@ -39,13 +39,13 @@ pub fn strangers_are_denied_and_reach_nothing() {
         denied(fs::read_dir(&directory).map(drop));
         denied(fs::write(directory.join("new"), "x"));
         denied(fs::remove_file(shared.socket(&name)));
-        // Nor at the memory, which has no name but among the descriptors of those who have it.
+        // Nor does the memory, which is only reachable through the descriptors of its processes.
         denied(fs::read_dir(format!("/proc/{process}/fd")).map(drop));
     });
     let _ = shared.run(BERT, &["browse", &url]).expect_success();
 }
 
-/// Root gets as far as anybody can without belonging to the group; who has left it meanwhile, too.
+/// Root has the same access as any user outside of the group; a user who has left the group has no more.
 pub fn who_gets_as_far_as_the_socket_is_refused() {
     let shared = Shared::new();
     let _registry = shared.registry(ANNA);
@@ -56,7 +56,7 @@ pub fn who_gets_as_far_as_the_socket_is_refused() {
     assert_eq!((&mail[..4], mail[6]), (&b"TAKT"[..], 4));
     let status = u32::from_le_bytes([mail[8], mail[9], mail[10], mail[11]]);
     assert_eq!(StatusCode(status), StatusCode::BadUserAccessDenied);
-    // Nothing follows but the end.
+    // The connection then ends.
     assert!(socket::receive(&socket).is_empty());
     // A member is greeted: kind 1.
     let mail = as_user(BERT, || socket::receive(&socket::connect(&path).unwrap()));

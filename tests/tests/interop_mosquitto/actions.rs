@@ -1,4 +1,4 @@
-//! Requestors and Responders of this project that only a broker brings together.
+//! Requestors and Responders of this project that are connected only by a broker.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ use crate::Broker;
 use crate::common::PATIENCE;
 use crate::drill::configuration;
 
-/// The Requestor learns of the Action from what the broker has kept, and asks for it by the topics of the standard's
-/// tree.
+/// The Requestor learns of the Action from messages that the broker has retained, and requests it by the topics of
+/// the standard's tree.
 #[test]
 fn actions_are_requested_by_way_of_a_broker() {
     let broker = Broker::start("allow_anonymous true");
@@ -65,7 +65,7 @@ fn actions_are_requested_by_way_of_a_broker() {
         let response = links.response.as_ref().unwrap();
         let mut client = ActionClient::new(requestor, &links.request, response).unwrap();
         let arguments = || vec![Variant::Double(2.5), Variant::UInt32(1)];
-        // Until both have subscribed nothing arrives.
+        // Nothing arrives before both have subscribed.
         let deadline = Instant::now() + PATIENCE;
         let results = loop {
             match client.call(8, 3, arguments(), Duration::from_secs(1)) {

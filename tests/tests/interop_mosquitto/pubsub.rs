@@ -1,4 +1,4 @@
-//! Publishers and subscribers of this project that only a broker brings together.
+//! Publishers and subscribers of this project that are connected only by a broker.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +24,7 @@ use takt_ua::{DataValue, DateTime, ExtensionObject, NodeId, StatusCode, Variant}
 use crate::Broker;
 use crate::common::PATIENCE;
 
-/// Passes on names and values of what is received.
+/// Passes on the names and values of received fields.
 struct Names(std::sync::mpsc::Sender<Vec<(String, Variant)>>);
 
 impl Observer for Names {
@@ -34,7 +34,7 @@ impl Observer for Names {
             let name = names.get(index).map(|field| field.name.to_string());
             (name.unwrap_or_default(), value.value.unwrap_or_default())
         };
-        // Nobody may listen any more.
+        // The receiver may have ended.
         let _ = self.0.send(received.fields().map(named).collect());
     }
 }
@@ -155,7 +155,7 @@ fn publishers_and_subscribers_meet_at_the_broker_in_json_and_uadp() {
         ExtensionObject::NULL,
     );
     for (group, writer, reader) in [json, uadp] {
-        // A broker of its own each time, because it keeps metadata.
+        // Each run has its own broker, because brokers retain metadata.
         let broker = Broker::start("allow_anonymous true");
         let url = format!("mqtt://127.0.0.1:{}", broker.port);
         let configuration = publisher_and_subscriber(&url, group, writer, reader);
@@ -230,7 +230,7 @@ fn metadata_is_sent_again_after_its_update_time() {
         assert!(Instant::now() < end, "{times:?}");
         let wait = std::time::Duration::from_millis(20);
         let received = receiver.receive(wait, &mut |_| times.push(Instant::now()));
-        // The broker may not be there yet.
+        // The broker may not be reachable yet.
         let _ = received;
     }
 }

@@ -80,7 +80,7 @@ pub fn frames_of_other_networks_are_left_alone() {
     for (number, sender) in senders.iter_mut().chain([&mut other]).enumerate() {
         sender.send(&message(number, 60)).unwrap();
     }
-    // A VID of 0 is a priority and no network: both receivers without one get both.
+    // A VID of 0 stands for a priority without a network: both receivers without a VID get both messages.
     for receiver in &mut receivers[..2] {
         assert_eq!(
             receive(&mut **receiver, 2),
@@ -123,7 +123,7 @@ pub fn nothing_is_allocated_per_message() {
     }
 }
 
-/// Calls until both ends know that the link is down, and says why as the sender sees it.
+/// Calls until both ends know that the link is down, and returns the sender's error.
 pub fn wait_until_down(pair: &mut Pair) -> (LinkState, LinkState) {
     let begin = Instant::now();
     loop {
@@ -162,7 +162,7 @@ pub fn wait_until_it_works(pair: &mut Pair) {
         }
     }
     wait_until_up(pair);
-    // What is still on its way.
+    // Messages that are still under way.
     while pair
         .1
         .receive(Duration::from_millis(50), &mut |_| {})

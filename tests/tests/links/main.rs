@@ -1,7 +1,6 @@
-//! Ways to the wire on network interfaces of their own: `opc.eth`, and what becomes of links when interfaces go down,
-//! vanish and come back.
+//! Links on separate network interfaces: `opc.eth`, and links whose interfaces go down, vanish and come back.
 //!
-//! Each test runs on a thread with a network namespace of its own, in which it makes a pair of virtual Ethernet
+//! Each test runs on a thread with its own network namespace, in which it creates a pair of virtual Ethernet
 //! interfaces. Both vanish with the thread.
 
 #![allow(

@@ -19,12 +19,12 @@ pub fn run(test: fn()) {
 
 #[allow(unsafe_code, reason = "the call is unsafe for sake of other flags")]
 fn enter() {
-    // SAFETY: only the network namespace is left, which concerns no memory and no descriptor of other threads.
+    // SAFETY: only the network namespace is changed, which affects neither memory nor descriptors of other threads.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
     ip("link set lo up");
 }
 
-/// Makes the interfaces and switches them on.
+/// Creates the interfaces and switches them on.
 pub fn plug() {
     ip("link add takt0 type veth peer name takt1");
     for (interface, address) in [("takt0", "10.84.75.1"), ("takt1", "10.84.75.2")] {

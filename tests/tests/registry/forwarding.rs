@@ -1,4 +1,4 @@
-//! Clients that know nothing of `InteractionVia` use the Providers' data at the registry.
+//! Clients without support of `InteractionVia` use the Providers' data at the registry.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ fn a_value_is_as_old_as_the_client_accepts() {
         }
         let read = consumer.read_current(&count, &current, max_age).unwrap();
         assert_eq!(read.value, Some(expected.into()));
-        // maxAge is forwarded too, and what it accepts is the same value.
+        // maxAge is forwarded too, so that a cached value is accepted.
         let forwarded = consumer.registry().read_within(&node, MINUTE).unwrap();
         assert_eq!(forwarded.value, read.value);
     }
@@ -110,7 +110,7 @@ fn reads_writes_and_calls_are_forwarded() {
         assert_eq!(results[3].status_code(), StatusCode::BadIndexRangeNoData);
         assert_eq!(results[4].status_code(), StatusCode::BadNodeIdUnknown);
 
-        // What the Provider would refuse is refused here too.
+        // Requests that the Provider would refuse are refused here too.
         assert_eq!(
             status(client.write(&level, "full".into())),
             StatusCode::BadTypeMismatch
@@ -152,7 +152,7 @@ fn a_dead_provider_is_noticed_within_a_second_and_recognised_when_it_returns() {
     assert_eq!(client.read_good(&setpoint).unwrap(), 6_000.0.into());
     let before = crate::node_ids(&mut consumer, &name);
 
-    // A busy machine may let the registry wait for its turn, so it has more than one.
+    // On a loaded machine the registry may be delayed, so it has several attempts.
     let mut took = Vec::new();
     loop {
         let killed = Instant::now();
@@ -183,7 +183,7 @@ fn a_dead_provider_is_noticed_within_a_second_and_recognised_when_it_returns() {
         status(client.call_method(&object, &start, Vec::new())),
         StatusCode::BadNoCommunication
     );
-    // Its nodes stay, and so does what the registry itself knows of them.
+    // Its nodes stay, with the attributes that the registry has.
     assert_eq!(crate::node_ids(&mut consumer, &name), before);
 
     let machine = Provider::start(&sandbox, &registry, "machine");
@@ -192,12 +192,12 @@ fn a_dead_provider_is_noticed_within_a_second_and_recognised_when_it_returns() {
         let read = client.read(&setpoint).unwrap();
         read.status_code() == StatusCode::Good
     });
-    // The registry reaches it as soon as it serves, and knows it to be available when it has registered.
+    // The registry reaches it as soon as it serves, and shows it as available when it has registered.
     eventually("available again", PATIENCE, || {
         available(&mut consumer, &name) == Some(true)
     });
     assert_eq!(crate::node_ids(&mut consumer, &name), before);
-    // The port is another one: the registry forwards to where the Provider is now.
+    // The port is another one: the registry forwards to the new endpoint of the Provider.
     assert!(client.call_method(&object, &start, Vec::new()).is_ok());
     assert_eq!(consumer.providers().unwrap().len(), 1);
 }

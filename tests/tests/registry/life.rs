@@ -1,4 +1,4 @@
-//! What stays the same when registries and Providers come and go.
+//! Persistence of registrations when registries and Providers end and restart.
 
 use std::time::{Duration, Instant};
 
@@ -41,9 +41,9 @@ fn nodes_keep_their_ids_and_namespaces_their_indexes() {
             assert!(registry.process.wait(PATIENCE).success());
         }
         registry = Registry::start_at(&sandbox, &endpoint, &[]);
-        // Before the Provider is back, too: the nodes are the registry's.
+        // They exist before the Provider is back too, because the registry keeps the nodes.
         assert_eq!(node_ids(&mut consumer, &machine.name), nodes);
-        // A Provider that comes in between gets an index behind all others.
+        // A Provider that registers in between gets an index above all others.
         let name = sandbox.application(&format!("Tank{round}"));
         let _tank = tank(&sandbox, &name, &registry.shared_memory()).unwrap();
         wait_until_available(&mut consumer, &name);
@@ -67,7 +67,7 @@ fn a_provider_that_starts_first_serves_and_registers_when_it_can() {
         let mut client = client(&sandbox, &endpoint.to_string());
         let level = client.read_good(&NodeId::string(1, "Level")).unwrap();
         assert_eq!(level, 40.0.into());
-        // Browse says where the model lives.
+        // Browse names the registry, which has the model.
         let pointer = client
             .find(&format!("{name}/SemanticRegistry"))
             .unwrap()
@@ -109,7 +109,7 @@ fn a_provider_is_forgotten_when_asked_and_gone() {
     eventually("not available", PATIENCE, || {
         available(&mut consumer, &name) == Some(false)
     });
-    // Not from elsewhere, and not somebody whom nobody knows.
+    // Not from another connection, and not an unknown Provider.
     let refused = forget(&name, &registry.endpoint).expect_failure();
     assert!(refused.contains("BadUserAccessDenied"), "{refused}");
     let unknown = forget("Nobody", &address).expect_failure();
@@ -123,13 +123,13 @@ fn a_provider_is_forgotten_when_asked_and_gone() {
         assert_eq!(read.status_code(), StatusCode::BadNodeIdUnknown, "{path}");
     }
     assert_eq!(namespaces(&mut consumer), known);
-    // Nor does it come back by itself.
+    // The Provider does not return on its own.
     let mut registry = registry;
     registry.process.kill();
     let registry = Registry::start_at(&sandbox, &registry.endpoint, &[]);
     assert_eq!(available(&mut consumer, &name), None);
     assert_eq!(namespaces(&mut consumer), known);
-    // If it comes, it is the same as ever.
+    // When it registers again, it is unchanged.
     let _machine = Provider::start(&sandbox, &registry, "machine");
     wait_until_available(&mut consumer, &name);
     assert_eq!(node_ids(&mut consumer, &name), nodes);
@@ -149,7 +149,7 @@ fn deleting_its_nodes_undoes_a_registration() {
         available(&mut consumer, &name) == Some(false)
     });
 
-    // The owner comes with nothing to offer any more.
+    // The owner registers again without data.
     let uri = model::provider_uri(&name);
     let mut owner = client_as(
         &sandbox,
@@ -225,7 +225,7 @@ fn those_who_know_each_other_go_on_without_the_registry() {
         }
     }
     consumer.call(&start, Vec::new()).unwrap();
-    // A Consumer that does not know the Provider yet can still go there itself.
+    // A Consumer that has not used the Provider yet can still connect to it.
     let mut direct = client(&sandbox, &machine.shared_memory());
     let node = NodeId::string(1, "Spindle/SpeedSetpoint");
     assert_eq!(direct.read_good(&node).unwrap(), written.into());

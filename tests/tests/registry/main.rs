@@ -1,4 +1,4 @@
-//! The registry with its Providers: what it shows of them, what it forwards, what it keeps, and whom it lets do what.
+//! The registry with its Providers: contents, forwarding, persistence, and access.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -21,10 +21,10 @@ use takt_app::{Client, ClientOptions, Consumer, Identity, Method, Provider, Unit
 use takt_tests::{Registry, Sandbox};
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns a client that may say of itself what it likes.
+/// Returns a client with an arbitrary identity.
 fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -> Client {
     let options = ClientOptions {
         application_uri: uri.to_owned(),
@@ -36,7 +36,7 @@ fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -
     Client::new(&endpoint.parse().unwrap(), options)
 }
 
-/// Returns a client like any product's.
+/// Returns a client like that of any product.
 fn client(sandbox: &Sandbox, endpoint: &str) -> Client {
     client_as(sandbox, endpoint, "", Identity::Anonymous)
 }
@@ -83,7 +83,7 @@ fn tank(
         .start()
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 fn eventually(what: &str, within: Duration, mut so: impl FnMut() -> bool) -> Duration {
     let started = Instant::now();
     while !so() {
@@ -93,7 +93,7 @@ fn eventually(what: &str, within: Duration, mut so: impl FnMut() -> bool) -> Dur
     started.elapsed()
 }
 
-/// Returns whether the registry shows a Provider as available; `None` if it does not know it.
+/// Returns whether the registry shows a Provider as available; `None` if the registry does not know it.
 fn available(consumer: &mut Consumer, name: &str) -> Option<bool> {
     let providers = consumer.providers().ok()?;
     let provider = providers.iter().find(|provider| provider.name == name)?;

@@ -1,4 +1,4 @@
-//! What the registry shows of a Provider.
+//! Nodes of a Provider at the registry.
 
 use takt_app::client::Follow;
 use takt_app::{Attribute, Client, model};
@@ -49,7 +49,7 @@ fn a_provider_is_shown_with_its_tree_and_its_endpoints() {
         [machine.shared_memory(), machine.endpoint.clone()]
     );
 
-    // Everything else as any product sees it, over opc.tcp.
+    // Everything else as any client sees it, over opc.tcp.
     let mut client = client(&sandbox, &registry.endpoint);
     let index = client
         .namespace_index(model::NAMESPACE_URI)
@@ -86,7 +86,7 @@ fn a_provider_is_shown_with_its_tree_and_its_endpoints() {
         true.into()
     );
 
-    // Who created a node, and where it is used: for a Variable and for a Method.
+    // The creator of a node, and its endpoints: for a Variable and for a Method.
     let created_by = of_model(model::CREATED_BY);
     let interaction_via = of_model(model::INTERACTION_VIA);
     for path in ["Spindle/Speed", "Start"] {

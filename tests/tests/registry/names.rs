@@ -1,5 +1,5 @@
-//! Nobody takes all names, nobody takes the name of an application that runs, and over TCP nobody registers unless
-//! that is allowed.
+//! Limits of names: no client can take all names, or the name of a running application, and registration over TCP has
+//! to be allowed.
 
 use takt_app::serve::ServeOptions;
 use takt_app::{Client, Identity, Variable, model};
@@ -12,7 +12,7 @@ use crate::{
     PATIENCE, available, client, client_as, consumer, eventually, tank, wait_until_available,
 };
 
-/// Returns a client that says it is the Provider `name`.
+/// Returns a client with the identity of the Provider `name`.
 fn claiming(sandbox: &Sandbox, endpoint: &str, name: &str) -> Client {
     let uri = model::provider_uri(name);
     client_as(sandbox, endpoint, &uri, Identity::Anonymous)
@@ -28,7 +28,7 @@ fn namespaces(sandbox: &Sandbox, registry: &Registry) -> Vec<String> {
         .unwrap()
 }
 
-/// Registers a Provider and takes it back: its namespace stays.
+/// Registers a Provider and unregisters it: its namespace stays.
 fn come_and_go(sandbox: &Sandbox, endpoint: &str, name: &str) -> StatusCode {
     let mut client = claiming(sandbox, endpoint, name);
     let added = add_provider(&mut client, name);
@@ -57,7 +57,7 @@ fn over_tcp_nobody_registers_unless_that_is_allowed() {
         assert_eq!(register(&sandbox, &registry.endpoint, &name), denied);
     }
     assert_eq!(namespaces(&sandbox, &registry), before);
-    // A Provider of ours says which option is missing.
+    // A Provider of Takt names the missing option.
     let address = registry.endpoint.clone();
     let mut provider = sandbox.takt(&[
         "provider",
@@ -78,7 +78,7 @@ fn over_tcp_nobody_registers_unless_that_is_allowed() {
         log(&registry.process).contains(option)
     });
     provider.kill();
-    // Over shared memory everything is as ever, and over TCP everybody reads.
+    // Over shared memory nothing changes, and over TCP all clients can read.
     let local = sandbox.application("Local");
     let _tank = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
     let mut consumer = consumer(&sandbox, &registry);
@@ -90,7 +90,7 @@ fn over_tcp_nobody_registers_unless_that_is_allowed() {
         40.0.into()
     );
 
-    // Who registered while it was allowed is known, and does nothing more when it is not.
+    // A Provider that registered while that was allowed is known, but has no more rights when it is not allowed.
     registry.process.kill();
     let endpoint = registry.endpoint.clone();
     registry = Registry::start_at(&sandbox, &endpoint, &[option]);
@@ -105,7 +105,7 @@ fn over_tcp_nobody_registers_unless_that_is_allowed() {
     });
     assert_eq!(available(&mut consumer, &remote), Some(false));
     assert!(!tank.is_registered());
-    // It does not count as connected, so that it can be forgotten.
+    // It counts as not connected, so that it can be forgotten.
     let address = registry.shared_memory();
     let forget = ["registry", "forget", &remote, "--registry", &address];
     let _ = sandbox.run(&forget).expect_success();
@@ -125,7 +125,7 @@ fn one_address_has_a_few_names_and_leaves_the_others() {
             let status = register(&sandbox, &registry.endpoint, &name(number));
             match (number, round) {
                 (0..3, 0) => assert_eq!(status, StatusCode::Good, "{number}"),
-                // Their sessions are gone, and nobody else has their secrets.
+                // Their sessions are gone, and no other client has their secrets.
                 (0..3, _) => assert!(status.is_bad(), "{number}"),
                 _ => assert_eq!(status, full, "{number}"),
             }
@@ -136,7 +136,7 @@ fn one_address_has_a_few_names_and_leaves_the_others() {
         registry.process.kill();
         registry = Registry::start_at(&sandbox, &registry.endpoint, &arguments);
     }
-    // Another budget: a Provider over shared memory.
+    // A Provider over shared memory has another budget.
     let local = sandbox.application("Local");
     let _tank = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
     let mut consumer = consumer(&sandbox, &registry);
@@ -150,7 +150,7 @@ fn one_address_has_a_few_names_and_leaves_the_others() {
     for number in 0..3 {
         forget(&name(number));
     }
-    // Who comes and goes keeps the namespaces, of which there are twice as many.
+    // A user keeps the namespaces of unregistered Providers; there are twice as many namespaces as Providers.
     for number in 20..30 {
         let status = come_and_go(&sandbox, &registry.endpoint, &name(number));
         let expected = if number < 26 { StatusCode::Good } else { full };
@@ -160,7 +160,7 @@ fn one_address_has_a_few_names_and_leaves_the_others() {
     let status = come_and_go(&sandbox, &registry.endpoint, &name(30));
     assert_eq!(status, StatusCode::Good);
     assert_eq!(register(&sandbox, &registry.endpoint, &name(31)), full);
-    // What is forgotten already is not there.
+    // A forgotten Provider no longer exists.
     let again = ["registry", "forget", &name(20), "--registry", &address];
     let unknown = sandbox.run(&again).expect_failure();
     assert!(unknown.contains("BadNotFound"), "{unknown}");
@@ -182,7 +182,7 @@ fn the_name_of_an_application_that_runs_is_not_taken() {
             .start()
             .unwrap()
     };
-    // It runs, and no registry knows it yet.
+    // The application runs, and no registry knows it yet.
     let nowhere = format!("opc.iox2://{}", sandbox.application("Nowhere"));
     let running = start(&nowhere);
     let denied = StatusCode::BadUserAccessDenied;
@@ -199,7 +199,7 @@ fn the_name_of_an_application_that_runs_is_not_taken() {
     let _running = start(&registry.shared_memory());
     wait_until_available(&mut consumer, &name);
     assert!(register(&sandbox, &registry.endpoint, &name).is_bad());
-    // A name that nobody has is free.
+    // An unused name is free.
     let free = sandbox.application("Free");
     assert_eq!(
         register(&sandbox, &registry.endpoint, &free),
@@ -215,7 +215,7 @@ fn nodes_belong_to_a_provider_and_look_like_none() {
     let victim = sandbox.application("Victim");
     let mut owner = claiming(&sandbox, &registry.shared_memory(), &name);
     let before = namespaces(&sandbox, &registry);
-    // A namespace comes with its Provider, not with any node.
+    // A namespace is created with its Provider, not with other nodes.
     let node = takt_ua::ExpandedNodeId {
         node_id: NodeId::string(0, "Node"),
         namespace_uri: model::provider_uri(&name).as_str().into(),
@@ -230,7 +230,7 @@ fn nodes_belong_to_a_provider_and_look_like_none() {
     assert_eq!(status, StatusCode::BadUserAccessDenied);
     assert_eq!(namespaces(&sandbox, &registry), before);
 
-    // An Object below Objects that would keep another Provider from its BrowseName.
+    // An Object below Objects would block the BrowseName of another Provider.
     assert_eq!(add_provider(&mut owner, &name), StatusCode::Good);
     let uri = model::provider_uri(&name);
     let own = owner.namespace_index(&uri).unwrap().unwrap();

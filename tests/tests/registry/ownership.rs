@@ -104,7 +104,7 @@ fn unrefer(client: &mut Client, source: &NodeId, target: &NodeId) -> StatusCode 
     response.unwrap().results[0]
 }
 
-/// Whoever `client` says it is, nothing of the Provider `name` can be changed by it.
+/// Checks that `client`, with any identity, cannot change nodes of the Provider `name`.
 fn cannot_touch(client: &mut Client, name: &str) {
     let denied = StatusCode::BadUserAccessDenied;
     let object = client.find(name).unwrap().node_id.node_id;
@@ -136,7 +136,7 @@ fn nobody_speaks_for_somebody_else() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &["--allow-tcp-registration"]);
     let mut consumer = consumer(&sandbox, &registry);
-    // One registered over shared memory, one over opc.tcp.
+    // One Provider registered over shared memory, one over opc.tcp.
     let local = sandbox.application("Local");
     let remote = sandbox.application("Remote");
     let _local = tank(&sandbox, &local, &registry.shared_memory()).unwrap();
@@ -156,7 +156,7 @@ fn nobody_speaks_for_somebody_else() {
             cannot_touch(&mut client, name);
         }
     }
-    // On shared memory the Unix user vouches for those who registered there, and for no one else.
+    // Over shared memory the Unix user authenticates only Providers that registered there.
     let mut neighbour = client_as(
         &sandbox,
         &registry.shared_memory(),
@@ -173,7 +173,7 @@ fn nobody_speaks_for_somebody_else() {
     );
     assert_eq!(after, before);
     assert_eq!(available(&mut consumer, &local), Some(true));
-    // Nobody may touch the registry's own model or the standard's nodes.
+    // No client may change the registry's own model or the standard's nodes.
     let mut client = client_as(
         &sandbox,
         &registry.endpoint,
@@ -191,7 +191,7 @@ fn nobody_speaks_for_somebody_else() {
     ] {
         assert!(delete(&mut client, &node).is_bad(), "{node}");
     }
-    // Names that could not be reached, or that would be somebody else's path.
+    // Names that would not be reachable, or would be the path of another Provider.
     for name in ["../etc", "a/b", "", "x\0y", "."] {
         let uri = model::provider_uri(name);
         let mut client = client_as(&sandbox, &registry.endpoint, &uri, Identity::Anonymous);
@@ -241,7 +241,7 @@ fn a_secret_makes_a_provider_known_over_tcp() {
     }
     assert_eq!(node_ids(&mut consumer, &name), nodes);
 
-    // A wrong one is refused, and so is none.
+    // A wrong secret is refused, and so is a missing one.
     let as_user = |password: &str| {
         let identity = Identity::UserName {
             name: name.clone(),
@@ -297,7 +297,7 @@ fn a_name_is_taken_once() {
         Err(error) => assert!(error.to_string().contains(&machine.name), "{error}"),
         Ok(_) => panic!("two Providers have one name"),
     }
-    // A registry's name is taken as well.
+    // The name of a registry is taken as well.
     assert!(tank(&sandbox, &registry.name, &address).is_err());
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(available(&mut consumer, &machine.name), Some(true));

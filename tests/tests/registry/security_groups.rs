@@ -1,4 +1,4 @@
-//! The SecurityKeyService: keys for PubSub, who gets them and how, and what a restart leaves of them.
+//! The SecurityKeyService: keys for PubSub, access to them, and their persistence.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use takt_wire::{DataSetContent, DataSetMessage, Fields, NetworkMessage, Publishe
 
 use crate::{PATIENCE, client};
 
-/// Adds a group and gives its NodeId.
+/// Adds a group and returns its NodeId.
 fn add(
     client: &mut Client,
     name: &str,
@@ -74,7 +74,8 @@ fn keys_are_given_over_shared_memory_only() {
         StatusCode::BadNotFound
     );
 
-    // Nobody can tell who asks over TCP, nor who listens: not even whether there is such a group is said.
+    // Over TCP neither the caller nor eavesdroppers are known: the response does not even tell whether the group
+    // exists.
     let mut remote = client(&sandbox, &registry.endpoint);
     let insufficient = StatusCode::BadSecurityModeInsufficient;
     for group in ["Plant", "Plan"] {
@@ -113,14 +114,14 @@ fn groups_are_added_shown_and_removed() {
         let property = property.unwrap().node_id.node_id.clone();
         assert_eq!(client.read_good(&property).unwrap(), value, "{name}");
     }
-    // The same again is the same group; another one by this name is refused.
+    // An equal configuration returns the same group; a different one with this name is refused.
     assert_eq!(add(&mut client, "Cell 7/A", 5_000.0, "").unwrap(), group);
     let other = add(&mut client, "Cell 7/A", 6_000.0, "");
     assert_eq!(status(other), StatusCode::BadNodeIdExists);
     let wrong = add(&mut client, "Other", 0.0, "urn:no-policy");
     assert_eq!(status(wrong), StatusCode::BadInvalidArgument);
 
-    // Current, and as many future keys as the group has.
+    // The current key, and as many future keys as the group has.
     let first = client.get_security_keys("Cell 7/A", 100).unwrap();
     assert_eq!(first.keys.len(), 4);
     remove(&mut client, &group).unwrap();
@@ -136,13 +137,13 @@ fn groups_are_added_shown_and_removed() {
     let gone = client.get_security_keys("Cell 7/A", 1);
     assert_eq!(status(gone), StatusCode::BadNotFound);
     assert!(client.read_good(&group).is_err());
-    // By the same name, but never the same token for another key.
+    // The group has the same name, but a token never stands for another key.
     let _ = add(&mut client, "Cell 7/A", 5_000.0, "").unwrap();
     let second = client.get_security_keys("Cell 7/A", 1).unwrap();
     assert!(second.first_token_id > first.first_token_id + 3);
 }
 
-/// Returns all keys of a group that can be had, by token.
+/// Returns all keys of a group that are available, by token.
 fn keys_by_token(update: &SecurityKeyUpdate) -> Vec<(u32, Vec<u8>)> {
     let tokens = update.first_token_id..;
     tokens
@@ -177,7 +178,7 @@ fn a_token_stands_for_the_same_key_whatever_happens_to_the_registry() {
         }
     }
     assert!(known.len() > 5, "{}", known.len());
-    // Keys lie there for the registry's user alone.
+    // Only the registry's user can read the stored keys.
     use std::os::unix::fs::PermissionsExt;
     let file = sandbox.data_directory().join("registry.redb");
     let mode = std::fs::metadata(file).unwrap().permissions().mode();
@@ -293,7 +294,7 @@ fn keys_are_invalidated_and_rotated_on_demand() {
             .iter()
             .all(|key| !rotated.keys.contains(key))
     );
-    // A Subscriber has no use for the old keys from then on.
+    // From then on a Subscriber does not need the old keys.
     let now = Instant::now();
     let mut ring = KeyRing::new();
     ring.update(&rotated, now).unwrap();

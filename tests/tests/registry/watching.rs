@@ -1,4 +1,4 @@
-//! Consumers and conventional clients are told of changes: by the Provider itself, and through the registry.
+//! Notifications of changes to Consumers and conventional clients: by the Provider itself, and through the registry.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn queue(queue_size: u32) -> MonitoredItemOptions {
     }
 }
 
-/// Returns the changes up to one that is as wanted.
+/// Returns the changes up to the wanted one.
 fn wait_for(subscription: &mut Subscription, is_wanted: impl Fn(&DataChange) -> bool) {
     let started = Instant::now();
     loop {
@@ -79,7 +79,7 @@ fn changes_come_from_the_provider_and_through_the_registry() {
         });
     }
     for subscription in &mut direct {
-        // What was written before the end had been sent, or was under way; then the connection is lost.
+        // Values written before the end were sent, or are under way; then the connection is lost.
         let lost = loop {
             match subscription.next(PATIENCE) {
                 Ok(change) => assert!(change.is_some(), "neither changes nor an end"),

@@ -1,9 +1,9 @@
 //! A soak: 16 Consumers read from three Providers as fast as they can, while Providers and Consumers are killed at
-//! random (SIGKILL) and started again. No hang, no torn value, and no leak: neither of memory or descriptors in the
-//! processes that live through it, nor of files.
+//! random (SIGKILL) and started again. It checks that nothing hangs, no value is torn, and nothing leaks: neither
+//! memory or descriptors in the surviving processes, nor files.
 //!
-//! By default some ten thousand requests; `TAKT_SOAK_REQUESTS=10000000` says how many, `TAKT_SOAK_SEED=1` repeats the
-//! choice of victims.
+//! By default some ten thousand requests; `TAKT_SOAK_REQUESTS=10000000` sets the number, `TAKT_SOAK_SEED=1` repeats
+//! the choice of killed processes.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -20,14 +20,14 @@ use takt_tests::Sandbox;
 use takt_tests::soak::Random;
 
 const REQUESTS: u64 = 40_000;
-/// However fast the machine is, so many have to be killed.
+/// Smallest number of processes to be killed, independent of the speed of the machine.
 const MIN_KILLS: u32 = 20;
 /// Mean time between two kills.
 const PAUSE_MS: u64 = 500;
-/// A Consumer that says nothing for so long hangs.
+/// Time without a report after which a Consumer counts as hanging.
 const SILENCE: Duration = Duration::from_secs(120);
-/// What a process may have more at the end than after the first tenth: caches and free lists grow slowly to their
-/// bounds.
+/// Allowed growth of a process between the first tenth and the end: caches and free lists grow slowly to their
+/// limits.
 const MORE_MEMORY: u64 = 12 << 20;
 const MORE_DESCRIPTORS: usize = 8;
 
@@ -55,7 +55,7 @@ fn nothing_hangs_tears_or_leaks_while_peers_are_killed() {
         plant.start_consumers();
         soak(&mut plant, &mut random, wanted);
         plant.stop_consumers();
-        // A closed connection is noticed a little later.
+        // A closed connection is noticed with a short delay.
         eventually("descriptors are closed", || {
             let now = plant.descriptors();
             (now.iter().zip(&alone).all(|(now, alone)| now <= alone))
@@ -91,7 +91,7 @@ fn soak(plant: &mut Plant<'_>, random: &mut Random, wanted: u64) {
         }
         if Instant::now() >= next_kill {
             next_kill = Instant::now() + Duration::from_millis(random.below(2 * PAUSE_MS));
-            // The first of each live through it.
+            // The first process of each kind survives.
             if random.below(5) == 0 {
                 plant.replace_provider(1 + random.below(PROVIDERS as u64 - 1) as usize);
                 kills[0] += 1;
@@ -119,7 +119,7 @@ fn soak(plant: &mut Plant<'_>, random: &mut Random, wanted: u64) {
     }
 }
 
-/// Waits until something is as it should be.
+/// Waits until a condition is true.
 fn eventually(what: &str, mut test: impl FnMut() -> Result<(), String>) {
     let started = Instant::now();
     while let Err(fault) = test() {

@@ -10,20 +10,20 @@ pub(crate) const CONSUMERS: usize = 16;
 
 const START: Duration = Duration::from_secs(60);
 
-/// What Consumers have said so far. What one that is killed had not said yet does not count.
+/// Reports of the Consumers so far. Unreported work of a killed Consumer does not count.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counted {
-    /// Values that were read, and whole.
+    /// Number of values that were read and consistent.
     pub read: u64,
-    /// Requests that failed because the Provider was gone.
+    /// Number of requests that failed because the Provider was gone.
     pub failed: u64,
 }
 
-/// What a process takes.
+/// Resources of a process.
 #[derive(Debug)]
 pub(crate) struct Usage {
     pub name: &'static str,
-    /// Bytes, each process its share of what it has together with others.
+    /// Memory in bytes, with each process's share of common memory.
     pub memory: u64,
     pub descriptors: usize,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Plant<'a> {
 }
 
 impl<'a> Plant<'a> {
-    /// Creates the registry and all Providers, registered.
+    /// Starts the registry and all Providers, and waits for their registration.
     pub(crate) fn start(sandbox: &'a Sandbox, seed: u64) -> Self {
         let name = |number| sandbox.application(&format!("Soak{number}"));
         let mut plant = Self {
@@ -82,7 +82,7 @@ impl<'a> Plant<'a> {
         }
     }
 
-    /// Ends them in good order.
+    /// Shuts the processes down.
     pub(crate) fn stop_consumers(&mut self) {
         for consumer in self.consumers.drain(..) {
             let _ = consumer.process.finish(START).expect_success();
@@ -105,7 +105,7 @@ impl<'a> Plant<'a> {
 
     fn consumer(&mut self, number: usize) -> Consumer {
         self.seed += 1;
-        // The number says how it waits.
+        // The number selects its way of waiting.
         let seed = (self.seed * CONSUMERS as u64 + number as u64).to_string();
         let registry = self.registry.shared_memory();
         let mut arguments = vec!["consumer", &registry, &seed];
@@ -126,7 +126,7 @@ impl<'a> Plant<'a> {
         self.consumers[number] = self.consumer(number);
     }
 
-    /// Listens to the Consumers; each must have said something in the last `silence`.
+    /// Reads the reports of the Consumers; each must have reported within the last `silence`.
     pub(crate) fn count(&mut self, silence: Duration) -> Counted {
         for consumer in &mut self.consumers {
             while let Some(line) = consumer.process.try_line() {
@@ -149,7 +149,7 @@ impl<'a> Plant<'a> {
         self.counted
     }
 
-    /// Those that live through it all, with their names.
+    /// Returns the surviving processes with their names.
     fn steady(&self) -> Vec<(&'static str, u32)> {
         let mut steady = vec![
             ("registry", self.registry.process.id()),
@@ -172,7 +172,7 @@ impl<'a> Plant<'a> {
         self.steady().into_iter().map(usage).collect()
     }
 
-    /// How many descriptors registry and Provider have open.
+    /// Returns the numbers of open descriptors of registry and Provider.
     pub(crate) fn descriptors(&self) -> Vec<usize> {
         self.steady()
             .into_iter()

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::read::bsd::Dictionary;
 use crate::read::nodeset::Nodeset;
 
-/// Those that the NodeSet defines, and from the dictionary those that it leaves out.
+/// Reads the enumerations of the NodeSet, and from the dictionary those that the NodeSet lacks.
 pub(super) fn read(
     nodeset: &Nodeset,
     dictionary: &Dictionary,
@@ -53,7 +53,7 @@ pub(super) fn read(
         );
     }
     for (name, enumeration) in &dictionary.enumerations {
-        // Those without a NodeId describe the encoding of built-in types.
+        // Enumerations without a NodeId describe the encoding of built-in types.
         let Some(type_id) = ids
             .get(name.as_str())
             .copied()

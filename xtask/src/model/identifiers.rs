@@ -6,10 +6,10 @@ use super::content;
 use crate::error::Error;
 use crate::read::nodeset::Nodeset;
 
-/// Names of the nodes: as the NodeSet gives them, and from the table what the NodeSet leaves out.
+/// Reads the names of the nodes from the NodeSet, and from the table those that the NodeSet lacks.
 ///
-/// Left away are the deprecated type dictionaries (one Variable per type, in two languages) and the declarations more
-/// than one level below a type, which nobody addresses by number.
+/// The deprecated type dictionaries (one Variable per type, in two languages) are left out, and so are declarations
+/// more than one level below a type, which are not addressed by number.
 pub(super) fn read(
     nodeset: &Nodeset,
     node_ids: &BTreeMap<u32, String>,

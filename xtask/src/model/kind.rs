@@ -1,4 +1,4 @@
-//! What the values of a DataType are encoded as: found by climbing to its supertypes.
+//! Encodings of the values of DataTypes, found through their supertypes.
 
 use crate::read::nodeset::Nodeset;
 
@@ -43,7 +43,7 @@ pub(super) fn built_in(name: &str) -> Option<u32> {
         .map(|(number, _)| number)
 }
 
-/// What a DataType is encoded as.
+/// Encoding of the values of a DataType.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     BuiltIn(u32),
@@ -53,7 +53,7 @@ pub(super) enum Kind {
 
 pub(super) fn kind(nodeset: &Nodeset, id: u32) -> Kind {
     match id {
-        // Number, Integer, UInteger are abstract: only a Variant says which one a value is.
+        // Number, Integer, UInteger are abstract: only a Variant contains the type of a value.
         BASE_DATA_TYPE | 26..=28 => Kind::BuiltIn(BASE_DATA_TYPE),
         1..=25 => Kind::BuiltIn(id),
         ENUMERATION => Kind::BuiltIn(6),

@@ -1,4 +1,4 @@
-//! What is generated, put together from the sources and independent of how it is written.
+//! Model of the generated code, combined from the sources and independent of the output format.
 //!
 //! Structures and enumerations come from the definitions in the NodeSet; those that are only in the binary type
 //! dictionary (the service messages) from there, with their NodeIds from the table of NodeIds.
@@ -18,7 +18,7 @@ use crate::sources::Sources;
 
 pub(crate) use kind::BUILT_IN;
 
-/// Everything that is generated.
+/// Contents of the generated files.
 pub(crate) struct Model {
     /// Version of namespace 0, as in `1.05.07`.
     pub(crate) version: String,
@@ -38,7 +38,7 @@ pub(crate) struct Structure {
     pub(crate) binary_encoding_id: u32,
     pub(crate) xml_encoding_id: Option<u32>,
     pub(crate) is_abstract: bool,
-    /// Where the standard defines it; `None` for what is only in the binary type dictionary.
+    /// Citation of its definition; `None` if it is only in the binary type dictionary.
     pub(crate) clause: Option<String>,
     pub(crate) fields: Vec<Field>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Field {
 /// Type of a field or of its elements.
 #[derive(Clone, PartialEq)]
 pub(crate) enum FieldType {
-    /// Numbered as in OPC 10000-6, 5.1.2.
+    /// A built-in type by its number in OPC 10000-6, 5.1.2.
     BuiltIn(u32),
     Structure(String),
     Enumeration(String),
@@ -77,7 +77,7 @@ pub(crate) struct Enumeration {
 }
 
 impl Model {
-    /// Reads the sources and puts them together.
+    /// Reads the sources and combines them.
     pub(crate) fn read(sources: &Sources) -> Result<Self, Error> {
         let nodeset = Nodeset::read(&sources.nodeset)?;
         let dictionary = Dictionary::read(&sources.types)?;

@@ -1,4 +1,4 @@
-//! Structures.
+//! Structures of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::read::bsd::{self, Dictionary};
 use crate::read::nodeset::{DataType, Nodeset};
 
-/// Those that the NodeSet defines, and from the dictionary those that it leaves out.
+/// Reads the structures of the NodeSet, and from the dictionary those that the NodeSet lacks.
 pub(super) fn read(
     nodeset: &Nodeset,
     dictionary: &Dictionary,
@@ -48,7 +48,7 @@ pub(super) fn read(
         if result.contains_key(name) {
             continue;
         }
-        // What has no binary encoding exists in JSON only (the messages of OPC 10000-14, 7.2.5).
+        // Structures without a binary encoding exist in JSON only (the messages of OPC 10000-14, 7.2.5).
         let encoding = |suffix: &str| {
             ids.get(format!("{name}_Encoding_{suffix}").as_str())
                 .copied()
@@ -68,14 +68,15 @@ pub(super) fn read(
         };
         result.insert(name.clone(), structure);
     }
-    // Bases without fields (FilterOperand, NotificationData) never travel: no value could be of just this type.
+    // Base types without fields (FilterOperand, NotificationData) are never sent, because no value has only this
+    // type.
     result.retain(|_, structure| !structure.fields.is_empty());
     complete(&result)?;
     Ok(result)
 }
 
-/// Every structure that a field names must exist, and none may contain itself: decoding must not recurse as deep as
-/// a peer likes, and the macros give no field a `Box`.
+/// Checks that every structure named by a field exists, and that none contains itself: a peer must not control the
+/// depth of recursion, and the macros do not support `Box` fields.
 fn complete(structures: &BTreeMap<String, Structure>) -> Result<(), Error> {
     fn visit(
         structures: &BTreeMap<String, Structure>,
@@ -111,7 +112,7 @@ fn complete(structures: &BTreeMap<String, Structure>) -> Result<(), Error> {
         .try_for_each(|name| visit(structures, name, &mut Vec::new(), &mut done))
 }
 
-/// Fields of a structure of the NodeSet, those of its bases first.
+/// Returns the fields of a structure of the NodeSet, those of its base types first.
 fn flattened(nodeset: &Nodeset, data_type: &DataType) -> Result<Vec<Field>, Error> {
     let mut fields = match data_type
         .base
@@ -133,7 +134,7 @@ fn flattened(nodeset: &Nodeset, data_type: &DataType) -> Result<Vec<Field>, Erro
             ))
         })?;
         let field_type = match kind(nodeset, field.data_type) {
-            // Only the ExtensionObject around it says which subtype it is.
+            // Only the ExtensionObject around it contains the subtype.
             Kind::Structure if field.allow_subtypes || target.is_abstract => {
                 FieldType::BuiltIn(EXTENSION_OBJECT)
             }

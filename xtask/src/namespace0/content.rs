@@ -31,7 +31,7 @@ pub(super) fn value(id: u32, node: &Node) -> Result<Option<Vec<u8>>, Error> {
     Ok(Some(value.encode_to_vec()))
 }
 
-/// Takes the descriptive text out of a structure.
+/// Removes the descriptive texts of a structure.
 fn strip(object: &mut ExtensionObject) -> Result<(), takt_ua::binary::DecodeError> {
     fn with<T: Structure>(
         object: &mut ExtensionObject,
@@ -91,10 +91,12 @@ fn structure(nodes: &Nodes<'_>, position: usize) -> Result<StructureDefinition, 
         is_abstract,
     } = &node.attributes
     else {
-        return Err(invalid(format!("i={id}, supertype of a DataType, is none")));
+        return Err(invalid(format!(
+            "i={id}, supertype of a DataType, is not a DataType"
+        )));
     };
     let definition = definition.as_deref().cloned().unwrap_or_default();
-    // Structure itself has BaseDataType above it, which has no fields.
+    // The supertype of Structure is BaseDataType, which has no fields.
     let (base, inherited): (u32, Vec<StructureField>) = match nodes.supertype(position) {
         Some(base) if is_structure(nodes, base) => {
             (nodes.at(base).0, structure(nodes, base)?.fields)

@@ -79,7 +79,7 @@ impl<'a> Nodes<'a> {
         Ok(references)
     }
 
-    /// Identifier, node and references.
+    /// Returns all nodes with identifier and references.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &'a Node, &[Reference])> {
         self.nodes
             .iter()
@@ -91,26 +91,26 @@ impl<'a> Nodes<'a> {
         self.nodes.len()
     }
 
-    /// Position of the node with this identifier.
+    /// Returns the position of the node with this identifier.
     pub(super) fn position(&self, id: u32) -> Result<usize, Error> {
         self.nodes
             .binary_search_by_key(&id, |(id, _)| *id)
             .map_err(|_| invalid(format!("there is no node i={id}, but a reference to it")))
     }
 
-    /// Identifier and node at a position.
+    /// Returns identifier and node at a position.
     pub(super) fn at(&self, position: usize) -> (u32, &'a Node) {
         self.nodes[position]
     }
 
-    /// Position of the supertype of a type.
+    /// Returns the position of the supertype of a type.
     pub(super) fn supertype(&self, position: usize) -> Option<usize> {
         self.target(position, |reference| {
             reference.reference_type == HAS_SUBTYPE && !reference.is_forward
         })
     }
 
-    /// Position of the Default Binary encoding of a DataType.
+    /// Returns the position of the Default Binary encoding of a DataType.
     pub(super) fn binary_encoding(&self, position: usize) -> Option<usize> {
         self.target(position, |reference| {
             let name = || self.nodes[reference.other].1.browse_name.name.as_str();

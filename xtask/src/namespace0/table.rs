@@ -1,4 +1,4 @@
-//! Writing the table: nodes, references, and the pools of what they share.
+//! Writer of the table: nodes, references, and the pools of shared contents.
 
 use std::collections::HashMap;
 
@@ -95,7 +95,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the fields of the record that depend on the NodeClass.
+    /// Writes the fields of the record that depend on the NodeClass.
     fn specific(
         &mut self,
         nodes: &Nodes<'_>,
@@ -132,7 +132,7 @@ impl Writer {
             }
             Attributes::View { .. } => {
                 return Err(invalid(format!(
-                    "i={id} is a View, which the table has no room for"
+                    "i={id} is a View, which the table does not support"
                 )));
             }
         }
@@ -212,7 +212,7 @@ impl Default for Specific {
     }
 }
 
-/// Bytes that are stored once, however often they are used.
+/// Pool of bytes that are stored once, independent of the number of uses.
 #[derive(Default)]
 struct Pool {
     bytes: Vec<u8>,

@@ -1,7 +1,7 @@
 //! `Opc.Ua.Types.bsd`: the binary type dictionary (OPC 10000-6, Annex C of 1.04).
 //!
-//! Second choice beside the definitions of the NodeSet, which know optional fields, subtypes and NodeIds; but the
-//! NodeSet has no service messages, and these are here.
+//! The definitions of the NodeSet are preferred, because they have optional fields, subtypes and NodeIds; but the
+//! NodeSet lacks the service messages, which are here.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const FILE: &str = "Opc.Ua.Types.bsd";
 
 /// Types of the dictionary, by name.
 pub(crate) struct Dictionary {
-    /// Structures that derive from another one, which leaves out the built-in types. Fields of the base included.
+    /// Structures that derive from another one, which excludes the built-in types; with the fields of the base type.
     pub(crate) structures: BTreeMap<String, Vec<Field>>,
     /// Enumerations and option sets.
     pub(crate) enumerations: BTreeMap<String, Enumeration>,

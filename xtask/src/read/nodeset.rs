@@ -1,6 +1,6 @@
 //! `Opc.Ua.NodeSet2.xml`: names of the nodes, DataType definitions, encodings.
 //!
-//! A small reader of just these; the parser of `takt-nodeset` cannot be used, since it needs the generated types.
+//! This reader is limited to these, because the parser of `takt-nodeset` needs the generated types.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ pub(crate) struct Nodeset {
     pub(crate) encodings: HashMap<(u32, String), u32>,
 }
 
-/// What names a node.
+/// Names of a node.
 pub(crate) struct NodeEntry {
     /// Element name: `UAObject`, `UADataType`, ….
     pub(crate) class: String,
@@ -39,7 +39,7 @@ pub(crate) struct DataType {
     pub(crate) is_abstract: bool,
     /// Supertype; `None` for BaseDataType only.
     pub(crate) base: Option<u32>,
-    /// Where the standard defines it, as in `OPC 10000-5, 12.10`.
+    /// Citation of its definition, as in `OPC 10000-5, 12.10`.
     pub(crate) clause: Option<String>,
     pub(crate) definition: Option<Definition>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Definition {
 /// Field of a structure, value of an enumeration or bit of an option set.
 pub(crate) struct Field {
     pub(crate) name: String,
-    /// Of an enumeration; bit number of an option set.
+    /// Value of an enumeration, or bit number of an option set.
     pub(crate) value: Option<i32>,
     pub(crate) data_type: u32,
     pub(crate) is_array: bool,
@@ -90,7 +90,8 @@ impl Nodeset {
         Ok(nodeset)
     }
 
-    /// Name of a node as in the standard's `NodeIds.csv`: symbols from the outermost parent down, joined by `_`.
+    /// Returns the name of a node as in the standard's `NodeIds.csv`: symbols from the outermost parent down, joined
+    /// by `_`.
     pub(crate) fn symbolic_path(&self, id: u32) -> String {
         let Some(node) = self.nodes.get(&id) else {
             return format!("i={id}");
@@ -167,7 +168,9 @@ fn definition(element: &Node<'_, '_>, aliases: &HashMap<&str, u32>) -> Result<De
         // Up to 1.05.07 namespace 0 has none; a macro for them would be code that nothing runs.
         return Err(Error::content(
             FILE,
-            format!("{name} is a Union: teach `generated_support.rs` and `model.rs` unions"),
+            format!(
+                "{name} is a Union: add support for it to `generated_support.rs` and `model.rs`"
+            ),
         ));
     }
     let mut fields = Vec::new();
@@ -222,7 +225,7 @@ fn is_true(element: &Node<'_, '_>, attribute: &str) -> bool {
     element.attribute(attribute) == Some("true")
 }
 
-/// Source of the first inverse reference of a type.
+/// Returns the source of the first inverse reference of a type.
 fn inverse(element: &Node<'_, '_>, reference_type: &str) -> Option<u32> {
     let references = child(element, "References")?;
     references
@@ -238,7 +241,7 @@ fn numeric(node_id: &str) -> Option<u32> {
     node_id.trim().strip_prefix("i=")?.parse().ok()
 }
 
-/// `…/Part5/12.10` as `OPC 10000-5, 12.10`; a fragment, where there is one, names the clause more closely.
+/// Converts `…/Part5/12.10` to `OPC 10000-5, 12.10`; a fragment, if there is one, names a subsection.
 fn clause(url: &str) -> Option<String> {
     let (part, rest) = url.trim().split_once("/Part")?.1.split_once('/')?;
     let section = match rest.split_once('#') {

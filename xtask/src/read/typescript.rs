@@ -1,5 +1,5 @@
-//! The tables of names and numbers in the TypeScript sources of the sibling packages: read line by line, since they
-//! are generated and regular. Texts that describe a code are not looked at.
+//! Reader of the tables of names and numbers in the TypeScript sources of the sibling packages. They are generated
+//! and regular, so they are read line by line. Texts that describe a code are ignored.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 const NODE_IDS: &str = "opcua_node_ids.ts";
 const STATUS_CODES: &str = "_generated_status_codes.ts";
 
-/// Symbolic names by numeric identifier.
+/// Reads symbolic names by numeric identifier.
 pub(crate) fn node_ids(text: &str) -> Result<BTreeMap<u32, String>, Error> {
     let mut ids = BTreeMap::new();
     for line in text.lines().map(str::trim) {
@@ -26,7 +26,7 @@ pub(crate) fn node_ids(text: &str) -> Result<BTreeMap<u32, String>, Error> {
     Ok(ids)
 }
 
-/// Names and codes in the order of the file.
+/// Reads names and codes in the order of the file.
 pub(crate) fn status_codes(text: &str) -> Result<Vec<(String, u32)>, Error> {
     let mut codes: Vec<(String, u32)> = Vec::new();
     for definition in text.split("new ConstantStatusCode({").skip(1) {

@@ -17,10 +17,10 @@ use crate::output::GeneratedFile;
 pub(crate) use identifiers::identifiers;
 pub(crate) use status_codes::status_codes;
 
-/// The folder that holds structures and nothing else.
+/// Folder of the structures, which contains no other files.
 pub(crate) const STRUCTURES: &str = "crates/takt-ua/src/generated/structures";
 
-/// Structures, views, enumerations, descriptions, and the module that holds all generated ones.
+/// Writes structures, views, enumerations, descriptions, and the module that holds all generated ones.
 pub(crate) fn types(model: &Model) -> Result<Vec<GeneratedFile>, Error> {
     let mut files = structures::structures(model);
     files.push(views::views(model)?);
@@ -40,7 +40,7 @@ fn root() -> GeneratedFile {
     )
 }
 
-/// A Rust file in the folder of generated modules, opened by what it is and where it comes from.
+/// Returns a Rust file of the folder of generated modules, with a header that describes it.
 fn file(name: &str, what: &str, code: &str) -> GeneratedFile {
     let text =
         format!("// Written by `cargo xtask generate`. Do not edit.\n\n//! {what}\n\n{code}");

@@ -34,7 +34,7 @@ pub(super) fn structures(model: &Model) -> Vec<GeneratedFile> {
     files
 }
 
-/// Where a structure goes: by the part that defines it; service messages have no link to theirs.
+/// Returns the file of a structure, by the part that defines it; service messages have no link to theirs.
 fn module(structure: &Structure) -> String {
     let part = structure
         .clause

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{Field, FieldType, Model};
 use crate::output::GeneratedFile;
 
-/// The structures that have a borrowed form: these messages and everything they contain.
+/// Structures with a borrowed form: these messages and everything they contain.
 const VIEWS: [&str; 12] = [
     "CallMethodRequest",
     "CallMethodResult",
@@ -81,7 +81,7 @@ fn rust_type(field: &Field) -> String {
     let element = match &field.field_type {
         FieldType::Structure(name) => format!("{name}Ref<'a>"),
         FieldType::BuiltIn(12) => "Option<&'a str>".to_owned(),
-        // Rarely there, so it is checked and passed over, and decoded only when somebody looks.
+        // DiagnosticInfo is rarely present, so it is checked and skipped, and decoded only on access.
         FieldType::BuiltIn(25) => "Encoded<'a, DiagnosticInfo>".to_owned(),
         FieldType::BuiltIn(17 | 20 | 22..=24) => format!("{}Ref<'a>", owned(&field.field_type)),
         other => owned(other).to_owned(),
@@ -93,7 +93,7 @@ fn rust_type(field: &Field) -> String {
     }
 }
 
-/// Expression that makes the owned form of a field.
+/// Returns the expression that creates the owned form of a field.
 fn conversion(field: &Field, name: &str) -> String {
     let element = |value: &str| match &field.field_type {
         FieldType::BuiltIn(12) => format!("UaString::from({value})"),

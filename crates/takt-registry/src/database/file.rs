@@ -1,4 +1,4 @@
-//! The database's file: making it, opening it, and what a damaged one becomes.
+//! File of the database: creating it, opening it, and detecting damage.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -14,12 +14,13 @@ use redb::backends::FileBackend;
 
 use super::{DatabaseError, tables};
 
-/// The file is for this user alone: keys are in it.
+/// Mode of the file: only this user has access, because it contains keys.
 const MODE: u32 = 0o600;
 
-/// Opens the file and checks every page of it, or makes a new one where there is none.
+/// Opens the file and checks every page of it, or creates a new one if there is none.
 ///
-/// An empty file is no new database: it is what a full disk, a broken copy or a truncation leaves.
+/// An empty file is not accepted as a new database: it is the result of a full disk, an incomplete copy or a
+/// truncation.
 pub(super) fn open_or_make(path: &Path) -> Result<redb::Database, DatabaseError> {
     match std::fs::metadata(path) {
         Ok(file) if file.len() == 0 => Err(DatabaseError::Empty {
@@ -35,8 +36,8 @@ pub(super) fn open_or_make(path: &Path) -> Result<redb::Database, DatabaseError>
     }
 }
 
-/// Opens the file that was open before, as it was when it was last settled. Nothing is made, and pages that were good
-/// when the registry started are not read again.
+/// Opens the previously open file again, in its last settled state. No file is created, and the pages that were
+/// checked when the registry started are not checked again.
 pub(super) fn open_again(path: &Path) -> Result<redb::Database, DatabaseError> {
     guarded(path, || open(path, &Builder::new()))
 }
@@ -46,13 +47,13 @@ fn open(path: &Path, builder: &Builder) -> Result<redb::Database, DatabaseError>
     builder.open(path).map_err(|error| opening(path, error))
 }
 
-/// Makes the file under another name and gives it its own when it is complete: who is killed meanwhile leaves no
-/// empty file.
+/// Creates the file under a temporary name and renames it when it is complete, so that a registry that is killed
+/// meanwhile leaves no empty file.
 fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
     let directory = path.parent().filter(|path| !path.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
     let failed = |error| DatabaseError::from(redb::Error::Io(error));
-    // For this user alone from the beginning.
+    // Only this user has access from the beginning.
     let file = tempfile::Builder::new()
         .prefix(".new-")
         .permissions(Permissions::from_mode(MODE))
@@ -67,7 +68,7 @@ fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
         Ok(redb)
     })?;
     file.persist_noclobber(path).map_err(|error| {
-        // Somebody else has made it meanwhile.
+        // Another process has created the file meanwhile.
         match error.error.kind() {
             io::ErrorKind::AlreadyExists => DatabaseError::InUse {
                 path: path.to_owned(),
@@ -75,7 +76,7 @@ fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
             _ => failed(error.error),
         }
     })?;
-    // The name is on the disk as well.
+    // The directory entry is written to the disk as well.
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(failed)?;
@@ -110,10 +111,10 @@ thread_local! {
 
 /// Runs `work`, which uses the database. Damage that redb finds becomes [`DatabaseError::Damaged`].
 ///
-/// redb verifies checksums when it is asked to, and promises an error then; where it follows a page that passed, or
-/// that was damaged after the check, it may panic. Such a panic says the same as the error: the file is damaged. So
-/// it is caught here, at the one place that all use of redb goes through, and the panic's usual message is left out.
-/// Whoever gets the error closes the database, so that nothing that was left half done is used again.
+/// redb verifies checksums on request and reports damage as an error. If a page is damaged after the check, or passes
+/// it, redb may panic. Such a panic means the same: the file is damaged. It is caught here, at the only place through
+/// which redb is used, and its usual message is suppressed. The caller closes the database on this error, so that
+/// incomplete state is never used.
 pub(super) fn guarded<R>(
     path: &Path,
     work: impl FnOnce() -> Result<R, DatabaseError>,
@@ -143,7 +144,7 @@ pub(super) fn guarded<R>(
     }
 }
 
-/// Returns whether an error says that the file is not what was written.
+/// Returns whether an error means that the file was damaged.
 fn is_damage(error: &redb::Error) -> bool {
     use io::ErrorKind::{InvalidData, UnexpectedEof};
     match error {
@@ -162,6 +163,6 @@ fn is_damage(error: &redb::Error) -> bool {
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a page that makes no sense")
+        .unwrap_or("an invalid page")
         .to_owned()
 }

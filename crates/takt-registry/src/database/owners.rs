@@ -1,4 +1,4 @@
-//! Whose the namespaces are, in the database.
+//! Owners of namespaces in the database.
 
 use redb::{ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 
@@ -6,16 +6,16 @@ use super::DatabaseError;
 use super::tables::NOBODY;
 use crate::names::Owner;
 
-/// Index of a namespace → Unix user, or `NOBODY`; IP address, or empty.
+/// Table: index of a namespace → Unix user, or `NOBODY`; IP address, or empty.
 const OWNERS: TableDefinition<u16, (u32, &str)> = TableDefinition::new("owners of namespaces");
 
-/// Makes the table if it is missing.
+/// Creates the table if it is missing.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<(), DatabaseError> {
     transaction.open_table(OWNERS)?;
     Ok(())
 }
 
-/// Records whose a namespace is; `None` frees it.
+/// Records the owner of a namespace; `None` frees it.
 pub(super) fn set(
     transaction: &WriteTransaction,
     namespace: u16,
@@ -32,7 +32,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Reads all of them.
+/// Reads all owners.
 pub(super) fn load(transaction: &ReadTransaction) -> Result<Vec<(u16, Owner)>, DatabaseError> {
     let mut owners = Vec::new();
     for row in transaction.open_table(OWNERS)?.iter()? {
@@ -43,7 +43,7 @@ pub(super) fn load(transaction: &ReadTransaction) -> Result<Vec<(u16, Owner)>, D
                 Owner::Address(address.parse().map_err(|_| DatabaseError::Record {
                     table: "owners of namespaces",
                     record: format!("namespace {namespace}"),
-                    reason: format!("`{address}` is no IP address"),
+                    reason: format!("`{address}` is not an IP address"),
                 })?)
             }
             (user, _) => Owner::User(user),

@@ -1,4 +1,4 @@
-//! Records of the database: the standard's structures in UA binary, and what is said of one that cannot be decoded.
+//! Records of the database: the standard's structures in UA binary, and the errors of records that cannot be decoded.
 
 use takt_space::Change;
 use takt_ua::NodeId;
@@ -9,17 +9,17 @@ use takt_ua::structures::{
 
 use super::DatabaseError;
 
-/// In the table of references: the reference was added.
+/// Kind of a record in the table of references: the reference was added.
 pub(super) const ADDED: u8 = 0;
-/// In the table of references: the reference was deleted.
+/// Kind of a record in the table of references: the reference was deleted.
 pub(super) const DELETED: u8 = 1;
 
-/// Why a record cannot be read.
+/// Reason for which a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RecordError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error("{0} bytes are left over")]
+    #[error("{0} bytes remain behind the record")]
     LeftOver(usize),
     #[error("it is of kind {0}, which does not exist")]
     Kind(u8),
@@ -35,7 +35,7 @@ impl RecordError {
     }
 }
 
-/// Decodes a record, all of it.
+/// Decodes a record, which must consist of all the bytes.
 pub(super) fn decode<T: for<'a> Decode<'a>>(bytes: &[u8]) -> Result<T, RecordError> {
     let mut decoder = Decoder::new(bytes);
     let record = T::decode(&mut decoder)?;
@@ -45,7 +45,7 @@ pub(super) fn decode<T: for<'a> Decode<'a>>(bytes: &[u8]) -> Result<T, RecordErr
     }
 }
 
-/// Returns a change of references.
+/// Decodes a change of references.
 pub(super) fn decode_reference(kind: u8, bytes: &[u8]) -> Result<Change, RecordError> {
     match kind {
         ADDED => decode::<AddReferencesItem>(bytes).map(Change::AddReference),
@@ -54,7 +54,7 @@ pub(super) fn decode_reference(kind: u8, bytes: &[u8]) -> Result<Change, RecordE
     }
 }
 
-/// Decodes bytes as each kind of record: what a fuzz target calls. Says whether any accepted them.
+/// Decodes bytes as each kind of record, for a fuzz target. Returns whether any kind accepted them.
 pub(crate) fn decode_any(bytes: &[u8]) -> bool {
     let accepted = [
         decode::<AddNodesItem>(bytes).is_ok(),

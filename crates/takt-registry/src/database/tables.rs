@@ -1,4 +1,4 @@
-//! The tables of the file, and how changes are kept in them.
+//! Tables of the file, and the storage of changes in them.
 
 use redb::{
     MultimapTableDefinition, ReadTransaction, ReadableDatabase, ReadableMultimapTable,
@@ -12,41 +12,41 @@ use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 use super::records::{ADDED, DELETED, RecordError, decode, decode_reference};
 use super::{Contents, DatabaseError, NewProvider, ProviderRecord, SecurityGroupRecord, owners};
 
-/// The layout of the tables below; another number in the file is refused.
+/// Version of the layout of the tables; another number in the file is refused.
 pub(super) const FORMAT: u64 = 1;
 
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const NAMESPACES: TableDefinition<u16, &str> = TableDefinition::new("namespaces");
-/// ApplicationName → Unix user, or `NOBODY`; digest of the secret, or empty.
+/// Table: ApplicationName → Unix user, or `NOBODY`; digest of the secret, or empty.
 const PROVIDERS: TableDefinition<&str, (u32, &[u8])> = TableDefinition::new("providers");
-/// Number → owner, AddNodesItem.
+/// Table: number → owner, AddNodesItem.
 const NODES: TableDefinition<u64, (&str, &[u8])> = TableDefinition::new("nodes");
 const NUMBER_OF_NODE: TableDefinition<&[u8], u64> = TableDefinition::new("number of node");
-/// Number → owner, ADDED or DELETED, AddReferencesItem or DeleteReferencesItem.
+/// Table: number → owner, ADDED or DELETED, AddReferencesItem or DeleteReferencesItem.
 const REFERENCES: TableDefinition<u64, (&str, u8, &[u8])> = TableDefinition::new("references");
-/// Node at either end → numbers in `REFERENCES`.
+/// Table: node at either end → numbers in `REFERENCES`.
 const REFERENCES_OF: MultimapTableDefinition<&[u8], u64> =
     MultimapTableDefinition::new("references of node");
 
-/// Name → SecurityGroupDataType, Unix user, first and current token, when the next key becomes current (ticks of
-/// DateTime), and the key data of all tokens, one behind the other.
+/// Table: name → SecurityGroupDataType, Unix user, first and current token, time at which the next key becomes
+/// current (ticks of DateTime), and the concatenated key data of all tokens.
 const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
     TableDefinition::new("security groups");
 type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
-/// In `META`: the highest token of any SecurityGroup so far, also of those that are gone.
+/// Key in `META` of the highest token of all SecurityGroups so far, including removed ones.
 const LAST_TOKEN: &str = "last token";
 
-/// In the place of a Unix user: none vouches for it.
+/// Value instead of a Unix user: no Unix user is known.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// Makes the tables that are missing, and says which format the file has.
+/// Creates missing tables, and returns the format of the file.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError> {
     let mut meta = transaction.open_table(META)?;
     let found = meta.get("format")?.map(|format| format.value());
     if found.is_none() {
         meta.insert("format", FORMAT)?;
     }
-    // Every table exists from now on, so that reading needs no special case.
+    // All tables exist from now on, so that reading needs no special case.
     transaction.open_table(NAMESPACES)?;
     transaction.open_table(PROVIDERS)?;
     transaction.open_table(NODES)?;
@@ -138,7 +138,7 @@ fn references(transaction: &ReadTransaction) -> Result<Vec<Numbered>, DatabaseEr
     Ok(references)
 }
 
-/// The nodes that a reference belongs to, as far as the database knows without its record.
+/// Returns the nodes of a reference, to the extent that they are known without its record.
 fn ends_of(transaction: &ReadTransaction, wanted: u64) -> Result<String, DatabaseError> {
     let mut ends = Vec::new();
     for row in transaction.open_multimap_table(REFERENCES_OF)?.iter()? {
@@ -152,13 +152,13 @@ fn ends_of(transaction: &ReadTransaction, wanted: u64) -> Result<String, Databas
     Ok(ends.join(" and "))
 }
 
-/// Returns a key of `NUMBER_OF_NODE` and `REFERENCES_OF`, for people.
+/// Returns a key of `NUMBER_OF_NODE` and `REFERENCES_OF`, in readable form.
 fn node_id(key: &[u8]) -> String {
     let node = decode::<NodeId>(key);
     node.map_or_else(|_| format!("{key:02x?}"), |node| node.to_string())
 }
 
-/// Takes the URIs away from these namespaces, so that their indices can stand for others.
+/// Removes the URIs of these namespaces, so that their indexes can be reused.
 pub(super) fn free_namespaces(
     transaction: &WriteTransaction,
     namespaces: &[u16],
@@ -195,7 +195,7 @@ fn security_group(
     })
 }
 
-/// Keeps a SecurityGroup as it is now.
+/// Stores the present state of a SecurityGroup.
 pub(super) fn keep_security_group(
     transaction: &WriteTransaction,
     record: &SecurityGroupRecord,
@@ -227,7 +227,7 @@ pub(super) fn remove_security_group(
     Ok(())
 }
 
-/// Records changes of `owner`, with its own record where it is new.
+/// Records changes of `owner`, with its own record if it is new.
 pub(super) fn record(
     transaction: &WriteTransaction,
     owner: &str,
@@ -241,7 +241,7 @@ pub(super) fn record(
             uri,
             charged,
         } = newcomer;
-        // Its URI may be known to the server and not to the file: from a registration that could not be made durable.
+        // The server may know its URI although the file does not: from a registration that could not be made durable.
         transaction
             .open_table(NAMESPACES)?
             .insert(namespace, *uri)?;
@@ -288,7 +288,7 @@ pub(super) fn record(
             Change::DeleteReference(item) => {
                 number += 1;
                 let ends = [&item.source_node_id, local(&item.target_node_id)];
-                // Kept beside what it deletes: the reference may be one that came with a node.
+                // The deletion is stored in addition to the reference, which may have been added with a node.
                 add_reference(
                     transaction,
                     number,
@@ -356,7 +356,7 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
     Ok(())
 }
 
-/// The nodes at the ends of a reference that `REFERENCES` holds.
+/// Returns the nodes at the ends of a reference in `REFERENCES`.
 fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), RecordError> {
     Ok(match decode_reference(kind, item)? {
         Change::AddReference(item) => (item.source_node_id, item.target_node_id.node_id),
@@ -373,7 +373,7 @@ fn local(node: &ExpandedNodeId) -> &NodeId {
     &node.node_id
 }
 
-/// Makes the record of `ns=7;i=1` one that cannot be decoded.
+/// Damages the record of `ns=7;i=1` so that it cannot be decoded.
 #[cfg(test)]
 pub(super) fn damage_node(transaction: &WriteTransaction) {
     let numbers = transaction.open_table(NUMBER_OF_NODE).unwrap();
@@ -383,7 +383,7 @@ pub(super) fn damage_node(transaction: &WriteTransaction) {
     nodes.insert(number, ("P", [0xFF].as_slice())).unwrap();
 }
 
-/// Makes the record of a reference of `ns=7;i=1` one that cannot be decoded.
+/// Damages the record of a reference of `ns=7;i=1` so that it cannot be decoded.
 #[cfg(test)]
 pub(super) fn damage_reference(transaction: &WriteTransaction) {
     let of_node = transaction.open_multimap_table(REFERENCES_OF).unwrap();

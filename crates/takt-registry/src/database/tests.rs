@@ -1,4 +1,4 @@
-//! What a damaged file becomes, and what a full one keeps.
+//! Tests of damaged files and of full disks.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ fn reference(number: u32) -> Change {
     })
 }
 
-/// A Provider with nodes and references, recorded in several transactions.
+/// Records a Provider with nodes and references in several transactions.
 fn fill(path: &Path) {
     let database = Database::open(path).unwrap();
     let record = ProviderRecord {
@@ -61,7 +61,7 @@ fn read(path: &Path) -> Result<String, DatabaseError> {
     Ok(summary(&contents))
 }
 
-/// Damages a copy in each of many ways: it is read as it was, or refused.
+/// Damages copies in many ways: each is read unchanged, or refused.
 fn damaged_copies(damage: impl Fn(&mut Vec<u8>, usize)) -> usize {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("registry.redb");
@@ -173,7 +173,7 @@ fn a_panic_in_the_database_is_an_error_and_the_file_is_opened_again() {
         Err(DatabaseError::Damaged { reason, .. }) => assert_eq!(reason, "page 7 is of no type"),
         other => panic!("{other:?}"),
     }
-    // What was not settled is gone; what was is there.
+    // Unsettled changes are lost; settled ones are kept.
     assert_eq!(summary(&database.load().unwrap()), good);
     database.record("P", None, &[node(9001)]).unwrap();
     database.settle().unwrap();

@@ -1,5 +1,4 @@
-//! What follows from a change: values and Methods that are forwarded, Providers that are complete or gone, and what
-//! is taken back.
+//! Consequences of changes: forwarding of values and Methods, states of Providers, and undone changes.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use crate::database::DatabaseError;
 use crate::providers::ProviderState;
 
 impl Rules {
-    /// What the registry itself does after a change is visible.
+    /// Applies the consequences of a change after it is visible.
     pub(super) fn follow(&self, space: &AddressSpace, change: &Change) {
         match change {
             Change::AddNode(item) => self.node_added(space, item),
@@ -25,14 +24,14 @@ impl Rules {
         }
     }
 
-    // What is needed of a Provider is taken out first: its lock is never held while the address space is changed, since
-    // the address space is locked already when `authorize` asks for a Provider.
+    // The data of a Provider is copied first: its lock is never held while the address space is changed, because
+    // `authorize` locks Providers while the address space is locked.
 
     fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
         let node = &item.requested_new_node_id.node_id;
         let parts = |state: &ProviderState| {
-            // `opc.iox2` names an application of the Provider's host: only over shared memory that is known to be
-            // this one.
+            // `opc.iox2` names an application of the Provider's host, which is only known to be this host over shared
+            // memory.
             let is_local = state.record.user.is_some();
             let (available, gateway) = (Arc::clone(&state.available), Arc::clone(&state.gateway));
             (available, gateway, is_local)
@@ -49,7 +48,7 @@ impl Rules {
             self.providers.set_complete(node.namespace, true);
         }
         if let Some(endpoint) = server_endpoint(item) {
-            // The registry forwards over shared memory where it can.
+            // The registry forwards over shared memory if possible.
             let is_better = match endpoint.is_shared_memory() {
                 true => is_local,
                 false => !gateway.has_shared_memory(),
@@ -68,7 +67,7 @@ impl Rules {
         }
     }
 
-    /// `InteractionVia`: from now on the registry forwards what concerns this node.
+    /// Handles `InteractionVia`: from now on the registry forwards requests for this node.
     fn reference_added(&self, space: &AddressSpace, item: &AddReferencesItem) {
         if item.reference_type_id != self.model(model::INTERACTION_VIA) || !item.is_forward {
             return;
@@ -100,7 +99,7 @@ impl Rules {
         warn_on_error(node, bound);
     }
 
-    /// A Provider without its Object is none: its record and whatever it left go as well.
+    /// Removes a Provider whose Object was deleted, with its record and all its nodes.
     fn node_deleted(&self, space: &AddressSpace, node: &NodeId) {
         if *node == NodeId::numeric(node.namespace, provider::REVISION) {
             self.providers.set_complete(node.namespace, false);
@@ -134,7 +133,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Takes back additions that could not be made durable. What was deleted stays away until a restart.
+    /// Undoes additions that could not be made durable. Deleted nodes are missing until a restart.
     pub(super) fn take_back(&self, changes: &[Change]) {
         let Some(space) = self.space() else {
             return;
@@ -156,7 +155,7 @@ impl Rules {
                     );
                     warn_on_error(&item.source_node_id, taken);
                 }
-                // It keeps its index, and counts for nobody.
+                // The namespace keeps its index, and no owner is charged with it.
                 Change::AddNamespace { index, .. } => {
                     self.names.free(*index);
                 }
@@ -166,7 +165,7 @@ impl Rules {
     }
 }
 
-/// Returns the endpoint that a ServerEndpoint Property holds.
+/// Returns the endpoint in a ServerEndpoint Property.
 fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     if !item.browse_name.name.as_str().starts_with("ServerEndpoint") {
         return None;

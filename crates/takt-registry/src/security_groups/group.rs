@@ -1,4 +1,4 @@
-//! One SecurityGroup: its keys, and which of them is current at what time.
+//! One SecurityGroup: its keys, and the times at which they are current.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use crate::database::SecurityGroupRecord;
 /// Ticks of a DateTime in a millisecond.
 const TICKS: f64 = 10_000.0;
 
-/// KeyLifetime in milliseconds: what 0 stands for, and what others are revised to.
+/// KeyLifetime in milliseconds: the default for 0, and the limits of other values.
 const DEFAULT_KEY_LIFETIME: f64 = 3_600_000.0;
 const SHORTEST_KEY_LIFETIME: f64 = 1_000.0;
 const LONGEST_KEY_LIFETIME: f64 = 30.0 * 24.0 * 3_600_000.0;
 
-/// Keys of the future and of the past: what 0 stands for, and at most.
+/// Numbers of future and past keys: the default for 0, and the maximum.
 const DEFAULT_KEY_COUNT: u32 = 2;
 const MAX_KEY_COUNT: u32 = 16;
 
-/// A name longer than this is refused.
+/// Largest length of a name.
 const LONGEST_NAME: usize = 255;
 
-/// What `GetSecurityKeys` gives (OPC 10000-14, 8.3.2).
+/// Result of `GetSecurityKeys` (OPC 10000-14, 8.3.2).
 pub(super) struct Keys {
     pub(super) first_token_id: u32,
     pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
@@ -35,7 +35,7 @@ pub(super) struct Keys {
 /// A SecurityGroup.
 #[derive(Clone)]
 pub(super) struct SecurityGroup {
-    /// With the values that the caller's were revised to.
+    /// Configuration with the revised values.
     pub(super) configuration: SecurityGroupDataType,
     pub(super) security_policy: SecurityPolicy,
     /// The Unix user that added it.
@@ -47,7 +47,7 @@ pub(super) struct SecurityGroup {
     keys: VecDeque<Zeroizing<Vec<u8>>>,
 }
 
-/// Revises what a client asks for (OPC 10000-14, 8.5.2).
+/// Revises a configuration that a client requests (OPC 10000-14, 8.5.2).
 pub(super) fn revise(
     mut wanted: SecurityGroupDataType,
 ) -> Result<(SecurityGroupDataType, SecurityPolicy), StatusCode> {
@@ -101,7 +101,7 @@ impl SecurityGroup {
         group
     }
 
-    /// Returns a group of the database; `None` if it is none.
+    /// Restores a group of the database; `None` if the record is invalid.
     pub(super) fn restore(record: SecurityGroupRecord) -> Option<Self> {
         let (configuration, security_policy) = revise(record.configuration).ok()?;
         let length = security_policy.key_data_length();
@@ -119,7 +119,7 @@ impl SecurityGroup {
 
     pub(super) fn record(&self) -> SecurityGroupRecord {
         let length = self.security_policy.key_data_length();
-        // In one piece from the start: what grows leaves copies behind.
+        // The buffer is allocated in one piece, because a growing one would leave copies of keys behind.
         let mut key_data = Zeroizing::new(Vec::with_capacity(self.keys.len() * length));
         for key in &self.keys {
             key_data.extend_from_slice(key);
@@ -145,9 +145,9 @@ impl SecurityGroup {
             .saturating_sub(1)
     }
 
-    /// Brings keys and tokens up to date; says whether anything changed. Keys come from `new_key`.
+    /// Brings keys and tokens up to date; returns whether anything changed. Keys come from `new_key`.
     ///
-    /// A token never comes back: when the clock goes back, the current one stays for a KeyLifetime.
+    /// A token is never reused: if the clock is set back, the current one stays for a KeyLifetime.
     pub(super) fn advance(
         &mut self,
         now: DateTime,
@@ -184,8 +184,8 @@ impl SecurityGroup {
         Ok(changed)
     }
 
-    /// `InvalidateKeys` (OPC 10000-14, 8.4.2): no key is valid any more; the next one has a token behind all that
-    /// there were. It has keys again after [`advance`](Self::advance).
+    /// Handles `InvalidateKeys` (OPC 10000-14, 8.4.2): all keys become invalid; the next one has a token above all
+    /// previous ones. It has keys again after [`advance`](Self::advance).
     pub(super) fn invalidate(&mut self, now: DateTime) {
         self.current_token_id = self.last_token_id().saturating_add(1);
         self.first_token_id = self.current_token_id;
@@ -193,15 +193,15 @@ impl SecurityGroup {
         self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
     }
 
-    /// `ForceKeyRotation` (OPC 10000-14, 8.4.3): the next key is current from now on, for a KeyLifetime. The other
-    /// ones stay valid.
+    /// Handles `ForceKeyRotation` (OPC 10000-14, 8.4.3): the next key becomes current for a KeyLifetime. The other
+    /// keys stay valid.
     pub(super) fn rotate(&mut self, now: DateTime) {
         self.current_token_id = self.current_token_id.saturating_add(1);
         self.next_key_at = DateTime(now.0.saturating_add(self.lifetime_ticks()));
     }
 
-    /// Keys from a token on: 0 stands for the current one, one that is unknown for the oldest. At least one, and as
-    /// many as there are.
+    /// Returns the keys from a token on: 0 stands for the current token, an unknown one for the oldest. Returns at
+    /// least one key, and at most those that exist.
     pub(super) fn keys(&self, starting_token_id: u32, count: u32, now: DateTime) -> Keys {
         let start = match starting_token_id {
             0 => self.current_token_id,
@@ -217,13 +217,13 @@ impl SecurityGroup {
         }
     }
 
-    /// Returns whether a client asks for what there is.
+    /// Returns whether a requested configuration equals the present one.
     pub(super) fn is(&self, configuration: &SecurityGroupDataType) -> bool {
         self.configuration == *configuration
     }
 }
 
-/// KeyLifetime as a Duration of OPC UA, in milliseconds.
+/// Converts a KeyLifetime to a Duration of OPC UA, in milliseconds.
 pub(super) fn milliseconds(lifetime: Duration) -> f64 {
     lifetime.as_secs_f64() * 1000.0
 }
@@ -247,7 +247,7 @@ mod tests {
         group
     }
 
-    /// Keys that tell which they are.
+    /// Advances the group with distinguishable keys.
     fn advance(group: &mut SecurityGroup, seconds: i64) -> bool {
         let mut number = group.last_token_id().max(4) as u8;
         let now = DateTime(seconds * SECOND);
@@ -278,7 +278,7 @@ mod tests {
         assert!(advance(&mut group, 29));
         assert_eq!(tokens(&group, 0, 0), (7, vec![7]));
         assert_eq!(tokens(&group, 9, 9), (9, vec![9, 10]));
-        // What is not known stands for the oldest.
+        // An unknown token stands for the oldest.
         assert_eq!(tokens(&group, 5, 1), (6, vec![6]));
         let left = group.keys(0, 1, DateTime(29 * SECOND)).time_to_next_key;
         assert_eq!(left, 1_000.0);
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn tokens_never_come_back() {
         let mut group = group();
-        // Nobody asked for a hundred KeyLifetimes.
+        // No keys were requested for a hundred KeyLifetimes.
         assert!(advance(&mut group, 1000));
         assert_eq!(tokens(&group, 0, 1).0, 105);
         assert_eq!(tokens(&group, 1, 1).0, 105);
@@ -304,7 +304,7 @@ mod tests {
         let mut group = group();
         group.rotate(DateTime(4 * SECOND));
         assert!(advance(&mut group, 4));
-        // The future keys stay what they were, and the new current one has its whole time.
+        // The future keys are unchanged, and the new current key has its full lifetime.
         assert_eq!(tokens(&group, 0, 9), (6, vec![6, 7, 8, 9]));
         assert_eq!(tokens(&group, 5, 1), (5, vec![5]));
         assert!(!advance(&mut group, 13));
@@ -315,7 +315,7 @@ mod tests {
         assert!(advance(&mut group, 15));
         let (first, keys) = tokens(&group, 0, 9);
         assert_eq!((first, keys.len()), (last + 1, 4));
-        // Of the keys before none is given.
+        // None of the previous keys is returned.
         assert_eq!(tokens(&group, 7, 1).0, last + 1);
         assert!(!advance(&mut group, 24));
     }

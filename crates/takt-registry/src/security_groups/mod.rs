@@ -1,10 +1,10 @@
-//! SecurityKeyService: SecurityGroups, their keys, and who may have them (OPC 10000-14, 8).
+//! SecurityKeyService: SecurityGroups, their keys, and the authorized users (OPC 10000-14, 8).
 //!
-//! Keys are given out over shared memory only, where nobody can listen and the kernel says who asks. Over `opc.tcp`,
-//! which is not encrypted, the answer is BadSecurityModeInsufficient, whoever asks and whatever for.
+//! Keys are returned over shared memory only, which others cannot read, and where the kernel identifies the caller.
+//! Over `opc.tcp`, which is not encrypted, every request gets BadSecurityModeInsufficient.
 //!
-//! Keys are on the disk before anybody gets them: after a restart the same token stands for the same key. Time passes
-//! when somebody asks; there is no timer.
+//! Keys are on the disk before they are returned: after a restart the same token stands for the same key. Keys are
+//! updated at requests; there is no timer.
 
 mod group;
 mod nodes;
@@ -24,30 +24,30 @@ use group::{SecurityGroup, milliseconds, revise};
 
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 
-/// So many SecurityGroups are kept at most.
+/// Largest number of SecurityGroups.
 const MAX_SECURITY_GROUPS: usize = 1000;
 
 /// The registry's SecurityGroups.
 pub(crate) struct SecurityGroups {
-    /// For its database.
+    /// Rules, for their database.
     rules: Arc<Rules>,
     space: Weak<AddressSpace>,
-    /// For the Methods of the groups' Objects.
+    /// Reference to itself, for the Methods of the groups' Objects.
     this: Weak<Self>,
     state: Mutex<State>,
-    /// Unix users who may have the keys of a SecurityGroup, as the registry was started.
+    /// Unix users who may get the keys of each SecurityGroup, from the options of the registry.
     users: HashMap<String, Vec<u32>>,
     /// The registry's own Unix user.
     own_user: u32,
 }
 
-/// What a Method of a group does to its keys.
+/// Change that a Method of a group makes to its keys.
 type KeyChange = fn(&mut SecurityGroup, DateTime);
 
 struct State {
     groups: HashMap<String, SecurityGroup>,
-    /// The highest token that any group ever had. A new one begins behind it, so that of groups with the same name,
-    /// one after the other, no two use a token for different keys.
+    /// Highest token of all groups so far. A new group begins above it, so that consecutive groups with the same name
+    /// never use a token for different keys.
     last_token: u32,
 }
 
@@ -86,7 +86,7 @@ impl SecurityGroups {
         }))
     }
 
-    /// Shows all groups in the address space, and adds those that there shall be.
+    /// Adds all groups to the address space, and creates the configured ones.
     pub(crate) fn start(&self, options: &[SecurityGroupOptions]) -> Result<(), RegistryError> {
         if let Some(space) = self.space.upgrade() {
             for group in self.lock().groups.values() {
@@ -126,23 +126,23 @@ impl SecurityGroups {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change below is whole when the lock is given back.
+        // Every change below is complete when the lock is released.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the user may configure the group: who added it, who runs the registry, and root.
+    /// Returns whether the user may configure the group: the user who added it, the registry's user, and root.
     fn may_configure(&self, user: u32, group: &SecurityGroup) -> bool {
         user == group.user || user == self.own_user || user == 0
     }
 
-    /// Returns whether the user may have the keys of the group.
+    /// Returns whether the user may get the keys of the group.
     fn may_get_keys(&self, user: u32, group: &SecurityGroup) -> bool {
         let name = group.configuration.name.as_str();
         let listed = self.users.get(name);
         self.may_configure(user, group) || listed.is_some_and(|users| users.contains(&user))
     }
 
-    /// Shows a group in the address space, and answers its Methods.
+    /// Adds a group to the address space, and binds its Methods.
     fn show(
         &self,
         space: &AddressSpace,
@@ -167,7 +167,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `InvalidateKeys` (OPC 10000-14, 8.4.2) and `ForceKeyRotation` (OPC 10000-14, 8.4.3).
+    /// Handles `InvalidateKeys` (OPC 10000-14, 8.4.2) and `ForceKeyRotation` (OPC 10000-14, 8.4.3).
     fn change_keys(
         &self,
         name: &str,
@@ -182,7 +182,7 @@ impl SecurityGroups {
         }
         let now = DateTime::now();
         let mut group = group.clone();
-        // What time has changed comes first.
+        // Due key changes are made first.
         self.bring_up_to_date(&mut state, &mut group, now)?;
         change(&mut group, now);
         self.bring_up_to_date(&mut state, &mut group, now)?;
@@ -191,7 +191,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `AddSecurityGroup` (OPC 10000-14, 8.5.2).
+    /// Handles `AddSecurityGroup` (OPC 10000-14, 8.5.2).
     fn add(&self, wanted: SecurityGroupDataType, user: u32) -> Result<NodeId, StatusCode> {
         let revised = revise(wanted)?;
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
@@ -218,7 +218,7 @@ impl SecurityGroups {
         Ok(nodes::node_id(&name))
     }
 
-    /// `RemoveSecurityGroup` (OPC 10000-14, 8.5.3).
+    /// Handles `RemoveSecurityGroup` (OPC 10000-14, 8.5.3).
     fn remove(&self, node_id: &NodeId, user: u32) -> Result<(), StatusCode> {
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
         let mut state = self.lock();
@@ -250,7 +250,7 @@ impl SecurityGroups {
         Ok(())
     }
 
-    /// `GetSecurityKeys` (OPC 10000-14, 8.3.2).
+    /// Handles `GetSecurityKeys` (OPC 10000-14, 8.3.2).
     fn keys(
         &self,
         security_group_id: &str,
@@ -285,7 +285,7 @@ impl SecurityGroups {
         Ok(outputs)
     }
 
-    /// Gives a group the keys of this time. They are on the disk afterwards; if that fails, nobody has seen them.
+    /// Brings the keys of a group up to date. They are on the disk afterwards; if that fails, no client has got them.
     fn bring_up_to_date(
         &self,
         state: &mut State,
@@ -311,7 +311,7 @@ impl SecurityGroups {
     }
 }
 
-/// Returns the Unix user who calls, where the kernel vouches for it.
+/// Returns the Unix user of the caller, if the kernel has authenticated it.
 fn user(caller: &Caller) -> Result<u32, StatusCode> {
     match caller.peer.transport {
         Transport::SharedMemory => caller.peer.user.ok_or(StatusCode::BadUserAccessDenied),
@@ -324,7 +324,7 @@ fn refuse(error: &DatabaseError) -> StatusCode {
     StatusCode::BadResourceUnavailable
 }
 
-/// Returns the Methods of the PublishSubscribe object and of its folder SecurityGroups.
+/// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind_methods(
     space: &AddressSpace,
     groups: &Arc<SecurityGroups>,

@@ -18,12 +18,12 @@ const PROPERTIES: [&str; 5] = [
 /// The Methods of a SecurityGroupType.
 pub(super) const METHODS: [&str; 2] = ["InvalidateKeys", "ForceKeyRotation"];
 
-/// Returns the Object of the group with this name.
+/// Returns the NodeId of the Object of the group with this name.
 pub(super) fn node_id(name: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups/{name}"))
 }
 
-/// Returns a Property or Method of a group: whatever the name is, this is not another group's.
+/// Returns the NodeId of a Property or Method of a group, which is unique for every name.
 pub(super) fn property_id(name: &str, property: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups.{property}/{name}"))
 }
@@ -72,7 +72,7 @@ pub(super) fn hide(space: &AddressSpace, name: &str) {
     let parts = PROPERTIES.iter().chain(&METHODS);
     let parts = parts.map(|part| property_id(name, part));
     for node in parts.chain([node_id(name)]) {
-        // What is not there need not go.
+        // A missing node needs no deletion.
         let _ = edit.delete_node(&node, true);
     }
 }

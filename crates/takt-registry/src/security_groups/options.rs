@@ -1,4 +1,4 @@
-//! SecurityGroups as the command line names them.
+//! SecurityGroups in the form of the command line.
 
 use std::process::Command;
 use std::str::FromStr;
@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use takt_pubsub::security::SecurityPolicy;
 
-/// A SecurityGroup that there shall be, and who may have its keys besides the user who added it, the registry's own
+/// A SecurityGroup to be created, with the users who may get its keys besides the user who added it, the registry's
 /// user, and root.
 ///
-/// As text: `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR` or
-/// `PubSub-Aes256-CTR`, USER the name or the number of a Unix user.
+/// The text form is `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR`
+/// or `PubSub-Aes256-CTR`, USER the name or the number of a Unix user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityGroupOptions {
-    /// Its name, which is its SecurityGroupId too.
+    /// Name of the group, which is also its SecurityGroupId.
     pub name: String,
-    /// By default that of the group as it is, or PubSub-Aes256-CTR for a new one.
+    /// SecurityPolicy; by default that of the existing group, or PubSub-Aes256-CTR for a new one.
     pub security_policy: Option<SecurityPolicy>,
-    /// For a new group; by default an hour.
+    /// KeyLifetime of a new group; by default an hour.
     pub key_lifetime: Option<Duration>,
-    /// Unix users who may have the keys.
+    /// Unix users who may get the keys.
     pub users: Vec<u32>,
 }
 
-/// A text names no SecurityGroup.
+/// Error of a text that is not a SecurityGroup.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecurityGroupOptionsError {
     /// The name is missing.
     #[error("a SecurityGroup needs a name: NAME[=POLICY][:USER,...]")]
     Name,
-    /// No such SecurityPolicy.
-    #[error("{0:?} is no SecurityPolicy: PubSub-Aes128-CTR and PubSub-Aes256-CTR are")]
+    /// The SecurityPolicy does not exist.
+    #[error("{0:?} is not a SecurityPolicy: use PubSub-Aes128-CTR or PubSub-Aes256-CTR")]
     SecurityPolicy(String),
-    /// No such user.
+    /// The user does not exist.
     #[error("{0:?} is neither the name nor the number of a Unix user")]
     User(String),
 }
@@ -71,8 +71,8 @@ impl FromStr for SecurityGroupOptions {
     }
 }
 
-/// Returns the number of the Unix user with a name. The command asks all that the system asks for users, directories
-/// in the network too.
+/// Returns the number of the Unix user with a name. The command queries all user databases of the system, including
+/// directories in the network.
 fn number_of(name: &str) -> Option<u32> {
     let mut command = Command::new("id");
     let output = command.args(["-u", "--", name]).output().ok()?;

@@ -1,8 +1,8 @@
-//! A timer that makes the `Readiness` ready when the earliest deadline has come.
+//! A timer that makes the `Readiness` ready at the earliest deadline.
 //!
-//! A timeout given to each wait would do the same, but the kernel arms and disarms a timer for each of them, which
-//! costs more (0.7 µs of a request's 17) than everything else that the server does. This one is set only when an
-//! earlier deadline appears, and that is seldom: the deadlines of connections that behave are an hour away.
+//! A timeout of each wait would have the same effect, but the kernel would arm and disarm a timer for each wait,
+//! which takes longer (0.7 µs of a request's 17) than everything else that the server does. This timer is set only
+//! when an earlier deadline is added, which is rare: the deadlines of correct connections are an hour away.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,11 +13,11 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// Becomes readable when the earliest of the deadlines that it was told has come.
+/// Alarm whose descriptor becomes readable at the earliest of its deadlines.
 #[derive(Debug)]
 pub struct Alarm {
     timer: OwnedFd,
-    /// The alarm goes off then, or before.
+    /// Time of the alarm, which may be earlier than the next deadline.
     set_for: Option<Instant>,
 }
 
@@ -34,17 +34,17 @@ impl Alarm {
         })
     }
 
-    /// Readable once the alarm has gone off.
+    /// Returns the descriptor, which is readable once the alarm has gone off.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.timer.as_fd()
     }
 
-    /// When the alarm goes off.
+    /// Returns the time of the alarm.
     pub fn set_for(&self) -> Option<Instant> {
         self.set_for
     }
 
-    /// Returns whether something is due.
+    /// Returns whether the alarm is due.
     pub fn is_due(&self, now: Instant) -> bool {
         self.set_for.is_some_and(|at| at <= now)
     }
@@ -65,12 +65,12 @@ impl Alarm {
                 tv_nsec: 0,
             }),
         };
-        // It can fail only for values that are out of range.
+        // It can only fail for values out of range.
         let set = timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &spec);
         debug_assert!(set.is_ok());
     }
 
-    /// The alarm was heard: every deadline that is left has to be told [again](Self::at).
+    /// Acknowledges the alarm: the remaining deadlines have to be set [again](Self::at).
     pub fn acknowledge(&mut self) {
         self.set_for = None;
         let _ = rustix::io::read(&self.timer, &mut [0_u8; 8]);

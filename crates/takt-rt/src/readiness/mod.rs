@@ -1,12 +1,12 @@
-//! Waiting for many file descriptors at once: a thin `epoll`, level-triggered unless asked otherwise.
+//! Waiting for many file descriptors at once: a thin `epoll`, level-triggered by default.
 //!
 //! Level-triggered means that a descriptor is reported by every [`Readiness::wait`] for as long as
 //! it is readable (or writable), so a transport may handle one message and come back later without
 //! losing the rest.
 //!
-//! Several transports share one [`Readiness`]. Each registers its descriptors under keys whose upper
-//! eight bits are a tag that its owner gave it ([`tagged_key`]), so that the owner of the loop can hand every
-//! event to the right transport by [`key_tag`] without knowing their descriptors.
+//! Several transports share one [`Readiness`]. Each registers its descriptors under keys whose upper eight bits are a
+//! tag that the owner of the loop assigned ([`tagged_key`]), so that the owner can pass every event to the right
+//! transport by its [`key_tag`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -50,7 +50,7 @@ pub use waker::Waker;
 /// Number of bits of a key that are left to a transport; the bits above are its tag.
 pub const KEY_ID_BITS: u32 = 56;
 
-/// Returns the key for descriptor `id` of the transport that was given `tag`.
+/// Returns the key for descriptor `id` of the transport with this `tag`.
 ///
 /// Only the lower 56 bits of `id` are kept.
 #[must_use]
@@ -70,21 +70,21 @@ pub const fn key_id(key: u64) -> u64 {
     key & ((1 << KEY_ID_BITS) - 1)
 }
 
-/// What to be told about a file descriptor; combine with `|`.
+/// Events of a file descriptor to be reported; combine with `|`.
 ///
 /// Errors and hang-ups are always reported, even with [`Interest::NONE`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interest(u8);
 
 impl Interest {
-    /// Nothing but errors and hang-ups: back-pressure, without leaving the set.
+    /// Only errors and hang-ups: back-pressure, without leaving the set.
     pub const NONE: Self = Self(0);
     /// Data (or a connection, or an end of file) can be read.
     pub const READ: Self = Self(1);
     /// Data can be written.
     pub const WRITE: Self = Self(2);
-    /// Each change once, and not again until the next one: a [`Waker`] that was added with this needs no
-    /// [`drain`](Waker::drain), which saves a system call for each wake-up.
+    /// Each change is reported once: a [`Waker`] that was added with this needs no [`drain`](Waker::drain), which
+    /// saves a system call for each wake-up.
     pub const EDGE: Self = Self(4);
 
     /// Returns whether everything in `other` is part of this interest.
@@ -132,8 +132,8 @@ impl fmt::Debug for Interest {
     }
 }
 
-/// A set of file descriptors that can be waited for. `Send` and `Sync`: descriptors may be added from
-/// any thread while one waits.
+/// A set of file descriptors to wait for. `Send` and `Sync`: descriptors may be added from any thread while one
+/// waits.
 #[derive(Debug)]
 pub struct Readiness {
     epoll: OwnedFd,
@@ -143,7 +143,7 @@ impl Readiness {
     /// Creates an empty set. Its descriptor is closed in programs started by this one.
     ///
     /// # Errors
-    /// The system's, when it has no descriptors left (`EMFILE`, `ENFILE`).
+    /// The system's error if no descriptors are left (`EMFILE`, `ENFILE`).
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -152,8 +152,8 @@ impl Readiness {
 
     /// Adds `fd`: events on it carry `key`.
     ///
-    /// A descriptor that is closed (with all its duplicates) leaves the set by itself; one that has duplicates, in
-    /// another process for instance, has to be [removed](Self::remove) first.
+    /// A descriptor that is closed (with all its duplicates) leaves the set automatically; one that has duplicates,
+    /// in another process for instance, has to be [removed](Self::remove) first.
     ///
     /// # Errors
     /// `AlreadyExists` when `fd` is in the set; `PermissionDenied` when it cannot be polled (a regular file).
@@ -171,7 +171,7 @@ impl Readiness {
         Ok(epoll::modify(&self.epoll, fd, data, interest.flags())?)
     }
 
-    /// Takes a descriptor out of the set.
+    /// Removes a descriptor from the set.
     ///
     /// Events for it that an earlier [`wait`](Self::wait) has already delivered stay in that `Events`.
     ///
@@ -181,17 +181,17 @@ impl Readiness {
         Ok(epoll::delete(&self.epoll, fd)?)
     }
 
-    /// Waits until a descriptor is ready or `timeout` is over; `None` waits without end, zero only looks.
+    /// Waits until a descriptor is ready or `timeout` is over; `None` waits without limit, zero does not wait.
     ///
-    /// Replaces what `events` held. No events means that the time is over or that a signal came: look at
-    /// whatever the signal handler has set, and at the clock. The timeout is rounded up to whole
-    /// milliseconds, so a deadline has passed when the wait for it returns; the wait allocates nothing.
+    /// It replaces the contents of `events`. No events mean that the time is over or that a signal arrived: check the
+    /// flags of the signal handler, and the clock. The timeout is rounded up to whole milliseconds, so a deadline has
+    /// passed when the wait for it returns; the wait allocates nothing.
     ///
     /// # Errors
     /// Only those of a broken descriptor; signals are not errors.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.list.clear();
-        // Longer than any uptime is as good as for ever, and it always converts.
+        // A timeout longer than any uptime is equivalent to none, and always converts.
         let timeout = timeout.map(|t| Timespec {
             tv_sec: i64::try_from(t.as_secs())
                 .unwrap_or(i64::MAX)
@@ -216,18 +216,18 @@ impl AsFd for Readiness {
     }
 }
 
-/// Room for what one [`Readiness::wait`] reports; made once and used again.
+/// Buffer for the events of a [`Readiness::wait`], which is created once and reused.
 pub struct Events {
     list: Vec<epoll::Event>,
 }
 
-// SAFETY: what keeps it from being `Send` by itself is that the kernel's event can hold a pointer; here it holds a
-// number, the key.
+// SAFETY: it is not `Send` automatically because the kernel's event can contain a pointer; here it contains a number,
+// the key.
 #[allow(unsafe_code)]
 unsafe impl Send for Events {}
 
 impl Events {
-    /// Room for up to `capacity` events at a time (at least one). More ready descriptors than that are
+    /// Creates a buffer for up to `capacity` events at a time (at least one). More ready descriptors than that are
     /// reported by the next waits, in turn.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -244,13 +244,13 @@ impl Events {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Returns whether the last wait reported nothing.
+    /// Returns whether the last wait reported no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -263,7 +263,7 @@ impl fmt::Debug for Events {
     }
 }
 
-/// A descriptor is ready.
+/// Event of a ready descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// The key that the descriptor was added with.
@@ -272,28 +272,29 @@ pub struct Event {
 }
 
 impl Event {
-    /// A read will not block: there is data, an end of file or an error to collect.
+    /// Returns whether a read will not block: there is data, an end of file or an error to collect.
     #[must_use]
     pub fn is_readable(&self) -> bool {
         use epoll::EventFlags as F;
         self.flags.intersects(F::IN | F::RDHUP | F::HUP | F::ERR)
     }
 
-    /// A write will not block: there is room, or an error to collect.
+    /// Returns whether a write will not block: there is space, or an error to collect.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         use epoll::EventFlags as F;
         self.flags.intersects(F::OUT | F::HUP | F::ERR)
     }
 
-    /// The connection is broken or closed in both directions. Data that came before may still be readable.
+    /// Returns whether the connection is broken or closed in both directions. Data received before may still be
+    /// readable.
     #[must_use]
     pub fn is_hangup(&self) -> bool {
         use epoll::EventFlags as F;
         self.flags.intersects(F::HUP | F::ERR)
     }
 
-    /// The peer sends no more (it may still receive).
+    /// Returns whether the peer sends no more (it may still receive).
     #[must_use]
     pub fn is_read_closed(&self) -> bool {
         use epoll::EventFlags as F;

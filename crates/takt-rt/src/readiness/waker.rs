@@ -1,4 +1,4 @@
-//! Ending a wait from another thread.
+//! Waker, which ends a wait from another thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,10 +16,10 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// Creates a waker that nobody has woken.
+    /// Creates a waker that has not been woken.
     ///
     /// # Errors
-    /// The system's, when it has no descriptors left.
+    /// The system's error if no descriptors are left.
     pub fn new() -> io::Result<Self> {
         let eventfd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self {
@@ -27,10 +27,10 @@ impl Waker {
         })
     }
 
-    /// Takes over an `eventfd` that came from elsewhere, from another process for instance.
+    /// Creates a waker of a received `eventfd`, for instance from another process.
     ///
     /// # Errors
-    /// The system's, when `fd` cannot be made non-blocking.
+    /// The system's error if `fd` cannot be made non-blocking.
     pub fn from_eventfd(fd: OwnedFd) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&fd, true)?;
         Ok(Self {
@@ -40,16 +40,16 @@ impl Waker {
 
     /// Makes the descriptor readable.
     pub fn wake(&self) {
-        // The only failure is a counter that is full (EAGAIN): then it is readable already. A signal does
+        // The only failure is a counter that is full (EAGAIN): then the descriptor is readable already. A signal does
         // not interrupt a non-blocking write.
         let _ = rustix::io::write(&*self.eventfd, &1_u64.to_ne_bytes());
     }
 
     /// Makes the descriptor unreadable again.
     ///
-    /// Look for work after this, not before: work handed over between the look and the drain would be missed.
+    /// Check for work after this, not before: work added between the check and the drain would be missed.
     pub fn drain(&self) {
-        // One read takes the whole count; EAGAIN says that nobody woke us.
+        // One read takes the whole count; EAGAIN means that there was no wake-up.
         let _ = rustix::io::read(&*self.eventfd, &mut [0_u8; 8]);
     }
 

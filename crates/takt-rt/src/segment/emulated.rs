@@ -1,8 +1,8 @@
 //! The system calls of [segments](super) under Miri, which has neither `memfd_create` nor mappings of files: a
 //! deleted file stands for the memory, and its pages are on the heap.
 //!
-//! All mappings of one file are one allocation. So Miri sees what no tool sees between two processes: whether one of
-//! them reads what the other may be writing.
+//! All mappings of one file are one allocation. So Miri detects data races that no tool detects between two
+//! processes.
 
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::SealFlags;
 
-/// What the kernel knows of a file.
+/// Emulated file.
 struct Memory {
     inode: u64,
     words: &'static [AtomicU64],
     seals: SealFlags,
 }
 
-/// Never forgotten: somebody may have it mapped.
+/// All files, which are never removed because they may be mapped.
 static FILES: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 fn files() -> MutexGuard<'static, Vec<Memory>> {
@@ -31,7 +31,7 @@ fn with<R>(inode: u64, use_it: impl FnOnce(&mut Memory) -> R) -> io::Result<R> {
     found.map(use_it).ok_or(io::ErrorKind::InvalidInput.into())
 }
 
-/// In place of `rustix::fs`.
+/// Replacement of `rustix::fs`.
 pub(super) mod fs {
     use std::fs::{File, Metadata};
     use std::io;
@@ -67,12 +67,12 @@ pub(super) mod fs {
 
     pub(in super::super) fn ftruncate(fd: impl AsFd, length: u64) -> io::Result<()> {
         File::from(fd.as_fd().try_clone_to_owned()?).set_len(length)?;
-        // Millions of words, made at once: Miri is slow.
+        // Millions of words are created at once, because Miri is slow.
         let words: *mut [u64] = vec![0; length as usize / 8].leak();
         files().push(Memory {
             inode: inode(fd)?,
-            // SAFETY: leaked, so nobody else has it; an `AtomicU64` has size and alignment of a `u64` here, where
-            // atomics are native.
+            // SAFETY: leaked, so there is no other owner; an `AtomicU64` has size and alignment of a `u64` here,
+            // where atomics are native.
             words: unsafe { &*(words as *const [AtomicU64]) },
             seals: SealFlags::empty(),
         });
@@ -93,7 +93,7 @@ pub(super) mod fs {
     }
 }
 
-/// In place of `rustix::mm`.
+/// Replacement of `rustix::mm`.
 pub(super) mod mm {
     use std::ffi::c_void;
     use std::io;
@@ -105,7 +105,7 @@ pub(super) mod mm {
     use super::{fs, with};
 
     /// # Safety
-    /// As for the system call.
+    /// The contract of the system call.
     pub(in super::super) unsafe fn mmap(
         _: *mut c_void,
         length: usize,
@@ -125,7 +125,7 @@ pub(super) mod mm {
     }
 
     /// # Safety
-    /// As for the system call.
+    /// The contract of the system call.
     pub(in super::super) unsafe fn munmap(_: *mut c_void, _: usize) -> io::Result<()> {
         Ok(())
     }

@@ -18,7 +18,7 @@ pub enum JsonMessageErrorKind {
     #[error("the field '{0}' is missing")]
     MissingField(&'static str),
     /// The layout does not allow this.
-    #[error("{0}: not allowed")]
+    #[error("not allowed: {0}")]
     Forbidden(&'static str),
 }
 
