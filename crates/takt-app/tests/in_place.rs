@@ -257,7 +257,7 @@ fn values_may_have_64_mib() {
         .unwrap();
     let read = client.read(&node("Text")).unwrap().value.unwrap();
     assert!(matches!(&read, Variant::ByteString(read) if read.as_bytes().len() == BYTES));
-    // More than that is refused, and the connection goes on.
+    // A larger value is refused, and the connection stays open.
     let text = vec![b'x'; BYTES + (64 << 10)];
     let refused = client.write_in_place(&node("Text"), &VariantRef::ByteString(Some(&text)));
     assert!(refused.is_err());

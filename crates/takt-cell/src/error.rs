@@ -27,7 +27,7 @@ pub enum CellError {
         /// Shape of the given or requested value.
         found: Shape,
     },
-    /// When setting: more sets at once than the cell supports. When reading: the value was set repeatedly while it
+    /// The cell is busy: more sets at once than it supports, or, when reading, the value was set repeatedly while it
     /// was being copied. Try again in both cases.
     #[error("the cell is busy: too many threads set it at once")]
     Busy,

@@ -102,7 +102,7 @@ fn variable(
     )?;
     Ok(VariableAttributes {
         value: value_attributes(reader, element)?,
-        // OPC 10000-6, F.8: CurrentRead unless the document says otherwise.
+        // OPC 10000-6, F.8: CurrentRead is the default.
         access_level: reader.parsed(element, "AccessLevel", 1, BITS)?,
         user_access_level: reader.parsed(element, "UserAccessLevel", 1, BITS)?,
         minimum_sampling_interval: interval,

@@ -1,4 +1,4 @@
-//! Documents made to hurt: whatever they are, the parser answers, soon, and in little memory.
+//! Hostile documents: the parser returns a result for each in short time and with little memory.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use takt_nodeset::NodeSet;
 const HEAD: &str = "<UANodeSet xmlns='http://opcfoundation.org/UA/2011/03/UANodeSet.xsd' \
                     xmlns:u='http://opcfoundation.org/UA/2008/02/Types.xsd'>";
 
-/// Parses, and fails if it takes long. Debug builds are slow, and machines busy; quadratic is minutes.
+/// Parses, and fails if that takes long. The limit allows for debug builds and loaded machines; quadratic time would
+/// be minutes.
 fn parse_soon(what: &str, xml: &str) -> bool {
     let started = Instant::now();
     let accepted = NodeSet::parse(what, xml).is_ok();
@@ -110,7 +111,7 @@ const SEED: &str = "<UANodeSet xmlns='http://opcfoundation.org/UA/2011/03/UANode
 72962b91-fa75-4ae6-8d28-b404dc7daf63</String></Guid></Elements></Matrix></Value></UAVariable>\
 <UADataType NodeId='i=8' BrowseName='z'><Definition Name='z'><Field Name='f' DataType='D' Value='1'/></Definition></UADataType></UANodeSet>";
 
-/// Pieces that mean something to the parser, to be put where they do not belong.
+/// Pieces of XML syntax, to be inserted at wrong places.
 const PIECES: &[&str] = &[
     "<",
     ">",

@@ -1,4 +1,4 @@
-//! What documents say of their models, nodes and DataTypes.
+//! Models, nodes and DataTypes of documents.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! All NodeSets of the npm package `node-opcua-nodesets`, as `cargo xtask generate` unpacks it. Without that folder the
-//! tests have nothing to do and say so.
+//! All NodeSets of the npm package `node-opcua-nodesets`, as `cargo xtask generate` unpacks it. Without that folder
+//! the tests do nothing and print that.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is said about wrong documents.
+//! Errors of wrong documents.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Structures that no standard defines, from XML to binary.
+//! Conversion of custom structures from XML to binary.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::HashMap;
@@ -124,7 +124,7 @@ fn optional_fields_arrays_and_enumerations() {
         [1.0, 0.0, 0.0, 0.0]
     );
     assert_eq!(decoder.i32().unwrap(), 3);
-    // The namespace index is the address space's already.
+    // The namespace index is that of the address space.
     assert_eq!(decoder.rest(), NodeId::numeric(4, 7).encode_to_vec());
     assert_eq!(
         encode(&LINE, "<Line/>").unwrap(),
@@ -168,7 +168,7 @@ fn definitions_that_contain_themselves_end() {
     let started = Instant::now();
     assert_eq!(encode(&BOMB, "<Bomb/>"), None);
 
-    // Twelve levels of twenty structures each, which encode to nothing at all.
+    // Twelve levels of twenty structures each, which encode to no bytes.
     let mut types = types();
     for level in 0..12 {
         let fields =

@@ -186,7 +186,7 @@ fn structures_of_the_standard_become_binary() {
     );
     assert_eq!(argument.description, LocalizedText::from("rpm"));
 
-    // By the DataType's own NodeId, and with everything left out.
+    // By the DataType's NodeId, and with all fields left out.
     let unit: EUInformation = extension_object("i=887", "<EUInformation/>")
         .decode_as()
         .unwrap();

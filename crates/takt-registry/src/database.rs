@@ -125,7 +125,7 @@ pub(crate) struct SecurityGroupRecord {
     pub(crate) key_data: Zeroizing<Vec<u8>>,
 }
 
-/// Everything in the database.
+/// Contents of the database.
 #[derive(Default)]
 pub(crate) struct Contents {
     /// Index and URI of each namespace.

@@ -180,7 +180,7 @@ pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
     if length >= LARGE {
         let target = words.as_ptr().cast_mut().cast();
         // SAFETY: both sides have `length` bytes. Atomics may be written through a shared reference. `chunks` does
-        // not overlap them, because nobody may write it while it is borrowed.
+        // not overlap them, because it cannot be written while it is borrowed.
         return unsafe { copy_large(chunks.as_flattened().as_ptr(), target, length) };
     }
     for (word, chunk) in words.iter().zip(chunks) {
@@ -195,15 +195,15 @@ pub fn store(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
 /// overlap it.
 #[inline]
 unsafe fn copy_from_words(from: *const u8, to: *mut u8, length: usize) {
-    // SAFETY: the caller of this gives a pointer to a word that has at least one of the bytes, and is therefore in
-    // the slice; it is aligned, and a relaxed load may be done on memory that is mapped read-only, too.
+    // SAFETY: the caller passes a pointer to a word with at least one of the bytes, which is therefore in the slice;
+    // it is aligned, and relaxed loads are allowed for read-only memory too.
     let load = |word: *const u8| unsafe { (*word.cast::<AtomicU64>()).load(Ordering::Relaxed) };
-    // SAFETY: the caller of this stays below `length`.
+    // SAFETY: the caller stays below `length`.
     let put = |place: usize, byte: u8| unsafe { to.add(place).write(byte) };
     let mut done = 0;
     let behind = from.addr() % WORD;
     if behind != 0 && length != 0 {
-        // SAFETY: words are aligned, so the one with the first byte begins so many bytes before it.
+        // SAFETY: words are aligned, so the one with the first byte begins `behind` bytes before it.
         let word = load(unsafe { from.sub(behind) }).to_ne_bytes();
         for byte in word.into_iter().skip(behind).take(length) {
             put(done, byte);
@@ -211,7 +211,7 @@ unsafe fn copy_from_words(from: *const u8, to: *mut u8, length: usize) {
         }
     }
     while length - done >= WORD {
-        // SAFETY: at least a word of the bytes is left, on both sides.
+        // SAFETY: at least one word of bytes remains on both sides.
         unsafe {
             let word = load(from.add(done));
             to.add(done).cast::<u64>().write_unaligned(word);
@@ -219,7 +219,7 @@ unsafe fn copy_from_words(from: *const u8, to: *mut u8, length: usize) {
         done += WORD;
     }
     if done < length {
-        // SAFETY: inside; it is the beginning of a word.
+        // SAFETY: the pointer is inside the slice, at the start of a word.
         let word = load(unsafe { from.add(done) }).to_ne_bytes();
         for byte in word.into_iter().take(length - done) {
             put(done, byte);
@@ -314,7 +314,7 @@ mod tests {
                 for word in view.to_vec().as_chunks::<8>().0 {
                     assert_eq!(word[..4], word[4..], "half of a word is old");
                 }
-                // Parts of words, too, are loaded with whole words.
+                // Parts of words are loaded as whole words too.
                 let half = u32::from_ne_bytes(view.array(12).unwrap());
                 assert!(u64::from(half) < rounds);
                 assert!(view.copy_to(3, &mut [0; 18]));

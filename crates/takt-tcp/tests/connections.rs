@@ -263,7 +263,7 @@ fn a_response_above_the_clients_limits_becomes_a_fault() {
         let expected = (0xBEEF, StatusCode::BadResponseTooLarge);
         assert_eq!((*answered, fault_of(body)), (id, expected));
 
-        // What is no request gets an abort chunk, and the channel goes on.
+        // A body that is not a request gets an abort chunk, and the channel stays open.
         let id = pair.request(b"?");
         let aborted = Answer::Aborted(id, StatusCode::BadResponseTooLarge);
         assert_eq!(pair.exchange(huge).unwrap(), [aborted]);

@@ -81,7 +81,7 @@ impl HeaderLayout {
         }
     }
 
-    /// Returns whether the headers of a message are those of the layout, with or without security.
+    /// Checks that the headers of a message are those of the layout, with or without security.
     pub fn check(self, message: &NetworkMessageRef<'_>) -> Result<(), HeaderLayoutViolation> {
         let typed = match (self, message.publisher_id) {
             (Self::UadpPeriodicFixed, id) => {
@@ -106,8 +106,7 @@ impl HeaderLayout {
         Err(HeaderLayoutViolation { layout: self, what })
     }
 
-    /// Returns whether the header of a DataSetMessage is that of the layout. An invalid DataSetMessage fits every
-    /// layout.
+    /// Checks that the header of a DataSetMessage is that of the layout. An invalid DataSetMessage fits every layout.
     pub fn check_data_set_message(
         self,
         message: &DataSetMessageRef<'_>,

@@ -99,7 +99,7 @@ fn start_without_keys(text: &str, exchange: &Exchange) -> Running {
     }
 }
 
-/// Returns a port of this host that nobody uses now.
+/// Returns an unused port of this host.
 fn free_port() -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("a port").port()

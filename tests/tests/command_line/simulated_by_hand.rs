@@ -143,7 +143,8 @@ fn drops_and_missed_counters() {
     assert_eq!(run.csv.matches(",lost,host1 \u{2192} host2,").count(), 5);
 }
 
-/// Returns a loopback whose cycles last `250 us / (1 + drift)` responds with the last message that it has.
+/// Simulates a loopback whose cycles last `250 us / (1 + drift)` and which responds with the last message that it
+/// has.
 fn drifting(drift: &str) -> Run {
     let scenario = format!(
         "version = 1\n[topology]\nkind = \"p2p\"\n[[nodes]]\nname = \"host2\"\nclock = {{ drift = \"{drift}\" }}\n{}[simulation]\ncycles = 8\n",
@@ -152,8 +153,8 @@ fn drifting(drift: &str) -> Run {
     run(&scenario, &["--loopback", "latest"])
 }
 
-/// Cycles of 200 us: user threads run at 60 us + 200 us j, and what they take is sent 260 us later. Two of ten have
-/// nothing new.
+/// Cycles of 200 us: user threads run at 60 us + 200 us j, and the messages that they take are sent 260 us later. Two
+/// of ten have no new message.
 #[test]
 fn round_trips_and_repeated_counters() {
     let run = drifting("250000 ppm");

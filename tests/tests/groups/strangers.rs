@@ -45,7 +45,7 @@ pub fn strangers_are_denied_and_reach_nothing() {
     let _ = shared.run(BERT, &["browse", &url]).expect_success();
 }
 
-/// Root has the same access as any user outside of the group; a user who has left the group has no more.
+/// Root, and a user who has left the group, get as far as is possible without belonging to the group.
 pub fn who_gets_as_far_as_the_socket_is_refused() {
     let shared = Shared::new();
     let _registry = shared.registry(ANNA);

@@ -22,13 +22,13 @@ pub(crate) use kind::BUILT_IN;
 pub(crate) struct Model {
     /// Version of namespace 0, as in `1.05.07`.
     pub(crate) version: String,
-    /// By name.
+    /// Structures by name.
     pub(crate) structures: BTreeMap<String, Structure>,
-    /// By name.
+    /// Enumerations by name.
     pub(crate) enumerations: BTreeMap<String, Enumeration>,
     /// Symbolic names, by NodeId.
     pub(crate) identifiers: BTreeMap<u32, String>,
-    /// By code.
+    /// StatusCodes by code.
     pub(crate) status_codes: BTreeMap<u32, String>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum FieldType {
 pub(crate) struct Enumeration {
     pub(crate) type_id: u32,
     pub(crate) clause: Option<String>,
-    /// For an option set the built-in type of its bits; the values are then masks.
+    /// Built-in type of the bits of an option set, whose values are masks; `None` for an enumeration.
     pub(crate) option_set: Option<u32>,
     pub(crate) values: Vec<(String, u32)>,
 }

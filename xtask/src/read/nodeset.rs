@@ -14,11 +14,11 @@ const FILE: &str = "Opc.Ua.NodeSet2.xml";
 pub(crate) struct Nodeset {
     /// Version of the model, as in `1.05.07`.
     pub(crate) version: String,
-    /// By numeric identifier.
+    /// Nodes by numeric identifier.
     pub(crate) nodes: BTreeMap<u32, NodeEntry>,
-    /// By numeric identifier.
+    /// DataTypes by numeric identifier.
     pub(crate) data_types: BTreeMap<u32, DataType>,
-    /// From (DataType, name of the encoding) to the encoding node.
+    /// Encoding nodes by DataType and name of the encoding.
     pub(crate) encodings: HashMap<(u32, String), u32>,
 }
 

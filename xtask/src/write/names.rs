@@ -35,7 +35,7 @@ fn words(name: &str) -> Vec<String> {
     result
 }
 
-/// Whether a capital that `rest` follows begins a word after the acronym `word`.
+/// Returns whether a capital followed by `rest` begins a word after the acronym `word`.
 fn ends_acronym(rest: &[char], word: &str) -> bool {
     let small: String = rest
         .iter()

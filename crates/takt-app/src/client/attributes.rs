@@ -21,7 +21,7 @@ macro_rules! attributes {
         }
 
         impl Attribute {
-            /// Returns the attribute with this name, however it is capitalised.
+            /// Returns the attribute with this name, in any capitalisation.
             pub fn from_name(name: &str) -> Option<Self> {
                 $(if name.eq_ignore_ascii_case(stringify!($name)) {
                     return Some(Self::$name);

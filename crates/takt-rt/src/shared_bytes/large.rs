@@ -1,11 +1,10 @@
 //! Copies of many bytes at a time, by vector instructions in assembly.
 //!
-//! The compiler does not see these accesses. What the assembly does to memory is what a sequence of relaxed atomic
-//! loads and stores of words could do, in any order: on x86-64 and aarch64 vector instructions load and store aligned
-//! halves of 8 bytes whole. A copy of bytes that others are writing is therefore a mixture of old and new, and no
-//! data race.
+//! The compiler does not see these accesses. The effect of the assembly on memory is that of relaxed atomic loads and
+//! stores of words in some order: on x86-64 and aarch64 vector instructions load and store aligned halves of 8 bytes
+//! whole. A copy of bytes that others are writing is therefore a mixture of old and new, not a data race.
 
-/// A block. Copies of at least this many bytes are [`copy_large`]'s; where there is no assembly, no copy is.
+/// Size of a block in bytes, and smallest size of copies by [`copy_large`]. Without assembly, no copy is large.
 pub(super) const LARGE: usize = if cfg!(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(miri)
@@ -15,11 +14,11 @@ pub(super) const LARGE: usize = if cfg!(all(
     usize::MAX
 };
 
-/// Copies `length` bytes, whatever the alignment.
+/// Copies `length` bytes of any alignment.
 ///
 /// # Safety
-/// `from` can be read and `to` written for `length` bytes, at least [`LARGE`], and they do not overlap. Whoever uses
-/// this memory at the same time does so by atomics of 8 bytes, in assembly, or in another process.
+/// `from` can be read and `to` written for `length` bytes, at least [`LARGE`], and they do not overlap. Concurrent
+/// accesses to this memory are atomics of 8 bytes, in assembly, or in another process.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline]
 pub(super) unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
@@ -31,8 +30,8 @@ pub(super) unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
     } else {
         copy_blocks_sse
     };
-    // SAFETY: the caller's promise. There is at least one whole block, and the last one, which may begin inside the
-    // block before, ends where the bytes end. The function for AVX is chosen only if the processor has it.
+    // SAFETY: the caller fulfils the contract. There is at least one whole block, and the last one, which may begin
+    // inside the block before, ends with the bytes. The function for AVX is chosen only if the processor has it.
     unsafe {
         copy_blocks(from, to, length / LARGE);
         if !length.is_multiple_of(LARGE) {
@@ -42,7 +41,7 @@ pub(super) unsafe fn copy_large(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
-/// Elsewhere nothing is large.
+/// Replaces the copy on other machines, where no copy is large.
 ///
 /// # Safety
 /// Never called: no slice has `usize::MAX` bytes.
@@ -57,8 +56,8 @@ pub(super) unsafe fn copy_large(_: *const u8, _: *mut u8, _: usize) {}
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 unsafe fn copy_blocks_avx(from: *const u8, to: *mut u8, blocks: usize) {
-    // SAFETY: the loop reads and writes `blocks` times 128 bytes, which the caller vouches for. It changes no
-    // register that is not named here, and leaves the stack alone.
+    // SAFETY: the loop reads and writes `blocks` times 128 bytes, which the caller guarantees to be valid. It changes
+    // no register other than those named here, and does not use the stack.
     unsafe {
         std::arch::asm!(
             "2:",
@@ -183,7 +182,8 @@ mod tests {
             .flat_map(|blocks| (blocks * LARGE).saturating_sub(17).max(LARGE)..=blocks * LARGE + 17)
     }
 
-    /// Copies from every alignment to every alignment, and compares with an ordinary copy, and with what was around it.
+    /// Copies from every alignment to every alignment, and compares the result and the bytes around it with an
+    /// ordinary copy.
     fn compare(lengths: impl Iterator<Item = usize>, copy: impl Fn(*const u8, *mut u8, usize)) {
         let source: Vec<u8> = (0..500_u32).map(|n| (n * 7 + n / 256 + 1) as u8).collect();
         for length in lengths {

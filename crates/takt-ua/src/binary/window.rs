@@ -39,7 +39,7 @@ impl<'b> Window<'b> {
 
     #[inline]
     pub(super) fn available(&self) -> usize {
-        // Cannot wrap: the invariant says position <= len.
+        // This cannot wrap: the invariant guarantees position <= len.
         self.buffer.len().wrapping_sub(self.position)
     }
 
@@ -82,7 +82,7 @@ impl<'b> Window<'b> {
 
     #[inline]
     pub(super) fn written(&self) -> &[u8] {
-        // SAFETY: the invariant says that buffer[..position] is in bounds and initialised.
+        // SAFETY: the invariant guarantees that buffer[..position] is in bounds and initialised.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast::<u8>(), self.position) }
     }
 

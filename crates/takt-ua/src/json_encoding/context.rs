@@ -72,9 +72,9 @@ pub(super) struct LayoutField<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DataType {
     BuiltIn(BuiltInType),
-    /// In place, without an ExtensionObject around it.
+    /// A structure, encoded in place, without an ExtensionObject around it.
     Structure(NodeId),
-    /// As Int32.
+    /// An enumeration, encoded as Int32.
     Enumeration(NodeId),
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::binary::EncodeError;
 use crate::{NodeId, StatusCode};
 
-/// What the problem is.
+/// Cause of the error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonDecodeErrorKind {
@@ -124,7 +124,7 @@ impl JsonDecodeError {
         &self.path
     }
 
-    /// What the problem is.
+    /// Returns the cause of the error.
     pub fn kind(&self) -> &JsonDecodeErrorKind {
         &self.kind
     }

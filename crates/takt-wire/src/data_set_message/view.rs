@@ -35,7 +35,7 @@ pub struct DataSetMessageRef<'a> {
 /// Borrowed [`DataSetContent`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DataSetContentRef<'a> {
-    /// Nothing in the message is valid.
+    /// A placeholder: nothing in the message is valid.
     Invalid,
     /// All fields of the DataSet.
     KeyFrame(FieldsRef<'a>),

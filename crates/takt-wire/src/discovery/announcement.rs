@@ -100,7 +100,7 @@ pub enum ApplicationInformation {
     Status {
         /// The state.
         status: PubSubState,
-        /// For cyclic reports: the time of the next report, and the time at which this one was sent.
+        /// Times of cyclic reports: of the next report, and of sending this one.
         cyclic: Option<(DateTime, DateTime)>,
     },
 }
