@@ -3,10 +3,9 @@
 //!
 //! | block | what happens |
 //! |---|---|
-//! | `console` | each line after `$ ` is run, in one shell from first to last block; it must succeed and print the
-//! lines that follow |
-//! | `console background` | the block's one command is started and kept running; it must print the lines that follow |
-//! | `console skip` | nothing: what cannot be run here, like fetching the repository |
+//! | `console` | each line after `$ ` is run, in one shell for all blocks; it must succeed and print the next lines |
+//! | `console background` | the block's one command is started and kept running; it must print the next lines |
+//! | `console skip` | nothing: the command cannot be run here, like fetching the repository |
 //! | `LANGUAGE file=PATH` | the block becomes that file of the clone |
 //!
 //! In expected output, `…` stands for any text in its line, and a line that is only `…` for any number of lines. A
