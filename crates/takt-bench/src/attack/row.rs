@@ -1,6 +1,9 @@
-//! What was measured beside one attack, as lines for people and objects for programs.
+//! Rows of the measurement, and their tables.
 
 use serde::{Deserialize, Serialize};
+
+use takt_report::number::measured;
+use takt_report::{Column, Table};
 
 use super::target::Tally;
 use crate::measure::Percentiles;
@@ -57,70 +60,82 @@ pub struct ClientRow {
     pub within_goal: bool,
 }
 
-/// The head of the table of latencies.
-pub(super) const HEAD: [&str; 2] = [
-    "                            │        idle (ms)        │    beside attack (ms)     │ p99",
-    "attack             client   │  median     p99     max │  median      p99      max │ ≤ 10 ms",
-];
+/// The table of latencies.
+pub(super) fn latencies() -> Table {
+    let number = |group: &str, name, width| Column::number(name).group(group).at_least(width);
+    Table::new([
+        Column::text("attack").at_least(18),
+        Column::text("client").at_least(8),
+        number("idle (ms)", "median", 7),
+        number("idle (ms)", "p99", 7),
+        number("idle (ms)", "max", 7),
+        number("beside attack (ms)", "median", 7),
+        number("beside attack (ms)", "p99", 7),
+        number("beside attack (ms)", "max", 7),
+        Column::text("p99 ≤ 10 ms").at_least(9),
+    ])
+}
 
-/// The head of the table of memory.
-pub(super) const USAGE_HEAD: [&str; 2] = [
-    "                   │     memory (MiB)      │  descriptors  │          │  longest slice",
-    "attack             │ before   peak   after │ before  after │ recovered│  (limit)",
-];
-
-/// The lines of an attack in the table of latencies.
-pub(super) fn latency_lines(row: &Row) -> Vec<String> {
-    let ms = |micros: f64| {
-        let ms = micros / 1000.0;
-        if ms < 100.0 {
-            format!("{ms:.3}")
-        } else {
-            format!("{ms:.0}")
-        }
-    };
-    let line = |(index, client): (usize, &ClientRow)| {
+/// The rows of an attack in the table of latencies.
+pub(super) fn latency_cells(row: &Row) -> Vec<Vec<String>> {
+    let ms = |micros: f64| measured(micros / 1000.0);
+    let cells = |(index, client): (usize, &ClientRow)| {
         let name = if index == 0 { row.attack.as_str() } else { "" };
         let verdict = match (client.failures.is_empty(), client.within_goal) {
             (false, _) => "failed",
             (true, true) => "yes",
             (true, false) => "no",
         };
-        format!(
-            "{name:<18} {:<8} │ {:>7} {:>7} {:>7} │ {:>7} {:>8} {:>8} │ {verdict}",
-            client.transport,
+        vec![
+            name.to_owned(),
+            client.transport.clone(),
             ms(client.idle.p50),
             ms(client.idle.p99),
             ms(client.idle.max),
             ms(client.attacked.p50),
             ms(client.attacked.p99),
             ms(client.attacked.max),
-        )
+            verdict.to_owned(),
+        ]
     };
-    row.clients.iter().enumerate().map(line).collect()
+    row.clients.iter().enumerate().map(cells).collect()
 }
 
-/// The line of an attack in the table of memory.
-pub(super) fn usage_line(row: &Row) -> String {
-    let mib = |bytes: u64| bytes >> 20;
-    let slice = match (row.longest_slice, row.slice_limit) {
-        (Some(longest), Some(limit)) => format!("{longest} ({limit})"),
-        _ => "not shown".to_owned(),
-    };
-    if let Some(error) = &row.error {
-        let short: String = error.chars().take(75).collect();
-        return format!("{:<18} │ {short}", row.attack);
+/// The table of memory, descriptors and slices of work.
+pub(super) fn usage(rows: &[Row]) -> Table {
+    let number = |group: &str, name| Column::number(name).group(group);
+    let mut table = Table::new([
+        Column::text("attack"),
+        number("memory (MiB)", "before"),
+        number("memory (MiB)", "peak"),
+        number("memory (MiB)", "after"),
+        number("descriptors", "before"),
+        number("descriptors", "after"),
+        Column::text("recovered"),
+        Column::text("longest slice (limit)"),
+    ]);
+    let mib = |bytes: u64| (bytes >> 20).to_string();
+    for row in rows {
+        let slice = match (row.longest_slice, row.slice_limit) {
+            (Some(longest), Some(limit)) => format!("{longest} ({limit})"),
+            _ => "not shown".to_owned(),
+        };
+        if let Some(error) = &row.error {
+            table.text(format!("{}: {error}", row.attack));
+            continue;
+        }
+        table.row([
+            row.attack.clone(),
+            mib(row.memory_before),
+            mib(row.memory_peak),
+            mib(row.memory_after),
+            row.descriptors_before.to_string(),
+            row.descriptors_after.to_string(),
+            if row.recovered { "yes" } else { "no" }.to_owned(),
+            slice,
+        ]);
     }
-    format!(
-        "{:<18} │ {:>6} {:>6} {:>7} │ {:>6} {:>6} │ {:<8} │  {slice}",
-        row.attack,
-        mib(row.memory_before),
-        mib(row.memory_peak),
-        mib(row.memory_after),
-        row.descriptors_before,
-        row.descriptors_after,
-        if row.recovered { "yes" } else { "no" },
-    )
+    table
 }
 
 #[cfg(test)]
@@ -159,9 +174,14 @@ mod tests {
             attackers: Tally::default(),
             error: None,
         };
-        let mut lines = latency_lines(&row);
-        lines.push(usage_line(&row));
-        lines.extend(HEAD.iter().chain(&USAGE_HEAD).map(ToString::to_string));
+        let layout = latencies().layout(None);
+        let mut lines = layout.head();
+        lines.extend(
+            latency_cells(&row)
+                .into_iter()
+                .flat_map(|cells| layout.row(cells)),
+        );
+        lines.extend(usage(&[row]).lines(None));
         for line in lines {
             assert!(line.chars().count() <= 100, "{line}");
         }

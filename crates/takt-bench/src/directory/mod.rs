@@ -23,10 +23,10 @@ pub(crate) use part::{Part, play};
 pub use row::Row;
 
 use crate::error::{BenchError, check_interrupt};
-use crate::output::Output;
 use crate::pair::DEBUG_BUILD;
 use resources::Resources;
 use run::Architecture;
+use takt_report::Report;
 
 /// What to compare, and how to show it.
 #[derive(Debug, Clone, clap::Args)]
@@ -61,7 +61,7 @@ pub fn run(
         Resources::needed(most, consumers).check(most, Resources::available())?;
     }
     let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
-    let mut output = Output::new(line, options.json);
+    let mut report = Report::new(line, options.json);
     for note in [
         format!(
             "Each Provider has {} Variables, its own endpoint, threads and connections; up to {} share a process, and \
@@ -69,21 +69,20 @@ pub fn run(
             part::VARIABLES,
             run::PROVIDERS_OF_A_PROCESS
         ),
-        "Discovered: a Consumer has found the Variables of all Providers; read: it has read one of each as well.".to_owned(),
+        "Found: a Consumer has found the Variables of all Providers; read: it has read one of each as well.".to_owned(),
         "Bytes are those of the messages of services; in the SR-Server architecture Providers ask every 10 s whether the registry \
          answers."
             .to_owned(),
         "Memory is what the processes have to themselves plus their share of what they have in common (PSS).".to_owned(),
     ] {
-        output.note(&note);
+        report.note(&note);
     }
     if cfg!(debug_assertions) {
-        output.note(DEBUG_BUILD);
+        report.note(DEBUG_BUILD);
     }
-    output.line("");
-    for head in Row::head() {
-        output.line(&head);
-    }
+    report.line("");
+    let layout = report.layout(&row::table());
+    report.lines(layout.head());
     for providers in &options.providers {
         for architecture in [Architecture::Registry, Architecture::Classical] {
             check_interrupt(interrupted)?;
@@ -94,7 +93,8 @@ pub fn run(
                 consumers,
                 interrupted,
             )?;
-            output.object(&row)?;
+            report.lines(layout.row(row.cells()));
+            report.row(&row)?;
         }
     }
     Ok(())

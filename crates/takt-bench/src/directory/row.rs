@@ -1,8 +1,9 @@
-//! One architecture with so many Providers.
+//! Rows of the comparison.
 
 use serde::{Deserialize, Serialize};
+use takt_report::{Column, Table};
 
-/// What an architecture takes.
+/// Resources and times of an architecture with a number of Providers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `sr-server` or `classical`.
@@ -37,55 +38,47 @@ pub struct Row {
     pub rss_mib: f64,
 }
 
-impl Row {
-    /// The table's head.
-    pub(super) fn head() -> [String; 2] {
-        [
-            format!(
-                "{:>9}  {:<11} {:^31}  {:^19}  {:^26}  {:^25}",
-                "", "", "connections", "KiB of messages", "ms", "MiB"
-            ),
-            format!(
-                "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9} {:>9}  {:>8} {:>10} {:>6}  {:>7} {:>9} {:>7}",
-                "providers",
-                "",
-                "before",
-                "discovered",
-                "read",
-                "before",
-                "consumers",
-                "start",
-                "discovered",
-                "read",
-                "PSS",
-                "Consumers",
-                "RSS"
-            ),
-        ]
-    }
+/// The table of all rows.
+pub(super) fn table() -> Table {
+    let number = |group: &str, name, width| Column::number(name).group(group).at_least(width);
+    Table::new([
+        Column::number("providers"),
+        Column::text("architecture").at_least(9),
+        number("connections", "before", 6),
+        number("connections", "found", 6),
+        number("connections", "read", 6),
+        number("messages (KiB)", "before", 8),
+        number("messages (KiB)", "then", 9),
+        number("time (ms)", "start", 6),
+        number("time (ms)", "found", 7),
+        number("time (ms)", "read", 7),
+        number("memory (MiB)", "PSS", 7),
+        number("memory (MiB)", "Consumers", 7),
+        number("memory (MiB)", "RSS", 7),
+    ])
 }
 
-impl std::fmt::Display for Row {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Row {
+    /// The cells of the row.
+    pub(super) fn cells(&self) -> [String; 13] {
         #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-        let kib = |bytes: u64| bytes as f64 / 1024.0;
-        write!(
-            f,
-            "{:>9}  {:<11} {:>9} {:>12} {:>8}  {:>9.1} {:>9.1}  {:>8.0} {:>10.1} {:>6.1}  {:>7.1} {:>9.1} {:>7.1}",
-            self.providers,
-            self.architecture,
-            self.connections_before,
-            self.connections_discovered,
-            self.connections_read,
+        let kib = |bytes: u64| format!("{:.1}", bytes as f64 / 1024.0);
+        let tenths = |value: f64| format!("{value:.1}");
+        [
+            self.providers.to_string(),
+            self.architecture.clone(),
+            self.connections_before.to_string(),
+            self.connections_discovered.to_string(),
+            self.connections_read.to_string(),
             kib(self.bytes_before),
             kib(self.bytes_consumers),
-            self.start_ms,
-            self.discover_ms,
-            self.read_ms,
-            self.pss_mib,
-            self.consumers_pss_mib,
-            self.rss_mib
-        )
+            format!("{:.0}", self.start_ms),
+            tenths(self.discover_ms),
+            tenths(self.read_ms),
+            tenths(self.pss_mib),
+            tenths(self.consumers_pss_mib),
+            tenths(self.rss_mib),
+        ]
     }
 }
 
@@ -112,20 +105,21 @@ mod tests {
             consumers_pss_mib: 20.0,
             rss_mib: 2345.6,
         };
-        let [_, head] = Row::head();
-        let line = row.to_string();
-        let end = |text: &str, word: &str| text.find(word).unwrap() + word.len();
+        let layout = table().layout(None);
+        let head = layout.head();
+        let line = layout.row(row.cells()).concat();
+        let end = |text: &str, word: &str| {
+            let end = text.find(word).unwrap() + word.len();
+            text.get(..end).unwrap().chars().count()
+        };
         for (name, value) in [
             ("providers", "500"),
             ("RSS", "2345.6"),
             ("PSS", "1234.5"),
             ("start", "12345"),
         ] {
-            assert_eq!(
-                end(&head, name),
-                end(&line, value),
-                "{name}\n{head}\n{line}"
-            );
+            let head = head.last().unwrap();
+            assert_eq!(end(head, name), end(&line, value), "{name}\n{head}\n{line}");
         }
     }
 }

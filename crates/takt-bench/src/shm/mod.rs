@@ -23,9 +23,9 @@ pub use row::{Row, Series};
 pub use sizes::Sizes;
 
 use rounds::Measurement;
+use takt_report::Report;
 
 use crate::error::BenchError;
-use crate::output::Output;
 use crate::pace::Rate;
 use crate::pair::{OPEN62541, Setting, sibling};
 use crate::seat::{CorePair, Placement};
@@ -53,7 +53,10 @@ pub struct Options {
     pub idle: usize,
     /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.
     #[arg(long, value_name = "FILE")]
-    pub plot: Option<crate::picture::Picture>,
+    pub plot: Option<takt_report::Picture>,
+    /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
+    #[arg(long, default_value = "auto", hide_default_value = true)]
+    pub theme: takt_report::Theme,
     /// Print JSON, one object a row and a ratio.
     #[arg(long)]
     pub json: bool,
@@ -95,11 +98,11 @@ pub fn run(
     };
     let placements = placements(options, setting.cores)?;
     let list = subjects::list(&setting, &placements, options.idle);
-    let mut output = Output::new(line, options.json);
+    let mut report = Report::new(line, options.json);
     for note in setting.notes() {
-        output.note(&note);
+        report.note(&note);
     }
-    output.note(&match options.rate {
+    report.note(&match options.rate {
         Some(rate) => format!("Requests are sent at {} Hz.", rate.hertz()),
         None => "Requests are sent back to back.".to_owned(),
     });
@@ -108,7 +111,7 @@ pub fn run(
         .iter()
         .map(|measurement| measurement.row(options))
         .collect();
-    show(options, &placements, &rows, &mut output)?;
+    show(options, &placements, &rows, &mut report)?;
     if let Some(picture) = &options.plot {
         let placements: Vec<&str> = placements
             .iter()
@@ -116,11 +119,8 @@ pub fn run(
             .collect();
         let samples: Vec<_> = measurements.iter().map(Measurement::samples).collect();
         let curves = plot::curves(&rows, &samples);
-        picture.draw(&plot::Charts {
-            placements: &placements,
-            curves: &curves,
-        })?;
-        output.note(&format!("{} shows it.", picture.path().display()));
+        picture.draw(&plot::figure(&placements, &curves), options.theme)?;
+        report.note(&format!("The charts are in {}.", picture.path().display()));
     }
     Ok(())
 }
@@ -150,17 +150,17 @@ fn show<L: FnMut(String)>(
     options: &Options,
     placements: &[Placement],
     rows: &[Row],
-    output: &mut Output<L>,
+    report: &mut Report<L>,
 ) -> Result<(), BenchError> {
     for row in rows {
-        output.json(row)?;
+        report.row(row)?;
     }
-    let mut lines = Vec::new();
+    let mut tables = Vec::new();
     let mut number = 0;
     for placement in placements {
         let placement = placement.name();
         if options.sizes.is_sweep() {
-            lines.extend(table::sweep(rows, placement));
+            tables.push(table::sweep(rows, placement));
             continue;
         }
         for payload in options.sizes.payloads() {
@@ -169,18 +169,19 @@ fn show<L: FnMut(String)>(
                 placement,
                 payload_bytes: Some(payload.bytes()),
             };
-            lines.extend(table::latency(rows, scope, number));
+            tables.push(table::latency(rows, scope, number));
         }
     }
     let ratios = ratios::list(rows, options.idle);
     if !ratios.is_empty() {
-        lines.extend([String::new(), Ratio::head()]);
+        tables.push(("Ratios".to_owned(), ratios::table(&ratios)));
     }
-    for line in lines {
-        output.line(&line);
+    for (title, table) in tables {
+        report.line(format!("\n{title}"));
+        report.table(&table);
     }
     for ratio in &ratios {
-        output.object(ratio)?;
+        report.row(ratio)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! a neighbour who disturbs one series disturbs one ratio.
 
 use serde::{Deserialize, Serialize};
+use takt_report::{Column, Table};
 
 use super::row::Row;
 
@@ -51,38 +52,39 @@ impl Ratio {
     pub fn is_reached(&self) -> bool {
         self.value.is_some_and(|value| value <= self.at_most)
     }
-
-    /// The head of the table.
-    pub(super) fn head() -> String {
-        format!(
-            "{:<75} {:<5} {:>8} {:>15} {:>8}",
-            "ratio of medians", "cores", "median", "of the series", "at most"
-        )
-    }
 }
 
-impl std::fmt::Display for Ratio {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let value = self
-            .value
-            .map_or("noise".to_owned(), |value| format!("{value:.3}"));
-        let range = match (self.series.first(), self.series.last()) {
+/// A table of ratios.
+pub(super) fn table(ratios: &[Ratio]) -> Table {
+    let mut table = Table::new([
+        Column::text("ratio of medians"),
+        Column::text("cores"),
+        Column::number("median"),
+        Column::number("of the series"),
+        Column::number("at most"),
+        Column::text("goal"),
+    ]);
+    for ratio in ratios {
+        let range = match (ratio.series.first(), ratio.series.last()) {
             (Some(least), Some(most)) => format!("{least:.3}..{most:.3}"),
             _ => String::new(),
         };
-        write!(
-            f,
-            "{:<75} {:<5} {value:>8} {range:>15} {:>8.2}  {}",
-            self.ratio,
-            self.placement,
-            self.at_most,
-            if self.is_reached() {
-                "reached"
-            } else {
-                "not reached"
-            }
-        )
+        let goal = match ratio.is_reached() {
+            true => "reached",
+            false => "not reached",
+        };
+        table.row([
+            ratio.ratio.clone(),
+            ratio.placement.clone(),
+            ratio
+                .value
+                .map_or("noise".to_owned(), |value| format!("{value:.3}")),
+            range,
+            format!("{:.2}", ratio.at_most),
+            goal.to_owned(),
+        ]);
     }
+    table
 }
 
 /// The rows of one placement.
@@ -252,8 +254,8 @@ mod tests {
         assert_eq!(ratios.len(), expected.len(), "{ratios:?}");
         for ((ratio, expected), reached) in ratios.iter().zip(expected).zip(reached) {
             let value = ratio.value.unwrap();
-            assert!((value - expected).abs() < 1e-9, "{ratio} {expected}");
-            assert_eq!(ratio.is_reached(), reached, "{ratio}");
+            assert!((value - expected).abs() < 1e-9, "{ratio:?} {expected}");
+            assert_eq!(ratio.is_reached(), reached, "{ratio:?}");
         }
     }
 
@@ -278,7 +280,8 @@ mod tests {
         };
         let disturbed = ratio(&[1.0, 90.0, 2.0], &[2.0, 2.0, 2.0]);
         assert_eq!(disturbed.value, Some(1.0));
-        assert!(disturbed.to_string().contains("0.500..45.000"));
+        let line = table(&[disturbed]).lines(None).join(" ");
+        assert!(line.contains("0.500..45.000"), "{line}");
         assert_eq!(ratio(&[1.0, 3.0], &[1.0, 1.0]).value, Some(2.0));
         assert_eq!(ratio(&[1.0, 3.0], &[0.0, 1.0]).value, Some(3.0));
         assert_eq!(ratio(&[], &[]).value, None);
@@ -301,6 +304,7 @@ mod tests {
         let extra = ratios.iter().find(|ratio| ratio.ratio.starts_with("extra"));
         let extra = extra.unwrap();
         assert_eq!(extra.value, None);
-        assert!(!extra.is_reached() && extra.to_string().contains("noise"));
+        let line = table(std::slice::from_ref(extra)).lines(None).join(" ");
+        assert!(!extra.is_reached() && line.contains("noise"), "{line}");
     }
 }

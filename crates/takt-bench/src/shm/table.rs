@@ -1,9 +1,12 @@
-//! The paper's Tables 1 and 2, a line for each subject instead of a column, and sweeps over the payload.
+//! The paper's Tables 1 and 2, with a row for each subject instead of a column, and sweeps over the payload.
+
+use takt_report::number::measured;
+use takt_report::{Column, Table};
 
 use super::row::{Row, Series};
 use super::sizes;
 
-/// What a table is about: rows that have these in common.
+/// The rows of a table: those that have these properties in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scope<'a> {
     pub(super) placement: &'a str,
@@ -34,7 +37,7 @@ impl Scope<'_> {
 /// The paper's names of Read and Write.
 const OPERATIONS: [(&str, &str); 2] = [("Read", "GetValue()"), ("Write", "SetValue()")];
 
-/// A statistic, and how to get it.
+/// A statistic and the function that gives it.
 type Metric = (&'static str, fn(&Series) -> f64);
 const METRICS: [Metric; 4] = [
     ("Min", |series| series.min),
@@ -43,50 +46,52 @@ const METRICS: [Metric; 4] = [
     ("Max", |series| series.max),
 ];
 
-/// What every line begins with.
-fn begin(operation: &str, row: Option<&Row>) -> String {
-    let (subject, wait, access) = row.map_or_else(
-        || ("subject".to_owned(), "wait", "value"),
-        |row| (row.subject(), row.wait.as_str(), row.access.as_str()),
-    );
-    format!("{operation:<10} {subject:<26} {wait:<8} {access:<8}")
+/// Columns that each table begins with.
+fn begin() -> Vec<Column> {
+    let names = ["operation", "subject", "wait", "value"];
+    names.map(Column::text).to_vec()
 }
 
-/// A table of one payload: a line for each subject.
-pub(super) fn latency(rows: &[Row], scope: Scope<'_>, number: usize) -> Vec<String> {
+/// Cells of the columns that each table begins with.
+fn first(operation: &str, row: &Row) -> Vec<String> {
+    vec![
+        operation.to_owned(),
+        row.subject(),
+        row.wait.clone(),
+        row.access.clone(),
+    ]
+}
+
+/// Title and table of one payload: a row for each subject.
+pub(super) fn latency(rows: &[Row], scope: Scope<'_>, number: usize) -> (String, Table) {
     let series = rows.iter().map(|row| row.series.len()).max().unwrap_or(0);
     let payload = sizes::text(scope.payload_bytes.unwrap_or(0));
-    let mut metrics = begin("", None).replace(|c: char| c != ' ', " ");
-    let mut head = begin("operation", None);
-    for (metric, _) in METRICS {
-        metrics.push_str(&format!(" │{metric:^width$}", width = series * 9));
-        head.push_str(" │");
-        for number in 1..=series {
-            head.push_str(&format!("{:>9}", format!("M{number}")));
-        }
-    }
     let title = format!(
         "Table {number}: latency (µs) of GetValue() and SetValue() with {payload} payload, {}",
         scope.cores()
     );
-    let mut lines = vec![String::new(), title, metrics.trim_end().to_owned(), head];
+    let mut columns = begin();
+    for (metric, _) in METRICS {
+        let numbers = (1..=series).map(|number| format!("M{number}"));
+        columns.extend(numbers.map(|name| Column::number(name).group(metric)));
+    }
+    let mut table = Table::new(columns);
     for (service, operation) in OPERATIONS {
         for row in scope.rows(rows, service) {
-            let mut line = begin(operation, Some(row));
+            let mut cells = first(operation, row);
             for (_, metric) in METRICS {
-                line.push_str(" │");
-                for series in &row.series {
-                    line.push_str(&format!(" {:>8}", micros(metric(series))));
-                }
+                let missing = series - row.series.len();
+                cells.extend(row.series.iter().map(|series| measured(metric(series))));
+                cells.extend(std::iter::repeat_n(String::new(), missing));
             }
-            lines.push(line);
+            table.row(cells);
         }
     }
-    lines
+    (title, table)
 }
 
-/// The medians of a sweep: a line for each subject, a column for each payload.
-pub(super) fn sweep(rows: &[Row], placement: &str) -> Vec<String> {
+/// Title and table of the medians of a sweep: a row for each subject, a column for each payload.
+pub(super) fn sweep(rows: &[Row], placement: &str) -> (String, Table) {
     let scope = Scope {
         placement,
         payload_bytes: None,
@@ -95,38 +100,27 @@ pub(super) fn sweep(rows: &[Row], placement: &str) -> Vec<String> {
     payloads.sort_unstable();
     payloads.dedup();
     let title = format!("Median latency (µs) over payload, {}", scope.cores());
-    let mut head = begin("operation", None);
-    for bytes in &payloads {
-        head.push_str(&format!(" {:>8}", sizes::text(*bytes)));
-    }
-    let mut lines = vec![String::new(), title, head];
+    let sizes = payloads.iter().map(|bytes| sizes::text(*bytes));
+    let mut table = Table::new(begin().into_iter().chain(sizes.map(Column::number)));
     for (service, operation) in OPERATIONS {
         let rows = scope.rows(rows, service);
-        let mut begun: Vec<String> = Vec::new();
+        let mut begun: Vec<Vec<String>> = Vec::new();
         for row in &rows {
-            let begin = begin(operation, Some(row));
+            let begin = first(operation, row);
             if begun.contains(&begin) {
                 continue;
             }
-            let mut line = begin.clone();
-            for bytes in &payloads {
+            let median = |bytes: &usize| {
                 let same = |other: &&&Row| {
-                    other.payload_bytes == *bytes && self::begin(operation, Some(other)) == begin
+                    other.payload_bytes == *bytes && first(operation, other) == begin
                 };
-                let median = rows.iter().find(same).map(|row| micros(row.median));
-                line.push_str(&format!(" {:>8}", median.unwrap_or_default()));
-            }
+                let found = rows.iter().find(same);
+                found.map_or(String::new(), |row| measured(row.median))
+            };
+            let medians: Vec<String> = payloads.iter().map(median).collect();
+            table.row([begin.clone(), medians].concat());
             begun.push(begin);
-            lines.push(line.trim_end().to_owned());
         }
     }
-    lines
-}
-
-/// As many digits as mean something.
-fn micros(value: f64) -> String {
-    match value {
-        value if value < 100.0 => format!("{value:.3}"),
-        value => format!("{value:.1}"),
-    }
+    (title, table)
 }

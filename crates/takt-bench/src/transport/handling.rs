@@ -169,10 +169,10 @@ mod tests {
             ]
         );
         for row in &rows {
-            assert!(row.percentiles.p50 > 0.0, "{row}");
-            assert_eq!(row.percentiles.samples, 4, "{row}");
-            assert_eq!(row.ratio_to_floor.is_some(), row.peer == "takt", "{row}");
-            assert_eq!(row.allocations, None, "{row}");
+            assert!(row.percentiles.p50 > 0.0, "{row:?}");
+            assert_eq!(row.percentiles.samples, 4, "{row:?}");
+            assert_eq!(row.ratio_to_floor.is_some(), row.peer == "takt", "{row:?}");
+            assert_eq!(row.allocations, None, "{row:?}");
         }
     }
 

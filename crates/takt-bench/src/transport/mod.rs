@@ -10,6 +10,7 @@ pub mod handling;
 mod rounds;
 mod row;
 mod subjects;
+mod table;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,9 +20,9 @@ use std::time::Duration;
 pub use row::Row;
 
 use filter::Filter;
+use takt_report::Report;
 
 use crate::error::{BenchError, check_interrupt};
-use crate::output::Output;
 use crate::pair::{OPEN62541, Setting, sibling};
 use crate::payload::Payload;
 use crate::seat::CorePair;
@@ -36,7 +37,8 @@ pub struct Options {
     /// In how many rounds the samples are taken, each with fresh processes.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
-    /// Only rows whose first six columns contain these words, for example "opc.tcp 4 diff"; and their floors.
+    /// Only rows with these words, and their floors. Words are peer, transport, service, bytes, placement and way of waiting, for
+    /// example "takt opc.tcp Read 4 diff spin".
     #[arg(long, value_name = "FILTER")]
     pub only: Option<String>,
     /// Print JSON, one object a row.
@@ -71,7 +73,7 @@ pub fn run(
     let handling = sibling(&program, handling::PROGRAM);
     let open62541 = sibling(&program, OPEN62541);
     let filter = Filter::new(options.only.as_deref());
-    let mut output = Output::new(line, options.json);
+    let mut report = Report::new(line, options.json);
     let setting = Setting {
         program: &program,
         open62541: open62541.as_deref(),
@@ -86,10 +88,8 @@ pub fn run(
         ));
     }
     for note in notes(&setting, handling.is_some()) {
-        output.note(&note);
+        report.note(&note);
     }
-    output.line("");
-    output.line(&Row::head());
     if handling::is_wanted(&filter) {
         let rows = handling_rows(options, handling.as_deref(), interrupted)?;
         let floors: Vec<String> = rows
@@ -98,15 +98,21 @@ pub fn run(
             .filter_map(|row| row.floor.clone())
             .collect();
         let is_floor = |row: &Row| floors.contains(&row.mechanism());
-        for row in rows
-            .iter()
-            .filter(|row| filter.matches(&row.label()) || is_floor(row))
-        {
-            output.object(row)?;
+        let wanted = |row: &&Row| filter.matches(&row.label()) || is_floor(row);
+        let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
+        report.line("\nHandling of a request, without a transport:");
+        report.table(&table::handling(&rows));
+        for row in &rows {
+            report.row(row)?;
         }
     }
-    for row in rounds::run(options, &setting, &pairs, &wanted, interrupted)? {
-        output.object(&row)?;
+    let rows = rounds::run(options, &setting, &pairs, &wanted, interrupted)?;
+    if !rows.is_empty() {
+        report.line("\nRound trips:");
+        report.table(&table::round_trips(&rows));
+    }
+    for row in &rows {
+        report.row(row)?;
     }
     Ok(())
 }

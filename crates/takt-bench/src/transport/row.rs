@@ -1,4 +1,4 @@
-//! One row of the result, as an object for programs and a line for people.
+//! Rows of the result.
 
 use serde::{Deserialize, Serialize};
 
@@ -123,56 +123,6 @@ impl Row {
         ]
         .join(" ")
     }
-
-    /// The table's head.
-    #[must_use]
-    pub fn head() -> String {
-        format!(
-            "{:<9} {:<13} {:<7} {:>5} {:<5} {:<8} {:>7} {:>8} {:>8} {:>8} {:>8} {:>9} {:>6}  {}",
-            "peer",
-            "transport",
-            "service",
-            "bytes",
-            "cores",
-            "wait",
-            "samples",
-            "min µs",
-            "p50 µs",
-            "p99 µs",
-            "p999 µs",
-            "max µs",
-            "malloc",
-            "ratio to floor"
-        )
-    }
-}
-
-impl std::fmt::Display for Row {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let p = &self.percentiles;
-        write!(
-            f,
-            "{:<9} {:<13} {:<7} {:>5} {:<5} {:<8} {:>7} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>9.3} {:>6}",
-            self.peer,
-            self.transport,
-            self.service,
-            self.payload_bytes,
-            self.placement,
-            self.wait,
-            p.samples,
-            p.min,
-            p.p50,
-            p.p99,
-            p.p999,
-            p.max,
-            self.allocations
-                .map_or(String::new(), |count| format!("{count:.2}")),
-        )?;
-        match (&self.ratio_to_floor, &self.floor) {
-            (Some(ratio), Some(floor)) => write!(f, "  {ratio:.2} × {floor}"),
-            _ => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -222,17 +172,5 @@ mod tests {
         for field in ["allocations", "ratio_to_floor", "floor"] {
             assert!(json.get(field).is_none(), "{field}");
         }
-    }
-
-    #[test]
-    fn columns_stand_under_their_heads() {
-        let head = Row::head();
-        let line = row(20_000).over(&row(20_000)).to_string();
-        let column = |text: &str, word: &str| {
-            let at = text.find(word).unwrap();
-            text.get(..at).unwrap().chars().count()
-        };
-        assert_eq!(column(&head, "ratio"), column(&line, "1.00 ×"));
-        assert_eq!(column(&head, "service"), column(&line, "Read"));
     }
 }

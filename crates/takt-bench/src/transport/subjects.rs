@@ -177,8 +177,8 @@ mod tests {
                     let read = read.unwrap();
                     round_trip::measure(&mut *connection, &read, 5, &mut durations, stop).unwrap();
                     let row = measured.head(payload).row(&durations);
-                    assert_eq!(row.percentiles.samples, 5, "{row}");
-                    assert!(row.percentiles.min > 0.1, "{row}");
+                    assert_eq!(row.percentiles.samples, 5, "{row:?}");
+                    assert!(row.percentiles.min > 0.1, "{row:?}");
                 }
                 drop(connection);
                 stop.store(true, Ordering::Release);

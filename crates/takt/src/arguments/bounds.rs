@@ -20,7 +20,10 @@ pub struct BoundsArguments {
     pub analysis: Option<Analyses>,
     /// Draw into this file (.png or .svg): of a scenario the arrival and service curves at each hop, of sweeps the bounds over their values.
     #[arg(long, value_name = "FILE")]
-    pub plot: Option<takt_bench::picture::Picture>,
+    pub plot: Option<takt_report::Picture>,
+    /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
+    #[arg(long, default_value = "auto", hide_default_value = true)]
+    pub theme: takt_report::Theme,
     /// Print JSON, one object for each combination of swept values.
     #[arg(long)]
     pub json: bool,

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_app::Endpoint;
 use takt_app::client::{Client, ClientOptions};
+use takt_report::{Column, Report, Table};
 use takt_rt::process::{self, Memory, State};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
 use takt_ua::{NodeId, Variant};
@@ -12,17 +14,6 @@ use takt_ua::{NodeId, Variant};
 use crate::arguments::PsArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
-
-const HEADINGS: [&str; 8] = [
-    "ENDPOINT",
-    "GROUP",
-    "PROCESS",
-    "CLIENTS",
-    "REQUESTS/S",
-    "MEMORY",
-    "BUDGET",
-    "STATE",
-];
 
 /// An application, with what the kernel says of its process.
 struct Row {
@@ -104,15 +95,15 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
             }
         })
         .collect();
-    if arguments.json {
-        rows.iter().for_each(|row| output::line(as_json(row)));
-    } else if rows.is_empty() {
+    let mut report = Report::new(output::line, arguments.json);
+    if rows.is_empty() {
         let sharing = group.map_or_else(String::new, |group| format!(" --group {group}"));
-        output::line(format_args!(
-            "no applications; `takt demo{sharing}` starts some"
-        ));
+        report.line(format!("no applications; `takt demo{sharing}` starts some"));
     } else {
-        table(&rows);
+        report.table(&table(&rows));
+    }
+    for row in &rows {
+        report.row(&as_json(row)).into_diagnostic()?;
     }
     Ok(())
 }
@@ -192,43 +183,34 @@ fn as_json(row: &Row) -> Value {
     })
 }
 
-fn table(rows: &[Row]) {
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
-    lines.extend(rows.iter().map(|row| {
-        [
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        Column::text("endpoint"),
+        Column::text("group"),
+        Column::number("process"),
+        Column::number("clients"),
+        Column::number("requests/s"),
+        Column::number("memory").unit("MiB"),
+        Column::number("budget used").unit("MiB"),
+        Column::text("state"),
+    ]);
+    for row in rows {
+        let budget = row.budget.map(|budget| {
+            let limit = budget.limit as f64 / MEBIBYTE;
+            format!("{:.1} of {limit:.0}", budget.used as f64 / MEBIBYTE)
+        });
+        table.row([
             row.endpoint.clone(),
             or_dash(row.group.as_ref()),
             or_dash(row.process),
             or_dash(row.counts.map(|counts| counts.connections)),
             or_dash(row.rate.map(|rate| format!("{rate:.0}"))),
             or_dash(row.memory.map(|memory| mebibytes(memory.bytes()))),
-            or_dash(row.budget.map(|budget| {
-                let limit = budget.limit as f64 / MEBIBYTE;
-                format!("{:.1} of {limit:.0} MiB", budget.used as f64 / MEBIBYTE)
-            })),
+            or_dash(budget),
             row.state.1.to_owned(),
-        ]
-    }));
-    let widths: [usize; 8] = std::array::from_fn(|column| {
-        let lengths = lines.iter().map(|line| line[column].chars().count());
-        lengths.max().unwrap_or_default()
-    });
-    for [
-        endpoint,
-        group,
-        process,
-        clients,
-        rate,
-        memory,
-        budget,
-        state,
-    ] in lines
-    {
-        let [a, b, c, d, e, f, g, _] = widths;
-        output::line(format_args!(
-            "{endpoint:a$}  {group:b$}  {process:>c$}  {clients:>d$}  {rate:>e$}  {memory:>f$}  {budget:>g$}  {state}"
-        ));
+        ]);
     }
+    table
 }
 
 fn or_dash(value: Option<impl ToString>) -> String {
@@ -238,5 +220,5 @@ fn or_dash(value: Option<impl ToString>) -> String {
 const MEBIBYTE: f64 = 1_048_576.0;
 
 fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / MEBIBYTE)
+    format!("{:.1}", bytes as f64 / MEBIBYTE)
 }

@@ -9,8 +9,10 @@ use takt_scenario::{BoundsModel, Scenario};
 
 use crate::arguments::{BoundsArguments, ModelName};
 use crate::{explain, output};
+use miette::IntoDiagnostic;
+use takt_report::Report;
 
-/// The bounds of one combination of swept values.
+/// Bounds for one combination of swept values.
 pub(super) struct Row {
     /// Swept parameters and their values here.
     settings: Vec<(String, String)>,
@@ -22,6 +24,7 @@ pub(super) struct Row {
 pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     let variants = crate::scenario_file::variants(&arguments.file)?;
     let mut rows = Vec::with_capacity(variants.len());
+    let mut report = Report::new(output::line, arguments.json);
     for variant in variants {
         let scenario = variant.scenario;
         let model = match arguments.model {
@@ -46,16 +49,14 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             bounds,
         };
         if arguments.json {
-            output::line(json::object(&row));
+            report.row(&json::object(&row)).into_diagnostic()?;
         }
         rows.push(row);
     }
     if let Some(picture) = &arguments.plot {
-        plot::draw(picture, &rows)?;
+        plot::draw(picture, arguments.theme, &rows)?;
     }
-    if !arguments.json {
-        table::print(&rows);
-    }
+    table::print(&rows, &mut report);
     Ok(())
 }
 

@@ -1,76 +1,79 @@
 //! Bounds as tables.
 
 use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
+use takt_report::{Column, Report, Table};
 use takt_scenario::BoundsModel;
 
 use super::Row;
-use crate::output;
+use crate::scenario_file::parameter_name;
 
-/// Without a sweep: flows, ports and assumptions. Of sweeps, a row for each combination and flow.
-pub(super) fn print(rows: &[Row]) {
+/// Unit of times.
+const MICROS: &str = "\u{b5}s";
+
+/// Prints flows and assumptions, a row for each combination of swept values and flow; without sweeps the ports as well.
+pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
     let Some(first) = rows.first() else {
         return;
     };
-    let analyses: Vec<&str> = first
-        .bounds
-        .flows
-        .first()
-        .map(|flow| {
-            flow.answers
-                .iter()
-                .map(|(analysis, _)| analysis.name())
-                .collect()
-        })
-        .unwrap_or_default();
     let title = [
         first.scenario.name.as_str(),
         first.scenario.description.as_str(),
     ];
-    output::line(title.join(": ").trim_end_matches(": "));
+    report.line(title.join(": ").trim_end_matches(": "));
     let model = match first.model {
         BoundsModel::Sound => "sound",
         BoundsModel::Paper => "paper (not sound: see the assumptions)",
     };
-    output::line(format!("times in \u{b5}s; model {model}\n"));
-    let mut heading: Vec<String> = first
-        .settings
-        .iter()
-        .map(|(parameter, _)| last(parameter))
-        .collect();
-    heading.push("flow".to_owned());
-    heading.extend(["delay", "jitter"].map(str::to_owned));
-    if analyses.len() > 1 {
-        heading.extend(analyses.iter().map(|name| (*name).to_owned()));
-    }
-    heading.push("reason".to_owned());
-    let mut lines = vec![heading];
-    for row in rows {
-        for flow in &row.bounds.flows {
-            let mut line: Vec<String> = row
-                .settings
-                .iter()
-                .map(|(_, value)| value.clone())
-                .collect();
-            line.extend(flow_cells(flow, analyses.len() > 1));
-            lines.push(line);
-        }
-    }
-    print_aligned(&lines);
+    report.line(format!("model {model}\n"));
+    report.table(&flows(rows, first));
     for (name, reason) in not_applicable(rows) {
-        output::line(format!("- {name}: {reason}"));
+        report.line(format!("- {name}: {reason}"));
     }
     if rows.len() == 1 {
-        output::line("");
-        print_ports(&first.bounds.queues);
+        report.line("");
+        report.table(&ports(&first.bounds.queues));
     }
-    output::line("\nAssumed, and not checked:");
+    report.line("\nAssumptions, which are not checked:");
     for assumption in &first.bounds.assumptions {
-        output::line(format!("* {assumption}"));
+        report.line(format!("* {assumption}"));
     }
-    output::line("docs/bounds.md derives the bounds.");
+    report.line("docs/bounds.md derives the bounds.");
 }
 
-/// Why analyses say nothing of a flow, each reason once.
+fn flows(rows: &[Row], first: &Row) -> Table {
+    let answers = first
+        .bounds
+        .flows
+        .first()
+        .map(|flow| flow.answers.as_slice());
+    let answers = answers.filter(|answers| answers.len() > 1);
+    let settings = first.settings.iter().enumerate();
+    // Swept numbers stand below each other by their last digits.
+    let settings = settings.map(|(index, (parameter, _))| {
+        let mut values = rows.iter().filter_map(|row| row.settings.get(index));
+        let name = parameter_name(parameter);
+        match values.all(|(_, value)| value.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
+            true => Column::number(name),
+            false => Column::text(name),
+        }
+    });
+    let mut columns: Vec<Column> = settings.collect();
+    columns.push(Column::text("flow"));
+    columns.extend(["delay", "jitter"].map(|name| Column::number(name).unit(MICROS)));
+    let analyses = answers.into_iter().flatten();
+    columns.extend(analyses.map(|(analysis, _)| Column::number(analysis.name()).unit(MICROS)));
+    columns.push(Column::text("reason"));
+    let mut table = Table::new(columns);
+    for row in rows {
+        for flow in &row.bounds.flows {
+            let settings = row.settings.iter().map(|(_, value)| value.clone());
+            table.row(settings.chain(flow_cells(flow, answers.is_some())));
+        }
+    }
+    table
+}
+
+/// Reasons why analyses do not apply to a flow, each of them once.
 fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, String)> {
     let flows = rows.iter().flat_map(|row| &row.bounds.flows);
     let answers = flows.flat_map(|flow| &flow.answers);
@@ -101,29 +104,28 @@ fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
     cells
 }
 
-fn print_ports(queues: &[QueueBound]) {
-    let heading = ["port", "class", "delay", "backlog", "utilisation", "reason"];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+fn ports(queues: &[QueueBound]) -> Table {
+    let mut table = Table::new([
+        Column::text("port"),
+        Column::text("class"),
+        Column::number("delay").unit(MICROS),
+        Column::number("backlog").unit("B"),
+        Column::number("utilisation").unit("%"),
+        Column::text("reason"),
+    ]);
     for queue in queues {
-        lines.push(vec![
+        let backlog = bytes(&queue.backlog);
+        let reason = queue.infinite.as_ref().map(|why| why.reason.clone());
+        table.row([
             queue.port_name.clone(),
             queue.class_name.clone(),
             time(&queue.delay),
-            bytes(&queue.backlog)
-                .map_or_else(|| "infinite".to_owned(), |bytes| format!("{bytes} B")),
+            backlog.map_or_else(|| "infinite".to_owned(), |bytes| bytes.to_string()),
             percent(&queue.utilisation),
-            queue
-                .infinite
-                .as_ref()
-                .map_or_else(String::new, |why| why.reason.clone()),
+            reason.unwrap_or_default(),
         ]);
     }
-    print_aligned(&lines);
-}
-
-/// The name of the field that a path leads to.
-fn last(parameter: &str) -> String {
-    parameter.rsplit('.').next().unwrap_or(parameter).to_owned()
+    table
 }
 
 /// Microseconds with three digits behind the point, truncated.
@@ -150,40 +152,7 @@ fn percent(share: &Extended) -> String {
             let tenths = (share * Rational::from(1000)).floor().to_string();
             let padded = format!("{tenths:0>2}");
             let (whole, tenth) = padded.split_at(padded.len() - 1);
-            format!("{whole}.{tenth} %")
+            format!("{whole}.{tenth}")
         }
-    }
-}
-
-/// Columns as wide as their widest cell; those with numbers to the right.
-fn print_aligned(lines: &[Vec<String>]) {
-    let columns = lines.first().map_or(0, Vec::len);
-    let cells = |column: usize| lines.iter().filter_map(move |line| line.get(column));
-    let width = |column: usize| {
-        cells(column)
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let is_number = |cell: &String| {
-        cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell == "infinite"
-    };
-    // The last column is a reason, which may begin with a number as well.
-    let right: Vec<bool> = (0..columns)
-        .map(|column| column + 1 < columns && cells(column).skip(1).all(is_number))
-        .collect();
-    for line in lines {
-        let mut text = String::new();
-        for ((cell, width), right) in line.iter().zip(&widths).zip(&right) {
-            let padded = if *right {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:<width$}")
-            };
-            text.push_str(&padded);
-            text.push_str("  ");
-        }
-        output::line(text.trim_end());
     }
 }

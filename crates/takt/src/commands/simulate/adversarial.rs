@@ -1,45 +1,43 @@
-//! The worst that can be found, beside what is proven.
+//! The worst case that a search finds, beside the bound.
 
+use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
+use takt_report::{Column, Report, Table};
 use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
 use super::{heading, json, model_name, table};
 use crate::interrupt::Interrupt;
-use crate::output;
 
 /// Cycles of each try, if the scenario does not have fewer.
 pub(super) const CYCLES: u64 = 48;
 
-/// Searches, and prints what was found. An interrupted search prints what it has.
+/// Searches for the worst case, and prints the results. An interrupted search prints the results so far.
 pub(super) fn run(
     tries: u64,
-    as_json: bool,
     variant: &Variant,
     options: &Options,
     interrupt: &Interrupt,
-) {
+    report: &mut Report<impl FnMut(String)>,
+) -> miette::Result<()> {
     let worst = takt_sim::search(&variant.scenario, options, tries, |_| !interrupt.is_set());
     let scenario = &variant.scenario;
     let bounds = scenario_bounds(scenario, BoundsModel::Sound, &scenario.bounds.analyses);
     let none = bounds.as_ref().err().map(ToString::to_string);
     let rows = rows(variant, &worst, bounds.as_ref().ok());
-    if as_json {
-        let mut object = json::head(variant, options);
-        object.insert("tries".to_owned(), worst.tries.into());
-        object.insert("no_bounds".to_owned(), none.into());
-        object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
-        output::line(Value::Object(object));
-    } else {
-        print(variant, options, &worst, &rows);
-        if let Some(reason) = none {
-            output::line(format!("no bounds: {reason}"));
-        }
+    print(variant, options, &worst, &rows, report);
+    if let Some(reason) = &none {
+        report.line(format!("no bounds: {reason}"));
     }
+    let mut object = json::head(variant, options);
+    object.insert("tries".to_owned(), worst.tries.into());
+    object.insert("no_bounds".to_owned(), none.into());
+    object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
+    report.row(&object).into_diagnostic()
 }
 
-/// The worst of one kind.
+/// The worst delay of one kind.
 struct Row {
     name: String,
     kind: &'static str,
@@ -47,7 +45,7 @@ struct Row {
     bound: Option<Bound>,
 }
 
-/// What is proven.
+/// A proven bound.
 enum Bound {
     /// In nanoseconds.
     Finite(f64),
@@ -99,7 +97,7 @@ fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Ve
 }
 
 impl Row {
-    /// What is proven divided by what was found.
+    /// The bound divided by the worst delay that was found.
     fn tightness(&self) -> Option<f64> {
         match (&self.bound, self.found) {
             (Some(Bound::Finite(bound)), Some((delay, _))) => {
@@ -125,38 +123,44 @@ impl Row {
     }
 }
 
-fn print(variant: &Variant, options: &Options, worst: &Worst, rows: &[Row]) {
-    output::line(heading(variant));
-    output::line(format!(
-        "the worst of {} simulations of {} cycles; seed {}, model {}, times in \u{b5}s",
+fn print(
+    variant: &Variant,
+    options: &Options,
+    worst: &Worst,
+    rows: &[Row],
+    report: &mut Report<impl FnMut(String)>,
+) {
+    report.line(heading(variant));
+    report.line(format!(
+        "the worst of {} simulations of {} cycles; seed {}, model {}\n",
         worst.tries,
         options.simulation.cycles,
         options.simulation.seed,
         model_name(options.model),
     ));
-    output::line("");
-    let names = rows.iter().map(|row| row.name.chars().count());
-    let width = names.max().unwrap_or(0).max(30);
-    output::line(format!(
-        "{:<width$} {:<10} {:>12} {:>8} {:>12} {:>12}",
-        "FLOW", "DELAY", "FOUND", "TRY", "BOUND", "BOUND/FOUND"
-    ));
+    let mut table = Table::new([
+        Column::text("flow"),
+        Column::text("delay"),
+        Column::number("found").unit("\u{b5}s"),
+        Column::number("try"),
+        Column::number("bound").unit("\u{b5}s"),
+        Column::number("bound/found"),
+    ]);
     for row in rows {
-        let (delay, attempt) = match row.found {
-            Some((delay, attempt)) => (table::micros(delay), attempt.to_string()),
-            None => ("-".to_owned(), "-".to_owned()),
-        };
+        let none = || "-".to_owned();
         let bound = match row.bound {
             Some(Bound::Finite(bound)) => format!("{:.3}", bound / 1000.0),
             Some(Bound::Infinite) => "infinite".to_owned(),
-            None => "-".to_owned(),
+            None => none(),
         };
-        let tightness = row
-            .tightness()
-            .map_or("-".to_owned(), |it| format!("{it:.3}"));
-        output::line(format!(
-            "{:<width$} {:<10} {delay:>12} {attempt:>8} {bound:>12} {tightness:>12}",
-            row.name, row.kind
-        ));
+        table.row([
+            row.name.clone(),
+            row.kind.to_owned(),
+            row.found.map_or_else(none, |found| table::micros(found.0)),
+            row.found.map_or_else(none, |found| found.1.to_string()),
+            bound,
+            row.tightness().map_or_else(none, |it| format!("{it:.3}")),
+        ]);
     }
+    report.table(&table);
 }

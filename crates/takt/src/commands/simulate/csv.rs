@@ -1,35 +1,36 @@
-//! Every message in a file.
+//! CSV file of every message.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use takt_report::{CsvError, CsvFile};
 use takt_scenario::{FlowSource, Variant};
 use takt_sim::{Message, MessageOutcome, Observer, Passage, Time};
 
 use crate::explain;
 
+const HEADING: [&str; 9] = [
+    "settings",
+    "flow",
+    "counter",
+    "published_ns",
+    "ended_ns",
+    "delay_ns",
+    "outcome",
+    "port",
+    "reason",
+];
+
 /// The file of all variants.
 pub(super) struct Messages {
-    path: PathBuf,
-    file: BufWriter<File>,
+    file: CsvFile,
     /// Whether rows for hops are wanted.
     hops: bool,
-    failed: Option<std::io::Error>,
 }
 
 impl Messages {
     pub(super) fn create(path: &Path, hops: bool) -> miette::Result<Self> {
-        let mut messages = Self {
-            path: path.to_owned(),
-            file: BufWriter::new(File::create(path).map_err(|error| refused(path, &error))?),
-            hops,
-            failed: None,
-        };
-        let heading = "settings,flow,counter,published_ns,ended_ns,delay_ns,outcome,port,reason";
-        messages.failed = writeln!(messages.file, "{heading}").err();
-        messages.check()?;
-        Ok(messages)
+        let file = CsvFile::create(path, &HEADING).map_err(|error| refused(&error))?;
+        Ok(Self { file, hops })
     }
 
     /// The rows of a variant.
@@ -39,24 +40,19 @@ impl Messages {
             .iter()
             .map(|(parameter, value)| format!("{parameter}={value}"));
         Rows {
-            settings: quoted(&settings.collect::<Vec<_>>().join(";")),
+            settings: settings.collect::<Vec<_>>().join(";"),
             variant,
             messages: self,
         }
     }
 
-    /// Whether all could be written.
+    /// Fails if a row could not be written.
     pub(super) fn check(&mut self) -> miette::Result<()> {
-        match self.failed.take() {
-            Some(error) => Err(refused(&self.path, &error)),
-            None => Ok(()),
-        }
+        self.file.check().map_err(|error| refused(&error))
     }
 
-    pub(super) fn finish(mut self) -> miette::Result<()> {
-        self.file
-            .flush()
-            .map_err(|error| refused(&self.path, &error))
+    pub(super) fn finish(self) -> miette::Result<()> {
+        self.file.finish().map_err(|error| refused(&error))
     }
 }
 
@@ -98,21 +94,19 @@ impl Observer for Rows<'_> {
 
 impl Rows<'_> {
     fn row(&mut self, source: FlowSource, counter: u64, times: [Time; 2], ended: [&str; 3]) {
-        let flow = quoted(&self.variant.scenario.flow_name(source));
         let [from, to] = times;
         let [outcome, port, reason] = ended;
-        let row = writeln!(
-            self.messages.file,
-            "{},{flow},{counter},{},{},{},{outcome},{},{reason}",
-            self.settings,
-            nanoseconds(from),
-            nanoseconds(to),
-            nanoseconds(to - from),
-            quoted(port),
-        );
-        if let Err(error) = row {
-            self.messages.failed.get_or_insert(error);
-        }
+        self.messages.file.row([
+            self.settings.as_str(),
+            &self.variant.scenario.flow_name(source),
+            &counter.to_string(),
+            &nanoseconds(from),
+            &nanoseconds(to),
+            &nanoseconds(to - from),
+            outcome,
+            port,
+            reason,
+        ]);
     }
 }
 
@@ -123,17 +117,9 @@ fn nanoseconds(time: Time) -> String {
     format!("{sign}{}.{:03}", picoseconds / 1000, picoseconds % 1000)
 }
 
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-fn refused(path: &Path, error: &std::io::Error) -> miette::Report {
+fn refused(error: &CsvError) -> miette::Report {
     explain::with_help(
-        format!("cannot write {}: {error}", path.display()),
-        "Give --csv a file in a directory that is there, with room for it.",
+        error,
+        "Name a file in a directory that exists and has enough room with --csv.",
     )
 }

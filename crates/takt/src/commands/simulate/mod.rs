@@ -1,10 +1,12 @@
-//! `takt simulate`: what happens in a scenario, event by event, or the worst that can be found.
+//! `takt simulate`: the simulation of a scenario, event by event, or the search for its worst case.
 
 mod adversarial;
 mod csv;
 mod json;
 mod table;
 
+use miette::IntoDiagnostic;
+use takt_report::Report;
 use takt_scenario::{Scenario, SimulationOptions, Variant};
 use takt_sim::{Loopback, Model, Options, Simulation};
 
@@ -20,9 +22,10 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         .map(|path| csv::Messages::create(path, arguments.hops))
         .transpose()?;
     let mut interrupt = None;
+    let mut report = Report::new(output::line, arguments.json);
     for (index, variant) in variants.iter().enumerate() {
-        if index > 0 && !arguments.json {
-            output::line("");
+        if index > 0 {
+            report.line("");
         }
         let options = options(arguments, &variant.scenario);
         if arguments.adversarial {
@@ -30,13 +33,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
                 Some(interrupt) => interrupt,
                 None => interrupt.insert(Interrupt::install()?),
             };
-            adversarial::run(
-                arguments.tries,
-                arguments.json,
-                variant,
-                &options,
-                interrupt,
-            );
+            adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
             if interrupt.is_set() {
                 break;
             }
@@ -52,10 +49,10 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
             None => simulation.run(&mut ()),
         };
         if arguments.json {
-            output::line(json::results(variant, &options, &results));
-        } else {
-            table::print(variant, &options, &results);
+            let row = json::results(variant, &options, &results);
+            report.row(&row).into_diagnostic()?;
         }
+        table::print(variant, &options, &results, &mut report);
     }
     csv.map_or(Ok(()), csv::Messages::finish)
 }
@@ -94,12 +91,11 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     options
 }
 
-/// What is simulated, in one line.
+/// Name of the scenario and the values of its sweeps, in one line.
 fn heading(variant: &Variant) -> String {
-    let settings = variant
-        .settings
-        .iter()
-        .map(|(parameter, value)| format!(", {parameter} = {value}"));
+    let settings = variant.settings.iter().map(|(parameter, value)| {
+        format!(", {} = {value}", scenario_file::parameter_name(parameter))
+    });
     format!("{}{}", variant.scenario.name, settings.collect::<String>())
 }
 

@@ -1,18 +1,23 @@
 //! Results for people.
 
+use takt_report::{Column, Report, Table};
 use takt_scenario::{
     Application, ApplicationId, Flow, FlowSource, Measure, Receiver, Scenario, Variant,
 };
 use takt_sim::{DropRates, Extremes, FlowStatistics, Options, Results, Summary, Time};
 
 use super::{heading, model_name};
-use crate::output;
 
-pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
+pub(super) fn print(
+    variant: &Variant,
+    options: &Options,
+    results: &Results,
+    report: &mut Report<impl FnMut(String)>,
+) {
     let scenario = &variant.scenario;
-    output::line(heading(variant));
-    output::line(format!(
-        "{} cycles{}, {} of them at each end not counted; seed {}, model {}, {} simulated, times in \u{b5}s",
+    report.line(heading(variant));
+    report.line(format!(
+        "{} cycles{}, {} of them at each end not counted; seed {}, model {}, {} simulated\n",
         options.simulation.cycles,
         options
             .duration
@@ -22,55 +27,56 @@ pub(super) fn print(variant: &Variant, options: &Options, results: &Results) {
         model_name(options.model),
         seconds(results.simulated),
     ));
-    let table = Table {
+    let times = ["min", "median", "mean", "p99", "p99.9", "max"];
+    let times = times.map(|name| Column::number(name).unit("\u{b5}s"));
+    let columns = [Column::text("measure"), Column::number("count")];
+    let mut sections = Sections {
         scenario,
         results,
-        width: width(scenario),
+        table: Table::new(columns.into_iter().chain(times)),
     };
     for (index, application) in scenario.applications.iter().enumerate() {
-        table.of_application(ApplicationId(index), application);
+        sections.of_application(ApplicationId(index), application);
     }
     for (flow, statistics) in scenario.flows().iter().zip(&results.flows) {
         if let FlowSource::Cross(_) = flow.source {
-            output::line("");
-            table.head(&scenario.flow_name(flow.source));
-            table.way("one way", flow, statistics);
-            if table.measured(Measure::Drops) {
+            sections.begin(&scenario.flow_name(flow.source));
+            sections.way("one way", flow, statistics);
+            if sections.measured(Measure::Drops) {
                 let (sent, lost) = (statistics.sent, statistics.all_lost());
-                output::line(format!("  drops  {} of {sent}", share(lost, sent)));
+                let drops = format!("  drops  {} of {sent}", share(lost, sent));
+                sections.table.text(drops);
             }
         }
     }
+    report.table(&sections.table);
 }
 
-/// Of the first column: names of ports stand four places in.
-fn width(scenario: &Scenario) -> usize {
-    let flows = scenario.flows().iter();
-    let ports = flows.flat_map(|flow| &flow.ports);
-    let ports = ports.map(|port| 4 + scenario.port_name(*port).chars().count());
-    let flows = scenario.flows().iter();
-    let names = flows.map(|flow| scenario.flow_name(flow.source).chars().count());
-    ports.chain(names).max().unwrap_or(0).max(30)
-}
-
-struct Table<'a> {
+/// The table of a variant, with a section for each application and each flow of cross traffic.
+struct Sections<'a> {
     scenario: &'a Scenario,
     results: &'a Results,
-    width: usize,
+    table: Table,
 }
 
-impl Table<'_> {
+impl Sections<'_> {
     fn measured(&self, measure: Measure) -> bool {
         self.scenario.measure.contains(&measure)
     }
 
-    fn of_application(&self, id: ApplicationId, application: &Application) {
+    fn begin(&mut self, name: &str) {
+        if !self.table.is_empty() {
+            self.table.text("");
+        }
+        self.table.text(name);
+    }
+
+    fn of_application(&mut self, id: ApplicationId, application: &Application) {
         let (scenario, results) = (self.scenario, self.results);
         let Some(statistics) = results.applications.get(id.0) else {
             return;
         };
-        output::line("");
-        self.head(&application.name);
+        self.begin(&application.name);
         let is_loopback = matches!(application.receiver, Receiver::Loopback(_));
         if is_loopback && self.measured(Measure::RoundTripTime) {
             self.summary("round trip", &statistics.round_trip.delay);
@@ -85,29 +91,24 @@ impl Table<'_> {
             self.way(way, flow, statistics);
         }
         if self.measured(Measure::Drops) {
-            output::line(format!(
-                "  drops  {}",
-                drops(scenario, results, id, is_loopback)
-            ));
+            let drops = drops(scenario, results, id, is_loopback);
+            self.table.text(format!("  drops  {drops}"));
         }
         if self.measured(Measure::Counters) {
             let counters = &statistics.counters;
-            output::line(format!(
+            self.table.text(format!(
                 "  counters  missed {}, repeated {}, out of order {}",
                 counters.missed, counters.repeated, counters.out_of_order
             ));
         }
     }
 
-    fn way(&self, way: &str, flow: &Flow, statistics: &FlowStatistics) {
+    fn way(&mut self, way: &str, flow: &Flow, statistics: &FlowStatistics) {
         if self.measured(Measure::OneWayDelay) {
             self.summary(way, &statistics.one_way.delay);
             for (port, hop) in flow.ports.iter().zip(&statistics.hops) {
-                self.row(
-                    &format!("  {}", self.scenario.port_name(*port)),
-                    hop,
-                    |_| None,
-                );
+                let port = format!("  {}", self.scenario.port_name(*port));
+                self.row(&port, hop, |_| None);
             }
         }
         if self.measured(Measure::Jitter) {
@@ -118,22 +119,19 @@ impl Table<'_> {
         }
     }
 
-    fn head(&self, name: &str) {
-        let width = self.width;
-        output::line(format!(
-            "{name:<width$} {:>9} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}",
-            "COUNT", "MIN", "MEDIAN", "MEAN", "P99", "P99.9", "MAX"
-        ));
-    }
-
-    fn summary(&self, what: &str, summary: &Summary) {
-        self.row(what, &summary.extremes, |percent| {
+    fn summary(&mut self, measure: &str, summary: &Summary) {
+        self.row(measure, &summary.extremes, |percent| {
             summary.percentile(percent)
         });
     }
 
-    fn row(&self, what: &str, extremes: &Extremes, percentile: impl Fn(f64) -> Option<Time>) {
-        let columns = [
+    fn row(
+        &mut self,
+        measure: &str,
+        extremes: &Extremes,
+        percentile: impl Fn(f64) -> Option<Time>,
+    ) {
+        let times = [
             extremes.least(),
             percentile(50.0),
             extremes.mean(),
@@ -141,10 +139,9 @@ impl Table<'_> {
             percentile(99.9),
             extremes.most(),
         ];
-        let columns = columns.map(|time| format!(" {:>11}", time.map_or(String::new(), micros)));
-        let width = self.width - 2;
-        let line = format!("  {what:<width$} {:>9}{}", extremes.count, columns.concat());
-        output::line(line.trim_end());
+        let cells = [format!("  {measure}"), extremes.count.to_string()];
+        let times = times.map(|time| time.map_or(String::new(), micros));
+        self.table.row(cells.into_iter().chain(times));
     }
 }
 

@@ -1,16 +1,16 @@
 //! Arrivals and service at each hop.
 
 use takt_calculus::{Curve, Extended, QueueBound, Rational};
+use takt_report::{Axis, Chart, Line};
 
 use super::super::Row;
-use super::chart::{Chart, Line};
 use super::{micros, near};
 
-/// So many steps of arrivals are shown at least.
+/// Least number of steps of the arrivals in a chart.
 const STEPS: usize = 2;
-/// Steps are looked for until then, in seconds.
+/// Longest time that is searched for steps, in seconds.
 const LONGEST: u32 = 1;
-/// Of a longer path, the first hops are drawn.
+/// Largest number of hops in a figure: the first ones of a longer path.
 const HOPS: usize = 8;
 
 /// Arrival and service curves at the hops of the first flow.
@@ -55,9 +55,10 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
             "Hop {hop}: {}, delay {bound}",
             queue.port_name.replace('\u{2192}', "to")
         ),
-        x: "\u{b5}s".to_owned(),
-        names: Vec::new(),
-        y: "bit".to_owned(),
+        x: Axis::new("time (\u{b5}s)"),
+        y: Axis::new("data (bit)"),
+        ordered: false,
+        labelled: true,
         lines: vec![
             line("arrivals", &queue.arrival, &end),
             line(
@@ -69,7 +70,7 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
     }
 }
 
-/// The end of a chart: the burst is served, the delay is over, and steps are seen, if arrivals have some.
+/// The end of a chart: by then the burst is served, the delay is over, and steps of the arrivals are visible, if there are any.
 fn last_shown(queue: &QueueBound) -> Rational {
     let corners = queue.arrival.corners(&Rational::from(LONGEST));
     let burst = corners.iter().take_while(|(time, _)| time.is_zero()).last();
@@ -95,7 +96,7 @@ fn last_shown(queue: &QueueBound) -> Rational {
     over.max(steps).max(little)
 }
 
-/// The corners of a curve, so that steps are drawn as such.
+/// Corners of a curve, both ends of each step included.
 fn points(curve: &Curve, end: &Rational) -> Vec<(f64, f64)> {
     let corners = curve.corners(end);
     let points = corners

@@ -1,31 +1,30 @@
-//! Pictures of bounds: without sweeps the arrival and service curves at each hop, with sweeps the bounds over their values.
+//! Charts of bounds: without sweeps the arrival and service curves at each hop, with sweeps the bounds over their values.
 
-mod chart;
 mod hops;
 mod sweeps;
 
-use takt_bench::picture::Picture;
 use takt_calculus::{Extended, Rational};
+use takt_report::{Figure, Picture, Theme};
 
-use self::chart::Charts;
 use super::Row;
 use crate::explain;
 
-/// Draws what the rows have.
-pub(super) fn draw(picture: &Picture, rows: &[Row]) -> miette::Result<()> {
+/// Draws the charts of the rows.
+pub(super) fn draw(picture: &Picture, theme: Theme, rows: &[Row]) -> miette::Result<()> {
     let charts = match rows {
         [row] => hops::charts(row),
         rows => sweeps::charts(rows),
     };
-    picture.draw(&Charts { charts }).map_err(|error| {
+    let figure = Figure { charts, columns: 2 };
+    picture.draw(&figure, theme).map_err(|error| {
         explain::with_help(
             error,
-            "Is there such a directory, and may it be written to?",
+            "Check that the directory exists and that this user may write to it.",
         )
     })
 }
 
-/// A rational number, near enough for a picture.
+/// A rational number, rounded for a chart.
 fn near(number: &Rational) -> f64 {
     number.to_f64().value()
 }

@@ -1,13 +1,15 @@
-//! Bounds over what was swept.
+//! Charts of bounds over swept values.
 
 use takt_calculus::Extended;
+use takt_report::number::trimmed;
+use takt_report::{Axis, Chart, Line};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::Row;
-use super::chart::{Chart, Line};
 use super::micros;
+use crate::scenario_file::{field_name, parameter_name};
 
-/// So many charts are drawn at most.
+/// Largest number of charts in a figure.
 const CHARTS: usize = 12;
 
 /// A swept value as a number and its unit, if it is one.
@@ -34,33 +36,44 @@ fn number(text: &str) -> Option<(f64, &'static str)> {
         .ok()
 }
 
-/// Where the values of a sweep are on the axis, its unit, and the values themselves if they are no numbers of one unit.
-struct Axis {
-    sweep: usize,
-    places: Vec<f64>,
-    unit: &'static str,
-    names: Vec<String>,
+/// The values of a sweep as numbers, and their unit; `None` if they are no numbers of one unit.
+fn numbers(rows: &[Row], sweep: usize) -> Option<(Vec<f64>, &'static str)> {
+    let numbers = rows.iter().map(|row| number(&row.settings[sweep].1));
+    let numbers: Vec<(f64, &str)> = numbers.collect::<Option<_>>()?;
+    let unit = numbers.first()?.1;
+    let is_one = numbers.iter().all(|number| number.1 == unit);
+    is_one.then(|| (numbers.into_iter().map(|number| number.0).collect(), unit))
 }
 
-impl Axis {
-    fn numeric(rows: &[Row], sweep: usize) -> Option<Self> {
-        let numbers = rows.iter().map(|row| number(&row.settings[sweep].1));
-        let numbers: Vec<(f64, &str)> = numbers.collect::<Option<_>>()?;
-        let unit = numbers.first()?.1;
-        let is_one = numbers.iter().all(|number| number.1 == unit);
-        is_one.then(|| Self {
-            sweep,
-            places: numbers.into_iter().map(|number| number.0).collect(),
-            unit,
-            names: Vec::new(),
+/// A sweep on the horizontal axis of a chart.
+struct Sweep {
+    index: usize,
+    /// Place of each row on the axis.
+    places: Vec<f64>,
+    axis: Axis,
+}
+
+impl Sweep {
+    fn of_numbers(rows: &[Row], index: usize) -> Option<Self> {
+        let (places, unit) = numbers(rows, index)?;
+        let name = parameter_name(&rows.first()?.settings[index].0);
+        let name = match unit {
+            "" => name,
+            unit => format!("{name} ({unit})"),
+        };
+        let ticks = places.iter().map(|place| (*place, trimmed(*place, 3)));
+        Some(Self {
+            index,
+            axis: Axis::new(name).ticks(ticks),
+            places,
         })
     }
 
-    fn of_names(rows: &[Row], sweep: usize) -> Self {
+    fn of_names(rows: &[Row], index: usize) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut places = Vec::with_capacity(rows.len());
         for row in rows {
-            let value = &row.settings[sweep].1;
+            let value = &row.settings[index].1;
             let known = names.iter().position(|name| name == value);
             let place = known.unwrap_or_else(|| {
                 names.push(value.clone());
@@ -68,24 +81,24 @@ impl Axis {
             });
             places.push(place as f64);
         }
+        let parameter = rows.first().map_or("", |row| &row.settings[index].0);
         Self {
-            sweep,
+            index,
             places,
-            unit: "",
-            names,
+            axis: Axis::names(parameter_name(parameter), &names),
         }
     }
 }
 
-/// Bounds over each sweep whose values are numbers, or over the names of the first one's values if there is none. Of a single sweep, each flow is a
-/// line; of several, each flow has charts of its own, with a line for each combination of the other sweeps.
+/// Charts over each sweep whose values are numbers, or over the first sweep if there is none. With a single sweep each flow is a
+/// line. With several each flow has charts of its own, with a line for each combination of the other sweeps.
 pub(super) fn charts(rows: &[Row]) -> Vec<Chart> {
     let sweeps = rows.first().map_or(0, |row| row.settings.len());
-    let mut axes: Vec<Axis> = (0..sweeps)
-        .filter_map(|sweep| Axis::numeric(rows, sweep))
+    let mut axes: Vec<Sweep> = (0..sweeps)
+        .filter_map(|sweep| Sweep::of_numbers(rows, sweep))
         .collect();
     if axes.is_empty() && sweeps > 0 {
-        axes.push(Axis::of_names(rows, 0));
+        axes.push(Sweep::of_names(rows, 0));
     }
     let mut flows: Vec<&str> = Vec::new();
     for flow in rows.iter().flat_map(|row| &row.bounds.flows) {
@@ -111,14 +124,14 @@ pub(super) fn charts(rows: &[Row]) -> Vec<Chart> {
     charts
 }
 
-fn chart(rows: &[Row], axis: &Axis, flows: &[&str]) -> Chart {
+fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
     let mut lines: Vec<Line> = Vec::new();
     let mut is_infinite = false;
-    for (row, place) in rows.iter().zip(&axis.places) {
+    for (row, place) in rows.iter().zip(&sweep.places) {
         let wanted = row.bounds.flows.iter();
         for flow in wanted.filter(|flow| flows.contains(&flow.name.as_str())) {
             is_infinite |= flow.delay == Extended::Infinity;
-            let label = label(row, axis, &flow.name);
+            let label = label(row, sweep, &flow.name);
             let point = micros(&flow.delay).map(|delay| (*place, delay));
             match lines.iter_mut().find(|line| line.label == label) {
                 Some(line) => line.points.extend(point),
@@ -132,40 +145,38 @@ fn chart(rows: &[Row], axis: &Axis, flows: &[&str]) -> Chart {
     }
     let parameter = rows
         .first()
-        .map_or("", |row| row.settings[axis.sweep].0.as_str());
+        .map_or("", |row| row.settings[sweep.index].0.as_str());
     let infinite = match is_infinite {
         true => "; infinite where a line has no point",
         false => "",
     };
+    // With one more sweep of numbers, the lines are in their order.
+    let others: Vec<usize> = (0..rows.first().map_or(0, |row| row.settings.len()))
+        .filter(|other| *other != sweep.index)
+        .collect();
+    let ordered = matches!(others.as_slice(), [other] if numbers(rows, *other).is_some());
     Chart {
-        title: format!("Bounds over {}{infinite}", last_name(parameter)),
-        x: match axis.unit {
-            "" => parameter.to_owned(),
-            unit => format!("{parameter} in {unit}"),
-        },
-        names: axis.names.clone(),
-        y: "\u{b5}s".to_owned(),
+        title: format!("Bounds over {}{infinite}", field_name(parameter)),
+        x: sweep.axis.clone(),
+        y: Axis::new("bound on the delay (\u{b5}s)"),
         lines,
+        ordered,
+        labelled: true,
     }
 }
 
-/// What a row's line is called: the values of the other sweeps, or the flow if there are none.
-fn label(row: &Row, axis: &Axis, flow: &str) -> String {
+/// Label of the line of a row: the values of the other sweeps, or the flow if there are none.
+fn label(row: &Row, sweep: &Sweep, flow: &str) -> String {
     let others = row
         .settings
         .iter()
         .enumerate()
-        .filter(|(sweep, _)| *sweep != axis.sweep);
+        .filter(|(index, _)| *index != sweep.index);
     let values: Vec<String> = others
-        .map(|(_, (parameter, value))| format!("{} {value}", last_name(parameter)))
+        .map(|(_, (parameter, value))| format!("{} {value}", field_name(parameter)))
         .collect();
     match values.as_slice() {
         [] => flow.to_owned(),
         values => values.join(", "),
     }
-}
-
-/// What a swept field is called without the tables around it.
-fn last_name(parameter: &str) -> &str {
-    parameter.rsplit('.').next().unwrap_or(parameter)
 }

@@ -1,0 +1,65 @@
+//! Charts: lines over two axes, each line with its label at its end.
+//!
+//! A [`Figure`] is laid out as a list of shapes (`scene.rs`), which `svg.rs` writes as SVG and `pixels.rs` draws as pixels.
+
+mod axis;
+mod font;
+mod labels;
+mod layout;
+mod paint;
+mod pixels;
+mod scene;
+mod svg;
+
+pub use axis::{Axis, Scale};
+
+pub(crate) use paint::Palette;
+
+/// A line of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Label at its end. Lines with the same label look the same in all charts of a figure.
+    pub label: String,
+    /// Points in ascending order of x.
+    pub points: Vec<(f64, f64)>,
+    /// Whether each point has a mark.
+    pub marks: bool,
+}
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// Title.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Whether the lines are in the order of a quantity. Their colours are then in order as well.
+    pub ordered: bool,
+    /// Whether lines have labels. A chart without labels stands beside one with the same lines.
+    pub labelled: bool,
+}
+
+/// Charts side by side and below each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Charts, row by row.
+    pub charts: Vec<Chart>,
+    /// Number of charts side by side.
+    pub columns: usize,
+}
+
+impl Figure {
+    /// The figure as SVG.
+    pub(crate) fn svg(&self, palette: Palette) -> String {
+        svg::text(&layout::scene(self), palette)
+    }
+
+    /// The figure as pixels.
+    pub(crate) fn pixels(&self, palette: Palette) -> pixels::Pixels {
+        pixels::draw(&layout::scene(self), palette)
+    }
+}

@@ -1,0 +1,74 @@
+//! A drawing as a list of shapes.
+
+use super::paint::Paint;
+
+/// A point, in pixels from the upper left corner.
+pub(crate) type Point = (f64, f64);
+
+/// End of a text that its position names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A shape.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shape {
+    /// A line through points.
+    Line {
+        points: Vec<Point>,
+        width: f64,
+        /// Lengths of dashes and gaps in turns; none for a solid line.
+        dashes: Vec<f64>,
+        paint: Paint,
+    },
+    /// A filled circle.
+    Dot {
+        centre: Point,
+        radius: f64,
+        paint: Paint,
+    },
+    /// A line of text, whose baseline is at the position.
+    Text {
+        at: Point,
+        anchor: Anchor,
+        size: f64,
+        bold: bool,
+        paint: Paint,
+        text: String,
+    },
+}
+
+/// A drawing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Scene {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Scene {
+    /// Adds a solid line.
+    pub(crate) fn line(&mut self, points: Vec<Point>, width: f64, paint: Paint) {
+        self.shapes.push(Shape::Line {
+            points,
+            width,
+            dashes: Vec::new(),
+            paint,
+        });
+    }
+
+    /// Adds a text whose middle is at the height of the point.
+    pub(crate) fn text(&mut self, at: Point, anchor: Anchor, size: f64, paint: Paint, text: &str) {
+        self.shapes.push(Shape::Text {
+            at: (at.0, at.1 + 0.35 * size),
+            anchor,
+            size,
+            bold: false,
+            paint,
+            text: text.to_owned(),
+        });
+    }
+}

@@ -1,0 +1,36 @@
+//! Numbers as text.
+
+/// A measured number with the digits that have a meaning: three decimals below 100, one above.
+#[must_use]
+pub fn measured(value: f64) -> String {
+    if value.abs() < 99.9995 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+/// A number with at most so many decimals, without zeros at the end.
+#[must_use]
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if !text.contains('.') {
+        return text;
+    }
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_have_a_meaning() {
+        let texts = [0.5, 12.3456, 99.9999, 123.456, 54321.0].map(measured);
+        assert_eq!(texts, ["0.500", "12.346", "100.0", "123.5", "54321.0"]);
+        let texts = [(0.5, 2), (100.0, 0), (100.0, 3), (-0.001, 2), (2.25, 1)];
+        let texts = texts.map(|(value, decimals)| trimmed(value, decimals));
+        assert_eq!(texts, ["0.5", "100", "100", "0", "2.2"]);
+    }
+}

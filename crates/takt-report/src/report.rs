@@ -1,0 +1,98 @@
+//! Output of a command: lines and tables for people, or JSON rows for programs.
+
+use serde::Serialize;
+
+use crate::table::{Layout, Table};
+
+/// Output of a command, which hands on each line. For programs a line is a JSON object.
+pub struct Report<L> {
+    line: L,
+    json: bool,
+    width: Option<usize>,
+}
+
+impl<L: FnMut(String)> Report<L> {
+    /// Output for people or, with `json`, for programs. Tables keep within the width of the terminal.
+    pub fn new(line: L, json: bool) -> Self {
+        Self {
+            line,
+            json,
+            width: crate::terminal::width(),
+        }
+    }
+
+    /// Adds a line for people.
+    pub fn line(&mut self, text: impl Into<String>) {
+        if !self.json {
+            (self.line)(text.into());
+        }
+    }
+
+    /// Adds lines for people.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            self.line(line);
+        }
+    }
+
+    /// Adds a table for people.
+    pub fn table(&mut self, table: &Table) {
+        if !self.json {
+            self.lines(table.lines(self.width));
+        }
+    }
+
+    /// Widths of a table whose rows come one after the other.
+    pub fn layout(&self, table: &Table) -> Layout {
+        table.layout(self.width)
+    }
+
+    /// Adds a remark on how the results came about. With JSON it goes to the log, because the output has rows only.
+    pub fn note(&mut self, note: &str) {
+        if self.json {
+            tracing::info!("{note}");
+        } else {
+            (self.line)(note.to_owned());
+        }
+    }
+
+    /// Adds a JSON row for programs.
+    ///
+    /// # Errors
+    /// The row cannot be represented as JSON.
+    pub fn row<T: Serialize>(&mut self, row: &T) -> Result<(), serde_json::Error> {
+        if self.json {
+            (self.line)(serde_json::to_string(row)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::table::Column;
+
+    fn output(json: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut report = Report::new(|line| lines.push(line), json);
+        let mut table = Table::new([Column::text("name"), Column::number("count")]);
+        table.row(["a", "1"]);
+        report.note("note");
+        report.line("line");
+        report.table(&table);
+        report.row(&serde_json::json!({"name": "a"})).unwrap();
+        lines
+    }
+
+    #[test]
+    fn people_see_tables_and_programs_see_rows() {
+        assert_eq!(
+            output(false),
+            ["note", "line", "name  count", "a         1"]
+        );
+        assert_eq!(output(true), [r#"{"name":"a"}"#]);
+    }
+}
