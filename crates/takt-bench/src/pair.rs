@@ -82,8 +82,8 @@ impl Setting<'_> {
         }
         if self.open62541.is_none() {
             notes.push(format!(
-                "open62541 is not measured: {OPEN62541} is not beside this program. It needs cmake and libclang, and some \
-                 minutes: cargo build --release -p takt-peer-open62541"
+                "open62541 is not measured, because {OPEN62541} is not beside this program. With cmake and libclang it is built in \
+                 some minutes: cargo build --release -p takt-peer-open62541"
             ));
         }
         notes

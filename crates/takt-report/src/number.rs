@@ -1,12 +1,14 @@
 //! Numbers as text.
 
-/// A measured number with the digits that have a meaning: three decimals below 100, one above.
+/// A measured number with the digits that have a meaning: three decimals below 100, one below 100 000, and none above.
 #[must_use]
 pub fn measured(value: f64) -> String {
     if value.abs() < 99.9995 {
         format!("{value:.3}")
-    } else {
+    } else if value.abs() < 99_999.95 {
         format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
     }
 }
 
@@ -27,8 +29,8 @@ mod tests {
 
     #[test]
     fn digits_have_a_meaning() {
-        let texts = [0.5, 12.3456, 99.9999, 123.456, 54321.0].map(measured);
-        assert_eq!(texts, ["0.500", "12.346", "100.0", "123.5", "54321.0"]);
+        let texts = [0.5, 12.3456, 99.9999, 123.456, 7e6].map(measured);
+        assert_eq!(texts, ["0.500", "12.346", "100.0", "123.5", "7000000"]);
         let texts = [(0.5, 2), (100.0, 0), (100.0, 3), (-0.001, 2), (2.25, 1)];
         let texts = texts.map(|(value, decimals)| trimmed(value, decimals));
         assert_eq!(texts, ["0.5", "100", "100", "0", "2.2"]);

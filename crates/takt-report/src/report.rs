@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::table::{Layout, Table};
+use crate::table::{Layout, Table, wrapped};
+
+/// Widest line of a remark.
+const NOTE: usize = 100;
 
 /// Output of a command, which hands on each line. For programs a line is a JSON object.
 pub struct Report<L> {
@@ -52,7 +55,8 @@ impl<L: FnMut(String)> Report<L> {
         if self.json {
             tracing::info!("{note}");
         } else {
-            (self.line)(note.to_owned());
+            let width = self.width.unwrap_or(NOTE).min(NOTE);
+            self.lines(wrapped(note, width));
         }
     }
 

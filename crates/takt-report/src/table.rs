@@ -11,6 +11,7 @@ const NARROW: usize = 14;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     heading: String,
+    unit: String,
     group: String,
     is_number: bool,
     at_least: usize,
@@ -21,6 +22,7 @@ impl Column {
     pub fn text(heading: impl Into<String>) -> Self {
         Self {
             heading: heading.into(),
+            unit: String::new(),
             group: String::new(),
             is_number: false,
             at_least: 0,
@@ -35,10 +37,10 @@ impl Column {
         }
     }
 
-    /// Adds the unit to the heading.
+    /// Adds the unit below the heading.
     #[must_use]
     pub fn unit(mut self, unit: &str) -> Self {
-        self.heading = format!("{} ({unit})", self.heading);
+        self.unit = format!("({unit})");
         self
     }
 
@@ -59,7 +61,8 @@ impl Column {
     /// The width without wrapped cells. The heading is wrapped at blanks.
     fn width<'c>(&self, cells: impl Iterator<Item = &'c String>) -> usize {
         let cells = cells.map(|cell| length(cell));
-        let words = self.heading.split(' ').map(length);
+        let words = self.heading.split(' ').chain([self.unit.as_str()]);
+        let words = words.map(length);
         cells.chain(words).max().unwrap_or(0).max(self.at_least)
     }
 }
@@ -281,7 +284,13 @@ impl Layout {
             .iter()
             .filter_map(|column| self.columns.get(*column))
             .zip(columns)
-            .map(|(column, index)| wrapped(&column.heading, self.width(*index)))
+            .map(|(column, index)| {
+                let mut heading = wrapped(&column.heading, self.width(*index));
+                if !column.unit.is_empty() {
+                    heading.push(column.unit.clone());
+                }
+                heading
+            })
             .collect();
         let height = headings.iter().map(Vec::len).max().unwrap_or(0);
         // Short headings stand at the bottom, beside the last lines of the others.
@@ -369,7 +378,7 @@ fn total(widths: &[usize]) -> usize {
 
 /// Breaks a text into lines of at most `width` characters: at blanks, and within words that are longer. Blanks at the beginning
 /// stay, in each line.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];
     }

@@ -14,6 +14,9 @@ pub enum Scale {
     Logarithmic,
 }
 
+/// Narrowest range of a linear axis, as a share of its values.
+const NARROWEST: f64 = 0.05;
+
 /// An axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
@@ -113,9 +116,12 @@ impl Axis {
         if self.range.is_none() && !tight && low > 0.0 && low < 0.4 * high {
             low = 0.0;
         }
-        if high - low <= high.abs() * 1e-9 {
-            let margin = (high.abs() * 0.1).max(0.5);
-            (low, high) = (low - margin, high + margin);
+        // Differences that mean nothing look like none.
+        let narrowest = if tight { 1e-9 } else { NARROWEST };
+        if self.range.is_none() && high - low <= high.abs() * narrowest {
+            let middle = f64::midpoint(low, high);
+            let half = (middle.abs() * NARROWEST / 2.0).max(0.5);
+            (low, high) = (middle - half, middle + half);
         }
         let step = nice_step((high - low) / count.max(1) as f64);
         if self.range.is_none() && !tight {
@@ -239,6 +245,8 @@ mod tests {
         assert_eq!(labels(&far), ["550", "600", "650", "700", "750"]);
         let near = axis.resolve(&[10.0, 745.0], 5, false);
         assert_eq!((near.low, near.high), (0.0, 800.0));
+        let equal = axis.resolve(&[50.288, 50.376], 5, false);
+        assert!(equal.high - equal.low > 1.0, "{equal:?}");
         let alone = axis.resolve(&[5.0], 5, true);
         assert!(alone.low < 5.0 && alone.high > 5.0);
         assert!(axis.resolve(&[], 5, true).ticks().count() > 2);

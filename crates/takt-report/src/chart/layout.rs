@@ -164,7 +164,7 @@ fn draw(scene: &mut Scene, chart: &Chart, place: Place, labels: &[&str]) {
         draw_line(scene, line, &look(chart, index, labels), &plot);
     }
     if chart.labelled {
-        draw_labels(scene, chart, &plot);
+        draw_labels(scene, chart, labels, &plot);
     }
 }
 
@@ -226,17 +226,19 @@ fn draw_line(scene: &mut Scene, line: &Line, look: &Look, plot: &Plot) {
 }
 
 /// Labels at the right, in the order of the ends of the lines. Lines without points have theirs at the bottom.
-fn draw_labels(scene: &mut Scene, chart: &Chart, plot: &Plot) {
-    let mut ends: Vec<(&Line, Option<Point>)> = chart
-        .lines
-        .iter()
-        .map(|line| (line, line.points.last().map(|point| plot.point(*point))))
+fn draw_labels(scene: &mut Scene, chart: &Chart, labels: &[&str], plot: &Plot) {
+    let lines = chart.lines.iter().enumerate();
+    let mut ends: Vec<(usize, &Line, Option<Point>)> = lines
+        .map(|(index, line)| {
+            let end = line.points.last().map(|point| plot.point(*point));
+            (index, line, end)
+        })
         .collect();
     let height = |end: &Option<Point>| end.map_or(plot.bottom, |end| end.1);
-    ends.sort_by(|(_, one), (_, other)| height(one).total_cmp(&height(other)));
-    let wanted: Vec<f64> = ends.iter().map(|(_, end)| height(end)).collect();
+    ends.sort_by(|(_, _, one), (_, _, other)| height(one).total_cmp(&height(other)));
+    let wanted: Vec<f64> = ends.iter().map(|(_, _, end)| height(end)).collect();
     let places = spread(&wanted, LABEL, plot.top, plot.bottom);
-    for ((line, end), y) in ends.iter().zip(places) {
+    for ((index, line, end), y) in ends.iter().zip(places) {
         let x = plot.right + 22.0;
         if let Some(end) = end {
             let leader = vec![
@@ -244,7 +246,7 @@ fn draw_labels(scene: &mut Scene, chart: &Chart, plot: &Plot) {
                 (plot.right + 8.0, end.1),
                 (x - 4.0, y),
             ];
-            scene.line(leader, 0.8, Paint::Axis);
+            scene.line(leader, 1.2, look(chart, *index, labels).paint);
         }
         let paint = if end.is_some() {
             Paint::Text
