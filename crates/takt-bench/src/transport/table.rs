@@ -88,9 +88,9 @@ mod tests {
     use super::*;
     use crate::measure::Samples;
 
-    fn row(head: Head) -> Row {
+    fn row(head: Head, nanos: u64) -> Row {
         let mut samples = Samples::nanos();
-        samples.record(59_000_000_000);
+        samples.record(nanos);
         head.row(&samples)
     }
 
@@ -101,13 +101,18 @@ mod tests {
             wait: "adaptive",
             ..Head::new(peer, transport, service, 4096)
         };
-        let floor = row(longest("floor", "shared memory", "echo"));
-        let open62541 = row(longest("open62541", "opc.tcp", "Read")).over(&floor);
-        let takt = row(longest("takt", "opc.iox2", "Read")).over(&floor);
-        let system_call = row(Head::new("floor", "system call", "getppid", 0));
+        let minute = 59_000_000_000;
+        let floor = row(longest("floor", "shared memory", "echo"), minute);
+        let open62541 = row(longest("open62541", "opc.tcp", "Read"), minute).over(&floor);
+        let takt = row(longest("takt", "opc.iox2", "Read"), minute).over(&floor);
+        // A hundredth of a batch.
+        let system_call = row(
+            Head::new("floor", "system call", "getppid", 0),
+            minute / 100,
+        );
         let handled = Row {
             allocations: Some(0.0),
-            ..row(Head::new("takt", "in-process", "Write", 4096)).over(&system_call)
+            ..row(Head::new("takt", "in-process", "Write", 4096), minute / 100).over(&system_call)
         };
         let tables = [
             round_trips(&[floor, open62541, takt]),
