@@ -286,7 +286,7 @@ fn classes_that_share_txtimes_have_no_bounds() {
     let scenario = ScenarioFile::parse(text, "test.toml").unwrap();
     assert_eq!(
         delay(scenario.scenario()).unwrap_err(),
-        "host1 \u{2192} host2: classes 0 and 1 share a window, in which txtime-assist knows no priority"
+        "host1 \u{2192} host2: class A and class B share a window, in which txtime-assist knows no priority"
     );
 }
 
@@ -405,4 +405,127 @@ fn a_send_slope_of_the_file_counts() {
     );
     let slower = delay(", idle_slope = \"10 Mbit/s\", send_slope = \"1990 Mbit/s\"");
     assert_eq!(slower, delay(", idle_slope = \"5 Mbit/s\""));
+}
+
+/// Control traffic without a shaper above a shaped class: as much as it sends is taken from the shaped class, down to
+/// nothing.
+#[test]
+fn a_shaper_below_a_class_without_one_has_a_bound() {
+    let bounds = |control: &str, slope: &str| {
+        let text = format!(
+            r#"version = 1
+            discipline = "stack"
+            nodes = [{{ name = "a" }}, {{ name = "c" }}]
+            links = [{{ ends = ["a", "c"] }}]
+            [disciplines.stack]
+            scheduler = "mqprio"
+            classes = [
+                {{ name = "control", priorities = [5] }},
+                {{ name = "A", priorities = [3], queue = "cbs", idle_slope = "{slope}" }},
+                {{ name = "rest" }},
+            ]
+            [[applications]]
+            name = "stream"
+            publisher = "a"
+            subscriber = "c"
+            cycle = "250 us"
+            repeated_node_count = 2
+            [[cross_traffic]]
+            name = "control"
+            from = "a"
+            to = "c"
+            payload = "1482 B"
+            pcp = 5
+            rate = "{control}"
+            pattern = {{ burst = 2 }}
+            "#
+        );
+        let scenario = Scenario::parse(&text, "stack.toml").unwrap();
+        scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlowShaped]).unwrap()
+    };
+    let delay = |control, slope| {
+        let delay = bounds(control, slope).flows[0].delay.clone();
+        delay
+            .finite()
+            .map(|delay| (delay * Rational::from(1_000_000_000)).to_f64().value())
+    };
+    // At least two frames of 1524 B, and one of 101 B.
+    let shaped = delay("100 Mbit/s", "50 Mbit/s").unwrap();
+    assert!(shaped >= 2.0 * 12_192.0 + 808.0, "{shaped}");
+    assert!(shaped < 100_000.0, "{shaped}");
+    assert!(delay("600 Mbit/s", "50 Mbit/s").unwrap() > shaped);
+    assert_eq!(delay("1.2 Gbit/s", "50 Mbit/s"), None);
+    let overloaded = bounds("1.2 Gbit/s", "50 Mbit/s");
+    let classes = overloaded.flows.iter().map(|flow| {
+        let why = flow.infinite.as_ref().unwrap();
+        why.class.as_str()
+    });
+    assert_eq!(classes.collect::<Vec<_>>(), ["A", "control"]);
+}
+
+/// Behind a port that passes less than is sent no more arrives than that.
+#[test]
+fn the_reason_names_the_port_that_is_overloaded() {
+    let text = r#"version = 1
+        discipline = "fifo"
+        nodes = [{ name = "a" }, { name = "b", kind = "bridge" }, { name = "c", kind = "bridge" }, { name = "d" }]
+        links = [
+            { ends = ["a", "b"], rate = "1 Gbit/s" },
+            { ends = ["b", "c"], rate = "900 Mbit/s" },
+            { ends = ["c", "d"], rate = "800 Mbit/s" },
+        ]
+        [disciplines.fifo]
+        scheduler = "mqprio"
+        classes = [{ name = "all" }]
+        [[cross_traffic]]
+        name = "too much"
+        from = "a"
+        to = "d"
+        payload = "1482 B"
+        rate = "1200 Mbit/s"
+        "#;
+    let scenario = Scenario::parse(text, "overload.toml").unwrap();
+    let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlowShaped]);
+    let bounds = bounds.unwrap();
+    let reason = |queue: usize| {
+        bounds.queues[queue]
+            .infinite
+            .as_ref()
+            .unwrap()
+            .reason
+            .clone()
+    };
+    assert!(reason(0).starts_with("1200 Mbit/s arrive"), "{}", reason(0));
+    assert!(reason(1).starts_with("1000 Mbit/s arrive"), "{}", reason(1));
+    assert!(reason(2).starts_with("900 Mbit/s arrive"), "{}", reason(2));
+}
+
+/// Errors name classes as the file does.
+#[test]
+fn errors_have_the_names_of_the_file() {
+    let text = r#"version = 1
+        discipline = "cbs"
+        nodes = [{ name = "a" }, { name = "b" }]
+        links = [{ ends = ["a", "b"] }]
+        [disciplines.cbs]
+        scheduler = "mqprio"
+        classes = [
+            { name = "unused", priorities = [7] },
+            { name = "audio", priorities = [3], queue = "cbs", lo_credit = "-1 B" },
+            { name = "rest" },
+        ]
+        [[applications]]
+        name = "stream"
+        publisher = "a"
+        subscriber = "b"
+        cycle = "250 us"
+        repeated_node_count = 2
+        "#;
+    let scenario = Scenario::parse(text, "names.toml").unwrap();
+    let error = scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.starts_with("a \u{2192} b: class audio: credit of "),
+        "{error}"
+    );
 }

@@ -14,7 +14,7 @@ pub(crate) struct Problem {
 impl Problem {
     pub(crate) fn new(message: impl Into<String>, span: Range<usize>) -> Self {
         Self {
-            message: message.into(),
+            message: shortened(message.into()),
             help: None,
             span,
         }
@@ -43,8 +43,24 @@ impl Problem {
     }
 }
 
+/// A longer name is not compared with others: the time to compare grows with the square of the length.
+const LONGEST_NAME: usize = 100;
+/// A message of more characters, which shows a value of the file, is cut off.
+const LONGEST_MESSAGE: usize = 400;
+
+fn shortened(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+        message.truncate(end);
+        message.push('\u{2026}');
+    }
+    message
+}
+
 /// The name that was probably meant, if one is near.
 pub(crate) fn near<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if written.len() > LONGEST_NAME {
+        return None;
+    }
     let likeness = |name: &str| {
         let likeness = strsim::jaro_winkler(&written.to_lowercase(), &name.to_lowercase());
         (likeness > 0.75).then_some(likeness)
@@ -98,12 +114,23 @@ impl ScenarioError {
     pub(crate) fn new(file: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
+        // Each part of the text is counted once, however many mistakes there are.
+        let (mut seen, mut line, mut column) = (0, 1, 1);
         let mistakes = problems.into_iter().map(|problem| {
-            let before = text.get(..problem.span.start).unwrap_or(text);
-            let last = before.rsplit('\n').next().unwrap_or_default();
+            for character in text
+                .get(seen..problem.span.start)
+                .unwrap_or_default()
+                .chars()
+            {
+                match character {
+                    '\n' => (line, column) = (line + 1, 1),
+                    _ => column += 1,
+                }
+                seen += character.len_utf8();
+            }
             Mistake {
-                line: before.matches('\n').count() + 1,
-                column: last.chars().count() + 1,
+                line,
+                column,
                 message: problem.message,
                 help: problem.help,
                 span: problem.span,

@@ -118,6 +118,8 @@ pub struct Variant {
     pub scenario: Scenario,
 }
 
+/// A longer line, in bytes, is a mistake: no field is that long.
+const LONGEST_LINE: usize = 1 << 20;
 /// More combinations of swept values than this are a mistake.
 const MAX_COMBINATIONS: usize = 10_000;
 
@@ -127,6 +129,7 @@ impl ScenarioFile {
     /// # Errors
     /// With line and column of each mistake.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ScenarioError> {
+        check_lines(text).map_err(|problem| ScenarioError::new(file_name, text, vec![problem]))?;
         let document = document::parse(text)
             .map_err(|problems| ScenarioError::new(file_name, text, problems))?;
         let file = Self {
@@ -136,6 +139,22 @@ impl ScenarioFile {
             name: file_name.to_owned(),
         };
         Ok(file)
+    }
+
+    /// Text of a file, which is UTF-8.
+    ///
+    /// # Errors
+    /// With line and column of the first byte that is not.
+    pub fn text(bytes: Vec<u8>, file_name: &str) -> Result<String, ScenarioError> {
+        String::from_utf8(bytes).map_err(|error| {
+            let place = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let byte = bytes.get(place).copied().unwrap_or_default();
+            let message =
+                format!("the byte 0x{byte:02x} is not UTF-8, in which scenarios are written");
+            let text = String::from_utf8_lossy(&bytes[..place]);
+            ScenarioError::new(file_name, &text, vec![Problem::new(message, place..place)])
+        })
     }
 
     /// The scenario as it is written, without its sweeps.
@@ -196,6 +215,21 @@ impl ScenarioFile {
     fn error(&self, problem: Problem) -> ScenarioError {
         ScenarioError::new(&self.name, &self.text, vec![problem])
     }
+}
+
+fn check_lines(text: &str) -> Result<(), Problem> {
+    let mut start = 0;
+    for line in text.split('\n') {
+        if line.len() > LONGEST_LINE {
+            let message = format!(
+                "a line of {} bytes; {LONGEST_LINE} are the most",
+                line.len()
+            );
+            return Err(Problem::new(message, start..start));
+        }
+        start += line.len() + 1;
+    }
+    Ok(())
 }
 
 /// Says with which values a mistake is one, where it is not among them.

@@ -417,3 +417,35 @@ fn etf_where_frames_have_no_time() {
         "{one}"
     );
 }
+
+/// Names that are far too long are not compared with others, and messages do not repeat them.
+#[test]
+fn a_long_name_is_refused_in_few_words() {
+    let text = format!("version = 1\n{} = 2\n", "x".repeat(900_000));
+    let error = ScenarioFile::parse(&text, "long.toml").unwrap_err();
+    let mistake = &error.mistakes[0];
+    assert_eq!((mistake.line, mistake.column), (2, 1));
+    assert!(mistake.message.len() < 500, "{}", mistake.message.len());
+}
+
+#[test]
+fn a_line_of_a_hundred_megabytes_is_refused_before_it_is_read() {
+    let text = format!("version = 1\n{}", "x".repeat(100_000_000));
+    let error = ScenarioFile::parse(&text, "long.toml").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "long.toml: line 2, column 1: a line of 100000000 bytes; 1048576 are the most"
+    );
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_have_a_place() {
+    let error = ScenarioFile::text(
+        b"version = 1\nname = \"\xc3\xa4\xff\"\n".to_vec(),
+        "latin.toml",
+    );
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "latin.toml: line 2, column 10: the byte 0xff is not UTF-8, in which scenarios are written"
+    );
+}

@@ -32,16 +32,22 @@ enum Kind {
     FqCodel,
     Mqprio,
     Cbs,
+    /// A Credit-Based Shaper below a class that has none.
+    UnshapedAbove,
     Taprio,
+    /// Scheduled traffic above a Credit-Based Shaper, with windows of its own or shared ones.
+    ScheduledAbove,
     /// With Credit-Based Shapers behind the gates.
     ShapedTaprio,
     TxtimeAssist,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 9] = [
     Kind::FqCodel,
     Kind::Mqprio,
     Kind::Cbs,
+    Kind::UnshapedAbove,
+    Kind::ScheduledAbove,
     Kind::Taprio,
     Kind::Taprio,
     Kind::ShapedTaprio,
@@ -67,6 +73,29 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
             let slope = send_slope(random);
             format!(
                 "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3], queue = \"cbs\", provisioning = \"10%\"{slope} }}, {second}{rest}\n"
+            )
+        }
+        Kind::UnshapedAbove => {
+            let (first, second) = *pick(random, &[(2, 3), (3, 2)]);
+            let (slope, send) = (pick(random, &[80, 200, 400]), send_slope(random));
+            format!(
+                "scheduler = \"mqprio\"\nclasses = [{{ name = \"control\", priorities = [{first}] }}, \
+                 {{ name = \"A\", priorities = [{second}], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\"{send} }}, {rest}\n"
+            )
+        }
+        Kind::ScheduledAbove => {
+            let (slope, send) = (pick(random, &[200, 400, 600]), send_slope(random));
+            let gates = [
+                "\"control\"",
+                "\"A\", \"rest\"",
+                "\"control\", \"A\"",
+                "\"A\"",
+                "\"rest\"",
+            ];
+            let gates = entries(random, &gates);
+            format!(
+                "scheduler = \"taprio\"\nclasses = [{{ name = \"control\", priorities = [3] }}, \
+                 {{ name = \"A\", priorities = [2], queue = \"cbs\", idle_slope = \"{slope} Mbit/s\"{send} }}, {rest}\n{gates}"
             )
         }
         Kind::Taprio => {
@@ -346,7 +375,7 @@ fn nothing_is_later_than_its_bound() {
     }
     eprintln!("{found:?}, {refused} refused, {scheduled} scheduled");
     assert!(scheduled > 0);
-    assert_eq!(found.len(), 9);
+    assert_eq!(found.len(), 11);
     for (kind, (_, nearest)) in found {
         assert!(nearest > 0.3, "{kind:?}: {nearest}");
     }

@@ -15,12 +15,13 @@ pub(super) struct Credit {
 }
 
 impl EgressPort {
-    /// The limits of a class's credit, if it has a Credit-Based Shaper. `docs/bounds.md` derives them.
+    /// The limits of a class's credit, if it and all classes above it have a Credit-Based Shaper. `docs/bounds.md` derives them.
     pub(super) fn credit(&self, class: usize) -> Option<Credit> {
         let (own, idle_slope) = shaper(self, class)?;
         let mut higher_slopes = Rational::ZERO;
         let mut higher_lows = Rational::ZERO;
-        for index in 0..class {
+        let used = |index: &usize| !self.classes[*index].longest.is_zero();
+        for index in (0..class).filter(used) {
             let (higher, slope) = shaper(self, index)?;
             higher_slopes += slope;
             higher_lows += self.cost(higher, slope);
@@ -33,7 +34,48 @@ impl EgressPort {
         })
     }
 
-    /// What sending a frame costs in credit.
+    pub(super) fn is_shaped(&self, class: usize) -> bool {
+        shaper(self, class).is_some()
+    }
+
+    /// Credit of a class with a shaper after its longest frame began without credit.
+    pub(super) fn lowest_credit(&self, class: usize) -> Option<Rational> {
+        let (frame, idle_slope) = shaper(self, class)?;
+        Some(-self.cost(frame, idle_slope))
+    }
+
+    /// Minimum and strict service of a class with a shaper, of the strict service `unshaped` that higher classes would leave it without one. `gained` is the
+    /// least that the credit gains. `docs/bounds.md` derives it for gates, and for classes above that have no shaper.
+    fn held_back(
+        &self,
+        class: usize,
+        gained: &Curve,
+        unshaped: &Curve,
+    ) -> Result<(Curve, Curve), PortError> {
+        let low = self.lowest_credit(class).unwrap_or(Rational::ZERO);
+        let lost = Curve::leaky_bucket(-low, Rational::ZERO)?;
+        let after_loss = gained.residual(&lost, &Rational::ZERO);
+        Ok((
+            gained.convolution(unshaped),
+            after_loss.convolution(unshaped),
+        ))
+    }
+
+    /// Minimum and strict service of a class with a shaper below a class that has none. Its credit gains all the time, whatever is sent (IEEE 802.1Q,
+    /// 8.6.8.2).
+    pub(super) fn shaped_below_unshaped(
+        &self,
+        class: usize,
+        unshaped: Curve,
+    ) -> Result<(Curve, Curve), PortError> {
+        let Some((_, idle_slope)) = shaper(self, class) else {
+            return Ok((unshaped.clone(), unshaped));
+        };
+        let gained = Curve::leaky_bucket(Rational::ZERO, idle_slope.clone())?;
+        self.held_back(class, &gained, &unshaped)
+    }
+
+    /// Cost of a frame in credit.
     fn cost(&self, frame: &Rational, idle_slope: &Rational) -> Rational {
         frame * (Rational::ONE - idle_slope / &self.link_rate)
     }
@@ -48,16 +90,11 @@ impl EgressPort {
         class: usize,
         unshaped: Curve,
     ) -> Result<(Curve, Curve), PortError> {
-        let Some((frame, idle_slope)) = shaper(self, class) else {
+        let Some((_, idle_slope)) = shaper(self, class) else {
             return Ok((unshaped.clone(), unshaped));
         };
         let (gained, _) = gates.while_open(class, idle_slope)?;
-        let lost = Curve::leaky_bucket(self.cost(frame, idle_slope), Rational::ZERO)?;
-        let after_loss = gained.residual(&lost, &Rational::ZERO);
-        Ok((
-            gained.convolution(&unshaped),
-            after_loss.convolution(&unshaped),
-        ))
+        self.held_back(class, &gained, &unshaped)
     }
 
     /// The most that leaves a class with a shaper, if its credit has a limit; otherwise only the windows have one.

@@ -6,6 +6,7 @@
 mod analyses;
 mod bounds;
 mod credit;
+mod error;
 mod gate_curves;
 mod gates;
 mod lines;
@@ -16,19 +17,20 @@ mod total_flow;
 
 pub use analyses::{Answer, NotApplicable, PortAnalyses};
 pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
+pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
 pub use schedule::{NotScheduled, Release, Scheduled};
 
 use crate::Rational;
-use crate::curve::{Curve, CurveError};
+use crate::curve::Curve;
 
 /// How a class decides that its first frame may be sent (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransmissionSelection {
     /// A FIFO queue, served when no higher class has a frame to send.
     StrictPriority,
-    /// The Credit-Based Shaper. Classes with it must be the highest ones of their port.
+    /// The Credit-Based Shaper. Its credit has a bound that is the port's alone if all higher classes have one as well.
     CreditBased {
         /// idleSlope in bit/s on the wire.
         idle_slope: Rational,
@@ -53,82 +55,6 @@ pub struct TrafficClass {
     pub longest: Rational,
     /// Its shortest frame, in bits on the wire.
     pub shortest: Rational,
-}
-
-/// Why there is no such port.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PortError {
-    /// A link without a rate.
-    #[error("the link's rate of {0} bit/s is not positive")]
-    LinkRate(Rational),
-    /// A frame size that is negative, or a shortest frame that is longer than the longest.
-    #[error("class {class}: frames of {shortest} to {longest} bit")]
-    FrameSize {
-        /// The class's index.
-        class: usize,
-        /// Its shortest frame.
-        shortest: Rational,
-        /// Its longest frame.
-        longest: Rational,
-    },
-    /// An idleSlope that is not positive, or the idleSlopes up to this class are not less than the link's rate.
-    #[error(
-        "class {class}: the idleSlopes up to it, {idle_slopes} bit/s, are not between 0 and the link's {link_rate} bit/s"
-    )]
-    IdleSlope {
-        /// The class's index.
-        class: usize,
-        /// The sum of the idleSlopes of this and all higher classes.
-        idle_slopes: Rational,
-        /// The rate of the link.
-        link_rate: Rational,
-    },
-    /// A Credit-Based Shaper below a class without one: its credit has no bound that is the port's alone.
-    #[error("class {class}: a Credit-Based Shaper below a class that has none")]
-    ShaperBelow {
-        /// The class's index.
-        class: usize,
-    },
-    /// A Credit-Based Shaper below txtime-assist: without gates, nothing says when its credit stands still.
-    #[error("class {class}: a Credit-Based Shaper below txtime-assist is not modelled")]
-    ShaperBelowTxtimes {
-        /// The class's index.
-        class: usize,
-    },
-    /// A frame is given to ETF after it should have been sent: it is dropped.
-    #[error("a lead of {lead} s is less than ETF's delta of {delta} s: frames are dropped")]
-    Late {
-        /// What is between handing a frame over and its txtime, in seconds.
-        lead: Rational,
-        /// The delta of the class, in seconds.
-        delta: Rational,
-    },
-    /// A Credit-Based Shaper cuts off high credit that can occur: it serves less than its idleSlope.
-    #[error("class {class}: credit of {needed} bit can occur, but hiCredit is {configured} bit")]
-    HiCredit {
-        /// The class's index.
-        class: usize,
-        /// The most that can occur, in bits.
-        needed: Rational,
-        /// The configured most, in bits.
-        configured: Rational,
-    },
-    /// A Credit-Based Shaper cuts off low credit that can occur: it sends more than its idleSlope.
-    #[error("class {class}: credit of {needed} bit can occur, but loCredit is {configured} bit")]
-    LoCredit {
-        /// The class's index.
-        class: usize,
-        /// The least that can occur, in bits.
-        needed: Rational,
-        /// The configured least, in bits.
-        configured: Rational,
-    },
-    /// The gates cannot serve the classes.
-    #[error(transparent)]
-    Gate(#[from] GateError),
-    /// A negative size.
-    #[error(transparent)]
-    Curve(#[from] CurveError),
 }
 
 /// What a class sends through a port.
@@ -166,13 +92,12 @@ impl EgressPort {
     /// A port of these classes, the highest first.
     ///
     /// # Errors
-    /// A rate, size or idleSlope that cannot be, or a Credit-Based Shaper below a class without one.
+    /// A rate, size or idleSlope that is impossible.
     pub fn new(link_rate: Rational, classes: Vec<TrafficClass>) -> Result<Self, PortError> {
         if link_rate <= Rational::ZERO {
             return Err(PortError::LinkRate(link_rate));
         }
         let mut idle_slopes = Rational::ZERO;
-        let mut unshaped = false;
         for (index, class) in classes.iter().enumerate() {
             if class.shortest < Rational::ZERO || class.shortest > class.longest {
                 return Err(PortError::FrameSize {
@@ -182,12 +107,8 @@ impl EgressPort {
                 });
             }
             let TransmissionSelection::CreditBased { idle_slope } = &class.selection else {
-                unshaped = true;
                 continue;
             };
-            if unshaped {
-                return Err(PortError::ShaperBelow { class: index });
-            }
             idle_slopes += idle_slope;
             if *idle_slope <= Rational::ZERO || idle_slopes >= link_rate {
                 return Err(PortError::IdleSlope {
@@ -267,7 +188,11 @@ impl EgressPort {
         lo_credit: &Rational,
         hi_credit: &Rational,
     ) -> Result<(), PortError> {
-        match self.credit_limits(class) {
+        let limits = self.credit_limits(class).or_else(|| {
+            // Nothing is known of the highest credit, for which hiCredit is assumed to have room.
+            Some((self.lowest_credit(class)?, hi_credit.clone()))
+        });
+        match limits {
             Some((low, _)) if low < *lo_credit => Err(PortError::LoCredit {
                 class,
                 needed: low,
@@ -282,8 +207,8 @@ impl EgressPort {
         }
     }
 
-    /// The least and the most that the credit of a class can become, in bits on the wire, if it has a Credit-Based Shaper: what loCredit and
-    /// hiCredit have to allow. Of a port without gates: behind gates credit can rise higher.
+    /// Limits of the credit of a class, in bits on the wire, for which loCredit and hiCredit have to leave room. `None` without a Credit-Based Shaper, and
+    /// below a class that has none: its traffic then decides how high the credit rises. Of a port without gates: behind gates credit can rise higher.
     pub fn credit_limits(&self, class: usize) -> Option<(Rational, Rational)> {
         self.credit(class).map(credit::Credit::limits)
     }
@@ -329,17 +254,22 @@ impl EgressPort {
         let blocking = Curve::leaky_bucket(self.longest_below(class), Rational::ZERO)?;
         let (mut since, mut always) = (blocking.clone(), blocking);
         for (index, traffic) in higher.iter().enumerate().take(class) {
-            let shaped = self.credit(index).is_some();
-            since = since.sum(if shaped {
+            since = since.sum(if self.is_shaped(index) {
                 &traffic.departure
             } else {
                 &traffic.arrival
             });
             always = always.sum(&traffic.departure);
         }
+        let strict = link.residual(&always, &Rational::ZERO);
+        let (minimum, strict) = if self.is_shaped(class) {
+            self.shaped_below_unshaped(class, strict)?
+        } else {
+            (link.residual(&since, &Rational::ZERO), strict)
+        };
         Ok(ClassService {
-            minimum: link.residual(&since, &Rational::ZERO),
-            strict: link.residual(&always, &Rational::ZERO),
+            minimum,
+            strict,
             shaping,
         })
     }

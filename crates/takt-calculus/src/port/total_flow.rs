@@ -208,12 +208,18 @@ impl PortNetwork {
         for (port, states) in progress.states.into_iter().enumerate() {
             let of_port = states.into_iter().enumerate().map(|(class, state)| {
                 let queue = QueueId { port, class };
-                let arrival_rate = self.arrival_rate(queue);
-                let service_rate = state.service.minimum.long_term_rate();
-                let service_rate =
-                    service_rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()));
+                let rate = |curve: &Curve| {
+                    let rate = curve.long_term_rate();
+                    rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()))
+                };
+                // No more arrives than the ports before let through. Where their delays have no bound and nothing else limits what leaves them, all that
+                // is sent arrives in the end.
+                let (sent, arrived) = (self.arrival_rate(queue), rate(&state.arrival));
+                let arrival_rate = sent.clone().min(arrived.clone());
+                let service_rate = rate(&state.service.minimum);
                 let utilisation = utilisation(&arrival_rate, &service_rate);
-                let unbounded = if arrival_rate > service_rate {
+                let is_own = arrived != Extended::Infinity || sent == Extended::Infinity;
+                let unbounded = if arrival_rate > service_rate && is_own {
                     Some(Unbounded::Overload {
                         queue,
                         arrival_rate,
@@ -235,13 +241,27 @@ impl PortNetwork {
             });
             queues.push(of_port.collect::<Vec<_>>());
         }
-        // An infinite delay that is not a queue's own fault comes from one before it.
-        let mut cause: Option<Unbounded> = None;
-        for queue in &self.order {
-            let bounds = &mut queues[queue.port][queue.class];
-            cause = bounds.unbounded.clone().or(cause);
-            if bounds.delay == Extended::Infinity && bounds.unbounded.is_none() {
-                bounds.unbounded.clone_from(&cause);
+        // An infinite delay that is not a queue's own fault comes from a queue that it depends on: one before it, or a higher class of its port. On circles
+        // the one that it depends on can stand behind it in the order, which is why all are passed again until nothing changes.
+        let mut found = true;
+        while std::mem::take(&mut found) {
+            for queue in &self.order {
+                let bounds = &queues[queue.port][queue.class];
+                if bounds.delay != Extended::Infinity || bounds.unbounded.is_some() {
+                    continue;
+                }
+                let before = self.visits(*queue).iter().filter_map(|visit| visit.from);
+                let above = (0..queue.class).map(|class| QueueId {
+                    port: queue.port,
+                    class,
+                });
+                let mut causes = before
+                    .chain(above)
+                    .filter_map(|source| queues[source.port][source.class].unbounded.clone());
+                if let Some(cause) = causes.next() {
+                    queues[queue.port][queue.class].unbounded = Some(cause);
+                    found = true;
+                }
             }
         }
         let mut bounds = PortBounds {

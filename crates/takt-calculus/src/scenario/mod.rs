@@ -23,11 +23,14 @@ use crate::{Rational, ShaperError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioBoundsError {
     /// A port that no curve is known for.
-    #[error("{port}: {reason}")]
+    #[error("{port}: {what}")]
     Port {
         /// The port, as [`Scenario::port_name`] calls it.
         port: String,
-        /// Why.
+        /// The reason, with the names of classes.
+        what: String,
+        /// The reason.
+        #[source]
         reason: Box<PortError>,
     },
     /// Something that curves are not known for, or that the chosen model leaves out.

@@ -8,7 +8,7 @@ use super::sound::{ASSUMPTIONS, Mapping};
 use super::{FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, seconds, way_back};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
-use crate::port::{PortAnalyses, QueueId, Step, Stream, Unbounded};
+use crate::port::{NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, Unbounded};
 
 impl Mapping<'_> {
     /// What follows from knowing when applications send in the cycle of gates.
@@ -30,7 +30,7 @@ impl Mapping<'_> {
         });
         let streams = streams.collect::<Result<_, CurveError>>()?;
         let ways = Ways { flows, streams };
-        let delays = schedule::delays(self.scenario, self.ports.clone(), &ways)?;
+        let delays = schedule::delays(self, &ways)?;
         for (flow, delay) in ways.flows.iter().zip(delays) {
             let Some(bound) = bounds
                 .flows
@@ -91,7 +91,8 @@ impl Mapping<'_> {
                 .map(|(stream, (flow, mapped))| {
                     let answers = found.answers.get(stream).into_iter().flatten();
                     let answers = answers.map(|answer| {
-                        let delay = answer.delay.clone().map_err(|why| why.to_string());
+                        let delay = answer.delay.clone();
+                        let delay = delay.map_err(|why| self.not_applicable(&why));
                         (answer.analysis, delay)
                     });
                     let delay = found
@@ -125,33 +126,89 @@ impl Mapping<'_> {
         }
     }
 
+    /// Names of the port and the class of a queue.
+    pub(super) fn names_of(&self, queue: &QueueId) -> (String, String) {
+        let class = self.classes[queue.port]
+            .iter()
+            .position(|class| *class == Some(queue.class));
+        match class {
+            Some(class) => names(self.scenario, PortId(queue.port), class),
+            // The frame that `lower_priority` allows is of no class of the scenario.
+            None => (
+                self.scenario.port_name(PortId(queue.port)),
+                "lower priority".to_owned(),
+            ),
+        }
+    }
+
+    fn place(&self, queue: &QueueId) -> String {
+        let (port, class) = self.names_of(queue);
+        format!("{port}, class {class}")
+    }
+
+    fn not_applicable(&self, why: &NotApplicable) -> String {
+        match why {
+            NotApplicable::NotFifo(queue) => {
+                format!(
+                    "{} may send frames of different flows in any order",
+                    self.place(queue)
+                )
+            }
+            NotApplicable::Again(queue) => {
+                format!("it passes {} more than once", self.place(queue))
+            }
+            NotApplicable::NotStrict | NotApplicable::NotFound => why.to_string(),
+        }
+    }
+
+    /// Reason of [`PortNetwork::scheduled`](crate::PortNetwork::scheduled), where each flow is one stream.
+    pub(super) fn not_scheduled(&self, why: &NotScheduled) -> String {
+        match why {
+            NotScheduled::Circle => why.to_string(),
+            NotScheduled::Unknown { queue, stream } => {
+                let flow = self.scenario.flows().get(*stream);
+                let name =
+                    flow.map_or_else(String::new, |flow| self.scenario.flow_name(flow.source));
+                format!(
+                    "{}: the times at which frames of `{name}` come are not known",
+                    self.place(queue)
+                )
+            }
+            NotScheduled::Shared(queue) => {
+                format!(
+                    "{}: other classes may send in its windows",
+                    self.place(queue)
+                )
+            }
+            NotScheduled::Cycle(queue) => {
+                format!("{}: its gates have another cycle", self.place(queue))
+            }
+            NotScheduled::Full(queue) => format!(
+                "{}: frames of one cycle are still there when those of the next come",
+                self.place(queue)
+            ),
+        }
+    }
+
     fn reason(&self, why: &Unbounded) -> Infinite {
-        let names_of = |queue: &QueueId| {
-            let class = self.classes[queue.port]
-                .iter()
-                .position(|class| *class == Some(queue.class));
-            names(self.scenario, PortId(queue.port), class.unwrap_or(0))
-        };
         match why {
             Unbounded::Overload {
                 queue,
                 arrival_rate,
                 service_rate,
             } => {
-                let (port, class) = names_of(queue);
+                let (port, class) = self.names_of(queue);
                 Infinite::overload(port, class, arrival_rate, service_rate)
             }
-            Unbounded::NoFixedPoint { queue, .. } => {
-                let (port, class) = names_of(queue);
-                let reason = why.to_string();
-                let reason = reason
-                    .split_once(": ")
-                    .map_or(reason.clone(), |(_, reason)| reason.to_owned());
+            Unbounded::NoFixedPoint { queue, rounds } => {
+                let (port, class) = self.names_of(queue);
                 Infinite {
                     port,
                     class,
                     utilisation: None,
-                    reason,
+                    reason: format!(
+                        "delays depend on each other in a circle, and after {rounds} rounds still grow"
+                    ),
                 }
             }
         }

@@ -4,7 +4,7 @@ use takt_scenario::{Clock, Credit, LowerPriority, PortId, Queue, Rate, Scheduler
 
 use super::reason::names;
 use super::sound::Mapping;
-use super::{ScenarioBoundsError, bits_per_second, class_at, seconds_by, speed};
+use super::{ScenarioBoundsError, bits_per_second, class_at, class_name, seconds_by, speed};
 use crate::port::{
     EgressPort, GateControlEntry, GateControlList, PortError, TrafficClass, TransmissionSelection,
 };
@@ -53,10 +53,7 @@ impl Mapping<'_> {
                 shortest: Rational::ZERO,
             });
         }
-        let port_error = |reason| ScenarioBoundsError::Port {
-            port: scenario.port_name(id),
-            reason: Box::new(reason),
-        };
+        let port_error = |reason| self.port_error(id, &indices, reason);
         let mut egress = EgressPort::new(link.clone(), classes).map_err(port_error)?;
         let queues = port.discipline.classes.iter().zip(&indices);
         for (class, index) in queues {
@@ -96,6 +93,24 @@ impl Mapping<'_> {
         Ok(())
     }
 
+    /// Error of a port with the names of its classes, of which `indices` are those of the calculus.
+    fn port_error(
+        &self,
+        id: PortId,
+        indices: &[Option<usize>],
+        reason: PortError,
+    ) -> ScenarioBoundsError {
+        let name = |class: usize| match indices.iter().position(|index| *index == Some(class)) {
+            Some(class) => format!("class {}", class_name(self.scenario, id, class)),
+            None => "the class of lower priority".to_owned(),
+        };
+        ScenarioBoundsError::Port {
+            port: self.scenario.port_name(id),
+            what: reason.with_names(name),
+            reason: Box::new(reason),
+        }
+    }
+
     pub(super) fn gates(
         &self,
         id: PortId,
@@ -123,10 +138,7 @@ impl Mapping<'_> {
                 interval: by_clock(entry.interval),
             }
         });
-        let port_error = |reason| ScenarioBoundsError::Port {
-            port: self.scenario.port_name(id),
-            reason: Box::new(PortError::Gate(reason)),
-        };
+        let port_error = |reason| self.port_error(id, indices, PortError::Gate(reason));
         let (base_time, cycle_time) = (by_clock(taprio.base_time), by_clock(taprio.cycle_time));
         let gates = GateControlList::new(base_time, cycle_time, entries.collect())
             .and_then(|gates| gates.with_guard_band(by_clock(taprio.guard_band)));

@@ -3,10 +3,11 @@
 use takt_scenario::{Application, Flow, FlowSource, Scenario, Scheduler};
 
 use super::loopback::{Range, missed_publishers, publisher};
+use super::sound::Mapping;
 use super::{seconds, way_back};
 use crate::Rational;
 use crate::curve::Extended;
-use crate::port::{EgressPort, PortNetwork, PortNetworkError, Release, Scheduled, Stream};
+use crate::port::{PortNetwork, PortNetworkError, Release, Scheduled, Stream};
 
 /// The way of each flow alone, there and back apart, since a loopback sends when its cycle says.
 pub(super) struct Ways<'a> {
@@ -17,10 +18,10 @@ pub(super) struct Ways<'a> {
 /// Of each flow, its delay if the gates of all ports have one cycle, of which the applications' are multiples; there and back if there is a
 /// loopback. `None` for what is a way back.
 pub(super) fn delays(
-    scenario: &Scenario,
-    ports: Vec<EgressPort>,
+    mapping: &Mapping<'_>,
     ways: &Ways<'_>,
 ) -> Result<Vec<Result<Extended, String>>, PortNetworkError> {
+    let scenario = mapping.scenario;
     let all = |why: &str| Ok(vec![Err(why.to_owned()); ways.flows.len()]);
     let mut cycles = scenario
         .ports
@@ -50,7 +51,7 @@ pub(super) fn delays(
         .iter()
         .map(|flow| release(scenario, flow, &cycle))
         .collect();
-    let network = PortNetwork::new(ports, ways.streams.clone())?;
+    let network = PortNetwork::new(mapping.ports.clone(), ways.streams.clone())?;
     let found = network.scheduled(&releases, &error);
     let of = |flow: &Flow| -> Result<&Scheduled, String> {
         let index = ways
@@ -60,12 +61,7 @@ pub(super) fn delays(
         let found = index.and_then(|index| found.get(index));
         match found {
             Some(Ok(scheduled)) => Ok(scheduled),
-            Some(Err(why)) => {
-                let why = why.to_string();
-                Err(why
-                    .split_once(": ")
-                    .map_or(why.clone(), |(_, why)| why.to_owned()))
-            }
+            Some(Err(why)) => Err(mapping.not_scheduled(why)),
             None => Err("its way is not known".to_owned()),
         }
     };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use takt_calculus::{Extended, FlowBound, Infinite, QueueBound, Rational};
 use takt_scenario::BoundsModel;
 
-use super::{Row, micros};
+use super::{Row, whole};
 
 /// One combination of swept values: a flow's delays as exact fractions of nanoseconds and as whole microseconds, and the ports.
 pub(super) fn object(row: &Row) -> Value {
@@ -14,7 +14,7 @@ pub(super) fn object(row: &Row) -> Value {
         .map(|(name, value)| (name.clone(), value.as_str().into()))
         .collect();
     let (flows, queues) = (row.bounds.flows.iter(), &row.bounds.queues);
-    let flows = flows.map(|it| flow(it, queues));
+    let flows = flows.map(|it| flow(it, queues, row.model));
     json!({
         "scenario": row.scenario.name,
         "settings": settings,
@@ -23,12 +23,12 @@ pub(super) fn object(row: &Row) -> Value {
             BoundsModel::Paper => "paper",
         },
         "flows": flows.collect::<Vec<_>>(),
-        "ports": row.bounds.queues.iter().map(queue).collect::<Vec<_>>(),
+        "ports": row.bounds.queues.iter().map(|it| queue(it, row.model)).collect::<Vec<_>>(),
         "assumptions": row.bounds.assumptions,
     })
 }
 
-fn flow(flow: &FlowBound, queues: &[QueueBound]) -> Value {
+fn flow(flow: &FlowBound, queues: &[QueueBound], model: BoundsModel) -> Value {
     // An analysis can find no bound where another does.
     let first_infinite = || {
         let mut passed = flow.queues.iter().filter_map(|queue| queues.get(*queue));
@@ -41,7 +41,7 @@ fn flow(flow: &FlowBound, queues: &[QueueBound]) -> Value {
         .map(|(analysis, answer)| {
             let said = match answer {
                 Ok(delay) => {
-                    let mut object = with_delay(Map::new(), delay);
+                    let mut object = with_delay(Map::new(), delay, model);
                     let why = why.filter(|_| delay.finite().is_none());
                     object.insert("infinite".to_owned(), infinite(why));
                     Value::Object(object)
@@ -54,7 +54,7 @@ fn flow(flow: &FlowBound, queues: &[QueueBound]) -> Value {
     let mut object = Map::new();
     object.insert("flow".to_owned(), flow.name.as_str().into());
     object.insert("round_trip".to_owned(), flow.round_trip.into());
-    object = with_delay(object, &flow.delay);
+    object = with_delay(object, &flow.delay, model);
     object.insert("jitter_ns".to_owned(), nanos(&flow.jitter));
     object.insert("infinite".to_owned(), infinite(flow.infinite.as_ref()));
     object.insert("analyses".to_owned(), analyses.into());
@@ -62,11 +62,11 @@ fn flow(flow: &FlowBound, queues: &[QueueBound]) -> Value {
     object.into()
 }
 
-fn queue(queue: &QueueBound) -> Value {
+fn queue(queue: &QueueBound, model: BoundsModel) -> Value {
     let mut object = Map::new();
     object.insert("port".to_owned(), queue.port_name.as_str().into());
     object.insert("class".to_owned(), queue.class_name.as_str().into());
-    object = with_delay(object, &queue.delay);
+    object = with_delay(object, &queue.delay, model);
     object.insert("backlog_bits".to_owned(), exact(&queue.backlog, 1));
     object.insert(
         "backlog_bytes".to_owned(),
@@ -77,9 +77,13 @@ fn queue(queue: &QueueBound) -> Value {
     object.into()
 }
 
-fn with_delay(mut object: Map<String, Value>, delay: &Extended) -> Map<String, Value> {
+fn with_delay(
+    mut object: Map<String, Value>,
+    delay: &Extended,
+    model: BoundsModel,
+) -> Map<String, Value> {
     object.insert("delay_ns".to_owned(), nanos(delay));
-    let micros = micros(delay).and_then(|micros| micros.parse::<u64>().ok());
+    let micros = whole(delay, 1_000_000, model).and_then(|micros| micros.parse::<u64>().ok());
     object.insert("delay_us".to_owned(), micros.into());
     object
 }

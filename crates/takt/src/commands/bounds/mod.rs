@@ -60,8 +60,11 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// Whole microseconds, truncated; `None` if infinite.
-fn micros(delay: &Extended) -> Option<String> {
-    let micros = delay.finite()? * Rational::from(1_000_000);
-    Some(micros.floor().to_string())
+/// A time in units of so many to a second; `None` if infinite. Bounds that hold are rounded up, so that what is printed holds as well; the paper truncates.
+fn whole(time: &Extended, units: u32, model: BoundsModel) -> Option<String> {
+    let units = time.finite()? * Rational::from(units);
+    Some(match model {
+        BoundsModel::Sound => units.ceil().to_string(),
+        BoundsModel::Paper => units.floor().to_string(),
+    })
 }

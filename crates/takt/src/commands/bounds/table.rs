@@ -4,7 +4,7 @@ use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
 use takt_report::{Column, Report, Table};
 use takt_scenario::BoundsModel;
 
-use super::Row;
+use super::{Row, whole};
 use crate::scenario_file::parameter_name;
 
 /// Unit of times.
@@ -31,7 +31,7 @@ pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
     }
     if rows.len() == 1 {
         report.line("");
-        report.table(&ports(&first.bounds.queues));
+        report.table(&ports(&first.bounds.queues, first.model));
     }
     report.line("\nAssumptions, which are not checked:");
     for assumption in &first.bounds.assumptions {
@@ -67,7 +67,7 @@ fn flows(rows: &[Row], first: &Row) -> Table {
     for row in rows {
         for flow in &row.bounds.flows {
             let settings = row.settings.iter().map(|(_, value)| value.clone());
-            table.row(settings.chain(flow_cells(flow, answers.is_some())));
+            table.row(settings.chain(flow_cells(flow, answers.is_some(), row.model)));
         }
     }
     table
@@ -82,7 +82,8 @@ fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, Str
         .collect()
 }
 
-fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
+fn flow_cells(flow: &FlowBound, with_analyses: bool, model: BoundsModel) -> Vec<String> {
+    let time = |delay: &Extended| time(delay, model);
     let kind = if flow.round_trip { " (round trip)" } else { "" };
     let mut cells = vec![format!("{}{kind}", flow.name)];
     if flow.is_unknown() {
@@ -104,7 +105,7 @@ fn flow_cells(flow: &FlowBound, with_analyses: bool) -> Vec<String> {
     cells
 }
 
-fn ports(queues: &[QueueBound]) -> Table {
+fn ports(queues: &[QueueBound], model: BoundsModel) -> Table {
     let mut table = Table::new([
         Column::text("port"),
         Column::text("class"),
@@ -119,7 +120,7 @@ fn ports(queues: &[QueueBound]) -> Table {
         table.row([
             queue.port_name.clone(),
             queue.class_name.clone(),
-            time(&queue.delay),
+            time(&queue.delay, model),
             backlog.map_or_else(|| "infinite".to_owned(), |bytes| bytes.to_string()),
             percent(&queue.utilisation),
             reason.unwrap_or_default(),
@@ -128,12 +129,11 @@ fn ports(queues: &[QueueBound]) -> Table {
     table
 }
 
-/// Microseconds with three digits behind the point, truncated.
-fn time(time: &Extended) -> String {
-    let Some(time) = time.finite() else {
+/// Microseconds with three digits behind the point.
+fn time(time: &Extended, model: BoundsModel) -> String {
+    let Some(nanos) = whole(time, 1_000_000_000, model) else {
         return "infinite".to_owned();
     };
-    let nanos = (time * Rational::from(1_000_000_000)).floor().to_string();
     let padded = format!("{nanos:0>4}");
     let (whole, fraction) = padded.split_at(padded.len() - 3);
     format!("{whole}.{fraction}")

@@ -56,7 +56,9 @@ impl Bound {
     fn new(delay: &Extended) -> Self {
         match delay {
             Extended::Finite(delay) => {
-                Self::Finite((delay * Rational::from(1_000_000_000)).to_f64().value())
+                // Rounded up: what is printed holds as well.
+                let nanoseconds = (delay * Rational::from(1_000_000_000)).ceil();
+                Self::Finite(Rational::from(nanoseconds).to_f64().value())
             }
             Extended::Infinity | Extended::NegativeInfinity => Self::Infinite,
         }

@@ -35,7 +35,11 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
             };
             adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
             if interrupt.is_set() {
-                break;
+                // What was found is printed; a shell must not take it for all there is.
+                let left = variants.len() - index - 1;
+                return Err(miette::miette!(
+                    "interrupted: the search was cut short, and {left} combinations of swept values are left out"
+                ));
             }
             continue;
         }

@@ -1,0 +1,103 @@
+//! Mistakes in a port, with its classes by index or by name.
+
+use super::gates::GateError;
+use crate::Rational;
+use crate::curve::CurveError;
+
+/// Why there is no such port.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PortError {
+    /// A link without a rate.
+    #[error("the link's rate of {0} bit/s is not positive")]
+    LinkRate(Rational),
+    /// A frame size that is negative, or a shortest frame that is longer than the longest.
+    #[error("class {class}: frames of {shortest} to {longest} bit")]
+    FrameSize {
+        /// The class's index.
+        class: usize,
+        /// Its shortest frame.
+        shortest: Rational,
+        /// Its longest frame.
+        longest: Rational,
+    },
+    /// An idleSlope that is not positive, or the idleSlopes up to this class are not less than the link's rate.
+    #[error(
+        "class {class}: the idleSlopes up to it, {idle_slopes} bit/s, are not between 0 and the link's {link_rate} bit/s"
+    )]
+    IdleSlope {
+        /// The class's index.
+        class: usize,
+        /// The sum of the idleSlopes of this and all higher classes.
+        idle_slopes: Rational,
+        /// The rate of the link.
+        link_rate: Rational,
+    },
+    /// A Credit-Based Shaper below txtime-assist: without gates, nothing says when its credit stands still.
+    #[error("class {class}: a Credit-Based Shaper below txtime-assist is not modelled")]
+    ShaperBelowTxtimes {
+        /// The class's index.
+        class: usize,
+    },
+    /// A frame is given to ETF after it should have been sent: it is dropped.
+    #[error("a lead of {lead} s is less than ETF's delta of {delta} s: frames are dropped")]
+    Late {
+        /// What is between handing a frame over and its txtime, in seconds.
+        lead: Rational,
+        /// The delta of the class, in seconds.
+        delta: Rational,
+    },
+    /// A Credit-Based Shaper cuts off high credit that can occur: it serves less than its idleSlope.
+    #[error("class {class}: credit of {needed} bit can occur, but hiCredit is {configured} bit")]
+    HiCredit {
+        /// The class's index.
+        class: usize,
+        /// The most that can occur, in bits.
+        needed: Rational,
+        /// The configured most, in bits.
+        configured: Rational,
+    },
+    /// A Credit-Based Shaper cuts off low credit that can occur: it sends more than its idleSlope.
+    #[error("class {class}: credit of {needed} bit can occur, but loCredit is {configured} bit")]
+    LoCredit {
+        /// The class's index.
+        class: usize,
+        /// The least that can occur, in bits.
+        needed: Rational,
+        /// The configured least, in bits.
+        configured: Rational,
+    },
+    /// The gates cannot serve the classes.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// A negative size.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+impl PortError {
+    /// The error as text, with the names of classes instead of their indices.
+    pub(crate) fn with_names(&self, name: impl Fn(usize) -> String) -> String {
+        let text = self.to_string();
+        let class = match self {
+            Self::FrameSize { class, .. }
+            | Self::IdleSlope { class, .. }
+            | Self::ShaperBelowTxtimes { class }
+            | Self::HiCredit { class, .. }
+            | Self::LoCredit { class, .. }
+            | Self::Gate(GateError::Class(class) | GateError::WindowTooShort { class, .. }) => {
+                *class
+            }
+            Self::Gate(GateError::SharedTxtimes { one, other }) => {
+                let (one, other) = (name(*one), name(*other));
+                return format!(
+                    "{one} and {other} share a window, in which txtime-assist knows no priority"
+                );
+            }
+            Self::LinkRate(_) | Self::Late { .. } | Self::Gate(_) | Self::Curve(_) => return text,
+        };
+        match text.strip_prefix(&format!("class {class}")) {
+            Some(rest) => name(class) + rest,
+            None => text,
+        }
+    }
+}
