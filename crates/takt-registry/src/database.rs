@@ -21,8 +21,8 @@ use std::sync::{Mutex, PoisonError};
 use redb::WriteTransaction;
 use takt_app::StateDirectoryError;
 use takt_space::Change;
-use takt_ua::DateTime;
 use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::{DateTime, NodeId};
 use zeroize::Zeroizing;
 
 use crate::names::Owner;
@@ -255,6 +255,15 @@ impl Database {
     /// Removes a Provider's record. Its nodes are deleted separately; its namespace stays.
     pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
         self.with(|open| tables::remove_provider(open.transaction()?, name))
+    }
+
+    /// Deletes up to `most` nodes of a namespace, with their references, and returns them.
+    pub(crate) fn delete_some(
+        &self,
+        namespace: u16,
+        most: usize,
+    ) -> Result<Vec<NodeId>, DatabaseError> {
+        self.with(|open| tables::delete_some(open.transaction()?, namespace, most))
     }
 
     /// Stores the present state of a SecurityGroup, and the highest token of all groups so far.

@@ -166,7 +166,7 @@ impl Registry {
             .record("", None, &namespaces::unknown(space, &contents))?;
         rules.database.settle()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
-        rules.bind(space, model);
+        rules.bind(&server, model);
         let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups)?;
         rules.restore(space, contents)?;
         bind_methods(space, &rules, model)?;

@@ -4,12 +4,13 @@
 //! follows from the NodeId, so that no separate state has to be kept consistent.
 
 mod following;
+mod removal;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_services::{Authenticator, NodeManagement, SessionObserver};
+use takt_services::{Authenticator, NodeManagement, Server, SessionObserver};
 use takt_space::{AddressSpace, Caller, Change, Peer, UserIdentity};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
@@ -27,6 +28,7 @@ pub(crate) struct Rules {
     bound: OnceLock<Bound>,
     /// Changes of the current request, which are undone if they cannot be made durable.
     unsettled: Mutex<Unsettled>,
+    removals: Mutex<removal::Removals>,
 }
 
 #[derive(Default)]
@@ -36,10 +38,12 @@ struct Unsettled {
     lost: bool,
 }
 
-/// The address space that the rules apply to.
+/// The server that the rules are for.
 struct Bound {
-    space: Weak<AddressSpace>,
-    /// Index of the registry's model.
+    server: Weak<Server>,
+    /// The rules themselves, for work that outlasts a request.
+    rules: Weak<Rules>,
+    /// The index of the registry's model.
     model: u16,
 }
 
@@ -52,18 +56,30 @@ impl Rules {
             names,
             bound: OnceLock::new(),
             unsettled: Mutex::default(),
+            removals: Mutex::default(),
         }
     }
 
-    /// Binds the rules to `space`, in which the registry's model has this index.
-    pub(crate) fn bind(&self, space: &Arc<AddressSpace>, model: u16) {
-        let space = Arc::downgrade(space);
-        // A second call would bind the same server.
-        let _ = self.bound.set(Bound { space, model });
+    /// Binds the rules to `server`, where the registry's model has this index.
+    pub(crate) fn bind(self: &Arc<Self>, server: &Arc<Server>, model: u16) {
+        let (server, rules) = (Arc::downgrade(server), Arc::downgrade(self));
+        // A second time would be for the same server.
+        let _ = self.bound.set(Bound {
+            server,
+            rules,
+            model,
+        });
     }
 
     fn space(&self) -> Option<Arc<AddressSpace>> {
-        self.bound.get()?.space.upgrade()
+        let server = self.bound.get()?.server.upgrade()?;
+        Some(Arc::clone(server.address_space()))
+    }
+
+    /// Returns the server, and the rules for work that it is given.
+    fn server(&self) -> Option<(Arc<Server>, Weak<Self>)> {
+        let bound = self.bound.get()?;
+        Some((bound.server.upgrade()?, Weak::clone(&bound.rules)))
     }
 
     /// Returns a node of the registry's model.
@@ -98,7 +114,16 @@ impl Rules {
             }
             self.providers.restore(record, namespace);
         }
+        let mut left_behind = Vec::new();
         for (owner, change) in contents.changes {
+            if self.providers.with(&owner, |_| ()).is_none() {
+                // Its removal was interrupted.
+                if let Change::AddNode(item) = change {
+                    let node = &item.requested_new_node_id.node_id;
+                    left_behind.push(following::delete_node(node));
+                }
+                continue;
+            }
             match space.apply(&change) {
                 Ok(()) => self.follow(space, &change),
                 Err(error) => {
@@ -107,10 +132,11 @@ impl Rules {
                 }
             }
         }
-        Ok(())
+        self.database.record("", None, &left_behind)?;
+        self.database.settle()
     }
 
-    /// Removes a Provider and all its nodes, and frees its namespace; only while it is not connected.
+    /// Removes a Provider and all its nodes, and frees its namespace when they are gone; only while it is not connected.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
         let known = self
@@ -123,18 +149,16 @@ impl Rules {
             None => space
                 .namespaces()
                 .index_of(&model::provider_uri(name))
-                .filter(|namespace| {
-                    self.names.is_taken(*namespace)
-                        || !space.nodes_of_namespace(*namespace).is_empty()
-                })
+                .filter(|namespace| self.names.is_taken(*namespace))
                 .ok_or(StatusCode::BadNotFound)?,
         };
-        self.remove(&space, name, namespace)
-            .and_then(|()| self.database.set_owner(namespace, None))
+        let removed = match self.free_after_removal(name) {
+            true => self.database.set_owner(namespace, None),
+            false => self.remove(&space, name, namespace, true),
+        };
+        removed
             .and_then(|()| self.database.settle())
-            .map_err(|error| refuse(&error))?;
-        self.names.free(namespace);
-        Ok(())
+            .map_err(|error| refuse(&error))
     }
 
     fn unsettled(&self) -> std::sync::MutexGuard<'_, Unsettled> {
@@ -157,6 +181,9 @@ impl Rules {
         // A name that is not an ApplicationName would not be reachable over shared memory.
         let endpoint: Result<Endpoint, _> = format!("opc.iox2://{name}").parse();
         endpoint.map_err(|_| StatusCode::BadBrowseNameInvalid)?;
+        if self.is_removing(name) {
+            return Err(StatusCode::BadInvalidState);
+        }
         let known = self.providers.with(name, |_| ()).is_some();
         match known && self.providers.speaker(caller).is_none() {
             true => Err(StatusCode::BadUserAccessDenied),

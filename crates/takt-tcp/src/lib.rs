@@ -32,6 +32,7 @@ mod handler;
 mod hello;
 mod inbound;
 mod listener;
+mod log_limit;
 mod memory;
 mod open_channel;
 mod outbound;

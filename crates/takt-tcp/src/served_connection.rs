@@ -12,6 +12,7 @@ use takt_ua::StatusCode;
 
 use crate::error::TransportError;
 use crate::handler::{CompletionWaker, Outcome, RequestHandler};
+use crate::log_limit::LogLimit;
 use crate::server_connection::ServerConnection;
 use crate::server_event::ServerEvent;
 
@@ -47,6 +48,8 @@ pub(crate) struct ServedConnection<C> {
     address: SocketAddr,
     /// Number of connections accepted before.
     number: u64,
+    /// Limit of the server on lines about clients that misbehave.
+    log: Arc<LogLimit>,
     machine: ServerConnection,
     /// State of the handler; `None` until the SecureChannel is open, and after it is closed.
     handled: Option<C>,
@@ -64,7 +67,7 @@ impl<C> ServedConnection<C> {
     pub(crate) fn new(
         socket: OwnedFd,
         address: SocketAddr,
-        number: u64,
+        (number, log): (u64, Arc<LogLimit>),
         machine: ServerConnection,
         waker: CompletionWaker,
         now: Instant,
@@ -73,6 +76,7 @@ impl<C> ServedConnection<C> {
             socket,
             address,
             number,
+            log,
             machine,
             handled: None,
             waker,
@@ -316,8 +320,15 @@ impl<C> ServedConnection<C> {
     where
         H: RequestHandler<Connection = C>,
     {
-        if error.is_peer_misbehaved() {
-            tracing::warn!(client = %self.address, %error, "closing the connection");
+        if error.is_peer_misbehaved()
+            && let Some(left_out) = self.log.admit(now)
+        {
+            tracing::warn!(
+                client = %self.address,
+                %error,
+                closed_before = left_out,
+                "closing the connection"
+            );
         } else {
             tracing::debug!(client = %self.address, %error, "closing the connection");
         }

@@ -356,6 +356,39 @@ fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), Data
     Ok(())
 }
 
+/// Deletes up to `most` nodes of a namespace, with their references.
+pub(super) fn delete_some(
+    transaction: &WriteTransaction,
+    namespace: u16,
+    most: usize,
+) -> Result<Vec<NodeId>, DatabaseError> {
+    let mut nodes = Vec::new();
+    let table = transaction.open_table(NUMBER_OF_NODE)?;
+    for prefix in prefixes(namespace) {
+        for row in table.range(prefix.as_slice()..)?.take(most - nodes.len()) {
+            let (key, _) = row?;
+            if !key.value().starts_with(&prefix) {
+                break;
+            }
+            let node = decode::<NodeId>(key.value());
+            nodes.push(node.map_err(|error| error.of("number of node", node_id(key.value())))?);
+        }
+    }
+    drop(table);
+    for node in &nodes {
+        delete_node(transaction, node)?;
+    }
+    Ok(nodes)
+}
+
+/// The first bytes of the keys of all nodes of a namespace: one for each way to encode a NodeId (OPC 10000-6, 5.2.2.9).
+fn prefixes(namespace: u16) -> Vec<Vec<u8>> {
+    let [low, high] = namespace.to_le_bytes();
+    let short = (high == 0).then(|| vec![1, low]);
+    let long = (2..=5).map(|encoding| vec![encoding, low, high]);
+    short.into_iter().chain(long).collect()
+}
+
 /// Returns the nodes at the ends of a reference in `REFERENCES`.
 fn ends(kind: u8, item: &[u8]) -> Result<(NodeId, NodeId), RecordError> {
     Ok(match decode_reference(kind, item)? {

@@ -10,7 +10,6 @@ use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
 use takt_ua::{NodeId, Variant};
 
 use super::Rules;
-use crate::database::DatabaseError;
 use crate::providers::ProviderState;
 
 impl Rules {
@@ -109,28 +108,10 @@ impl Rules {
         }
         let name = |state: &ProviderState| state.record.name.clone();
         if let Some(name) = self.providers.with_namespace(node.namespace, name)
-            && let Err(error) = self.remove(space, &name, node.namespace)
+            && let Err(error) = self.remove(space, &name, node.namespace, false)
         {
             tracing::warn!(provider = %name, %error, "cannot be removed from the database");
         }
-    }
-
-    /// Removes a Provider with its nodes, here and from the database.
-    pub(super) fn remove(
-        &self,
-        space: &AddressSpace,
-        name: &str,
-        namespace: u16,
-    ) -> Result<(), DatabaseError> {
-        let nodes = space.nodes_of_namespace(namespace);
-        let changes: Vec<Change> = nodes.iter().map(delete_node).collect();
-        self.database.record(name, None, &changes)?;
-        self.database.remove_provider(name)?;
-        self.providers.forget(name);
-        for (node, change) in nodes.iter().zip(&changes) {
-            warn_on_error(node, space.apply(change));
-        }
-        Ok(())
     }
 
     /// Undoes additions that could not be made durable. Deleted nodes are missing until a restart.
@@ -177,7 +158,8 @@ fn server_endpoint(item: &AddNodesItem) -> Option<Endpoint> {
     }
 }
 
-fn delete_node(node: &NodeId) -> Change {
+/// Returns the deletion of a node.
+pub(super) fn delete_node(node: &NodeId) -> Change {
     Change::DeleteNode(takt_ua::structures::DeleteNodesItem {
         node_id: node.clone(),
         delete_target_references: true,

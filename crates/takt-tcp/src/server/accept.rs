@@ -92,7 +92,8 @@ impl<H: RequestHandler> TcpServer<H> {
         let machine = ServerConnection::new(config, self.next_channel_id, now);
         let id = self.connections.next_id();
         let waker = self.completions.waker(id);
-        let connection = ServedConnection::new(socket, address, self.accepted, machine, waker, now);
+        let place = (self.accepted, Arc::clone(&self.misbehaved));
+        let connection = ServedConnection::new(socket, address, place, machine, waker, now);
         self.accepted += 1;
         let key = tagged_key(self.tag, id + FIRST_CONNECTION);
         if let Err(error) = self.readiness.add(connection.fd(), key, Interest::READ) {

@@ -19,6 +19,7 @@ use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
 use crate::handler::RequestHandler;
 use crate::listener::{BindError, listen};
+use crate::log_limit::LogLimit;
 use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
 
@@ -107,9 +108,11 @@ pub struct TcpServer<H: RequestHandler> {
     accept_again: Option<Instant>,
     /// Time of the next search for memory among the connections, after a search found none.
     search_again: Option<Instant>,
-    /// Time of the last log entry about connections that gave way, and the number of these since then.
-    reported: Option<Instant>,
+    /// Limit on log lines about connections that gave way, and the number of those that are not in a line yet.
+    given_way: LogLimit,
     unreported: usize,
+    /// Limit on log lines about clients that misbehave.
+    misbehaved: Arc<LogLimit>,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -159,8 +162,9 @@ impl<H: RequestHandler> TcpServer<H> {
             alarm,
             accept_again: None,
             search_again: None,
-            reported: None,
+            given_way: LogLimit::default(),
             unreported: 0,
+            misbehaved: Arc::default(),
             readiness,
         })
     }

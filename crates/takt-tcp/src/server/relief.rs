@@ -82,8 +82,7 @@ impl<H: RequestHandler> TcpServer<H> {
     /// Writes to the log that connections gave way, once a second at most.
     pub(super) fn report_given_way(&mut self, count: usize, now: Instant) {
         self.unreported += count;
-        let pause = Duration::from_secs(1);
-        if self.reported.is_none_or(|at| now >= at + pause) {
+        if self.given_way.admit(now).is_some() {
             tracing::warn!(
                 url = %self.url,
                 closed = self.unreported,
@@ -91,7 +90,6 @@ impl<H: RequestHandler> TcpServer<H> {
                 memory = self.connection_config.memory.used(),
                 "connections or memory ran out: closed those without a Session, or without progress"
             );
-            self.reported = Some(now);
             self.unreported = 0;
         }
     }

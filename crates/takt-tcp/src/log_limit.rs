@@ -1,0 +1,46 @@
+//! A limit on lines of the log that clients cause.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Pause between two lines.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A limit of one line per second. The next line tells the number of those that were left out.
+#[derive(Debug, Default)]
+pub(crate) struct LogLimit(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    logged: Option<Instant>,
+    left_out: usize,
+}
+
+impl LogLimit {
+    /// Counts an event. If a line may be logged now, returns the number of events before this one that got none.
+    pub(crate) fn admit(&self, now: Instant) -> Option<usize> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.logged.is_some_and(|logged| now < logged + PAUSE) {
+            state.left_out += 1;
+            return None;
+        }
+        state.logged = Some(now);
+        Some(std::mem::take(&mut state.left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_a_second_tells_of_all_events() {
+        let limit = LogLimit::default();
+        let start = Instant::now();
+        let admitted = |milliseconds| limit.admit(start + Duration::from_millis(milliseconds));
+        let lines: Vec<usize> = (0..2500).filter_map(admitted).collect();
+        assert_eq!(lines, [0, 999, 999]);
+        assert_eq!(admitted(10_000), Some(499));
+        assert_eq!(admitted(20_000), Some(0));
+    }
+}
