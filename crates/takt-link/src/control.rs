@@ -1,9 +1,12 @@
-//! Ancillary data of received messages: a sequence of `struct cmsghdr`, each with data behind it.
+//! Control messages of sockets: a sequence of `struct cmsghdr`, each with data behind it.
 
-/// The size of a `struct cmsghdr`: length, level, type.
+use crate::link::ReceiveTime;
+use crate::reservation::LaunchTime;
+
+/// Size of a `struct cmsghdr`: length, level, type.
 const HEADER: usize = size_of::<usize>() + 8;
 
-/// The first `N` bytes of the first item of that level and type.
+/// First `N` bytes of the first control message of this level and type.
 pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) -> Option<[u8; N]> {
     loop {
         let (&length, rest) = control.split_first_chunk()?;
@@ -15,6 +18,44 @@ pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) ->
             return data.first_chunk().copied();
         }
         control = control.get(length.next_multiple_of(size_of::<usize>())..)?;
+    }
+}
+
+/// Time of reception, from the `struct timespec` of SO_TIMESTAMPNS.
+pub(crate) fn receive_time(control: &[u8]) -> Option<ReceiveTime> {
+    let data: [u8; 16] = find(control, libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)?;
+    let (&seconds, rest) = data.split_first_chunk()?;
+    let (&nanos, _) = rest.split_first_chunk()?;
+    let seconds = i64::from_ne_bytes(seconds).checked_mul(1_000_000_000)?;
+    let nanos = seconds.checked_add(i64::from_ne_bytes(nanos))?;
+    Some(ReceiveTime::from_realtime_nanos(nanos))
+}
+
+/// Control message with eight bytes of data, aligned as the kernel reads it.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct Item([u8; HEADER + 8]);
+
+impl Item {
+    fn new(level: i32, kind: i32, data: [u8; 8]) -> Self {
+        let mut bytes = [0; HEADER + 8];
+        let (head, rest) = bytes.split_at_mut(HEADER);
+        let (length, kinds) = head.split_at_mut(size_of::<usize>());
+        length.copy_from_slice(&(HEADER + 8).to_ne_bytes());
+        kinds[..4].copy_from_slice(&level.to_ne_bytes());
+        kinds[4..].copy_from_slice(&kind.to_ne_bytes());
+        rest.copy_from_slice(&data);
+        Self(bytes)
+    }
+
+    /// SCM_TXTIME: the time at which a message shall leave.
+    pub(crate) fn launch_time(time: LaunchTime) -> Self {
+        let data = time.tai_nanos().to_ne_bytes();
+        Self::new(libc::SOL_SOCKET, libc::SCM_TXTIME, data)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -43,6 +84,49 @@ mod tests {
         assert_eq!(find::<8>(&bytes, 4, 3), Some([7; 8]));
         assert_eq!(find::<1>(&bytes, 4, 2), None);
         assert_eq!(find::<2>(&bytes, 1, 2), None);
+    }
+
+    #[test]
+    fn a_launch_time_is_a_control_message_that_is_found_again() {
+        let time = LaunchTime::from_tai_nanos(1_700_000_037_123_456_789);
+        let item = Item::launch_time(time);
+        let found = find::<8>(item.as_bytes(), libc::SOL_SOCKET, libc::SCM_TXTIME);
+        assert_eq!(found.map(u64::from_ne_bytes), Some(time.tai_nanos()));
+        assert_eq!(item.as_bytes().as_ptr().addr() % 8, 0);
+        // As `CMSG_DATA` and `CMSG_LEN(8)` lay it out on 64-bit Linux, little-endian.
+        #[cfg(all(target_pointer_width = "64", target_endian = "little"))]
+        assert_eq!(
+            item.as_bytes(),
+            [
+                24, 0, 0, 0, 0, 0, 0, 0, // cmsg_len
+                1, 0, 0, 0, // SOL_SOCKET
+                61, 0, 0, 0, // SCM_TXTIME
+                0x15, 0xff, 0xe4, 0xda, 0x06, 0x9d, 0x97, 0x17,
+            ]
+        );
+    }
+
+    /// The control messages of a datagram with SO_RXQ_OVFL and SO_TIMESTAMPNS, as Linux 6.18 passed them on x86-64.
+    #[cfg(all(target_pointer_width = "64", target_endian = "little"))]
+    #[test]
+    fn the_time_of_reception_is_read_from_recorded_control_messages() {
+        let recorded = [
+            32, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 35, 0, 0, 0, //
+            122, 131, 3, 107, 0, 0, 0, 0, 17, 198, 41, 40, 0, 0, 0, 0, //
+            20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 40, 0, 0, 0, 45, 0, 0, 0, 0, 0, 0, 0,
+        ];
+        let time = receive_time(&recorded).map(ReceiveTime::realtime_nanos);
+        assert_eq!(time, Some(1_795_392_378_673_826_321));
+        assert_eq!(receive_time(&recorded[..24]), None);
+        assert_eq!(receive_time(&recorded[32..]), None);
+    }
+
+    #[test]
+    fn a_time_of_reception_out_of_range_is_none() {
+        let mut data = i64::MAX.to_ne_bytes().to_vec();
+        data.extend(0_i64.to_ne_bytes());
+        let bytes = item(libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS, &data);
+        assert_eq!(receive_time(&bytes), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What can go wrong, and what the state of a link is.
+//! Errors and states of links.
 
 use std::fmt;
 use std::io;
@@ -8,12 +8,12 @@ use thiserror::Error;
 
 use crate::address::AddressError;
 
-/// Whether messages get through, as far as this host can see.
+/// State of a link, as far as this host can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkState {
-    /// Nothing is known to be in the way.
+    /// No obstacle is known.
     Up,
-    /// Messages do not get out, or do not come in. It is tried again with every call; nothing has to be opened anew.
+    /// Messages are not sent or not received. Every call tries again; the caller need not open the link anew.
     Down(DownReason),
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for LinkState {
     }
 }
 
-/// Why a link is down.
+/// Reason why a link is down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DownReason {
@@ -44,7 +44,7 @@ pub enum DownReason {
     /// The network interface was removed.
     #[error("the network interface is gone")]
     InterfaceGone,
-    /// No cable, or nobody at the other end of it.
+    /// There is no cable, or no device at its other end.
     #[error("the network interface has no carrier")]
     NoCarrier,
     /// There is no route to the destination.
@@ -59,65 +59,64 @@ pub enum DownReason {
     /// The TLS handshake with the broker failed.
     #[error("no TLS connection to the broker")]
     Tls,
-    /// Another answer of the operating system.
+    /// Another error of the operating system.
     #[error("{0}")]
     System(Errno),
 }
 
-/// Why a message was not sent or received, or a link not opened. Those of sending and receiving allocate nothing.
+/// Error of opening a link, or of sending or receiving a message. Errors of sending and receiving allocate nothing.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The message is longer than this link takes. It must be sent in chunks (OPC 10000-14, 7.2.4.4.4).
-    #[error("a message of {length} bytes does not fit: this link takes {maximum}")]
+    /// The message is longer than the longest message of this link. It must be sent in chunks (OPC 10000-14, 7.2.4.4.4).
+    #[error(
+        "a message of {length} bytes is too long: the longest message of this link has {maximum} bytes"
+    )]
     TooLarge {
-        /// Of the message, in bytes.
+        /// Length of the message, in bytes.
         length: usize,
-        /// Of this link, in bytes.
+        /// Longest message of this link, in bytes.
         maximum: usize,
     },
-    /// All places of the batch are taken and none gets out. Try again later, or give up the message.
+    /// The batch is full, and the operating system takes no message. Try again later, or give up the message.
     #[error("the queue is full")]
     Full,
-    /// `commit` without `reserve`.
-    #[error("no message was reserved")]
-    NothingReserved,
-    /// The link is down. What was queued is discarded and counted: process data that is late is worth nothing.
+    /// The link is down. Queued messages are discarded and counted, because late process data is worthless.
     #[error("the link is down: {0}")]
     Down(DownReason),
     /// The operating system refused to send or to receive.
-    #[error("the operating system refuses: {0}")]
+    #[error("error of the operating system: {0}")]
     System(Errno),
     /// The address cannot be understood.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// No network interface has that name, IP address or MAC address.
-    #[error("there is no network interface {name:?}; there are: {known}")]
+    #[error("there is no network interface {name:?}; this host has {known}")]
     NoSuchInterface {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
-        /// Names of those that there are.
+        /// Names of the interfaces of this host.
         known: String,
     },
-    /// `opc.eth` does not know where to send to.
+    /// `opc.eth` has no network interface.
     #[error("opc.eth needs a network interface: its name, IP address or MAC address")]
     InterfaceRequired,
-    /// The host name was not resolved, or to nothing of use.
+    /// The host name cannot be resolved.
     #[error("cannot resolve {host:?}: {cause}")]
     Resolve {
         /// The host name.
         host: String,
-        /// Why.
+        /// Cause.
         cause: io::Error,
     },
-    /// An option does not go with this link.
-    #[error("the option {option} cannot be {value}: {expected}")]
+    /// An option has a value that this link does not allow.
+    #[error("the option {option} cannot be {value}; allowed: {expected}")]
     Option {
-        /// Its name.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// Value of the option.
         value: String,
-        /// What would be right.
+        /// Allowed values.
         expected: &'static str,
     },
     /// The operating system refused a step of opening the link.
@@ -125,34 +124,34 @@ pub enum LinkError {
     Open {
         /// The step.
         operation: &'static str,
-        /// Its error.
+        /// Error of the step.
         cause: io::Error,
     },
-    /// iceoryx2 refused something.
+    /// iceoryx2 reports an error.
     #[error("iceoryx2: cannot {operation}: {cause}")]
     Iceoryx2 {
-        /// What was tried.
+        /// The failed operation.
         operation: &'static str,
-        /// Its error.
+        /// Error of the step.
         cause: String,
     },
     /// A certificate or key cannot be used.
     #[error("cannot use {what}: {cause}")]
     Certificate {
-        /// Which one.
+        /// The certificate or key.
         what: &'static str,
-        /// Why.
+        /// Cause.
         cause: String,
     },
-    /// This way to the wire is not in this build.
-    #[error("this program was built without {0}")]
+    /// This kind of link is not in this build.
+    #[error("this program was built without support for {0}")]
     NotBuilt(&'static str),
 }
 
 fn advice(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::PermissionDenied => {
-            " (root, or the capability CAP_NET_RAW for opc.eth and CAP_NET_ADMIN for priority 7 and large buffers, is needed)"
+            " (root, or the capability CAP_NET_RAW for opc.eth and CAP_NET_ADMIN for priority 7, launch times and large buffers, is needed)"
         }
         io::ErrorKind::AddrNotAvailable => " (the address is not one of this host)",
         io::ErrorKind::AddrInUse => " (another program has this port)",
@@ -184,7 +183,7 @@ impl LinkError {
 }
 
 impl DownReason {
-    /// What an answer of the operating system says about the link; `None` if it is not about the link.
+    /// Reason for an error of the operating system; `None` if the error is not about the link.
     pub(crate) fn of(errno: Errno) -> Option<Self> {
         Some(match errno {
             Errno::NETDOWN => Self::InterfaceDown,

@@ -1,8 +1,8 @@
 //! `opc.eth://`: UADP NetworkMessages in Ethernet frames (OPC 10000-14, 7.3.3).
 //!
-//! The 802.1Q tag is written and read here, so that no VLAN device is needed. The kernel takes the tag out of frames that it
-//! receives and forgets it before it passes them to those who asked for one EtherType; therefore a receiver asks for all frames,
-//! with a filter that the kernel runs, and reads the tag from the ancillary data.
+//! The 802.1Q tag is written and read here, so that no VLAN device is needed. The kernel removes the tag from received frames, and
+//! does not tell it to sockets for one EtherType. Therefore a receiver asks for all frames, with a filter that the kernel runs, and
+//! reads the tag from the control messages.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -15,10 +15,11 @@ use crate::error::LinkError;
 use crate::frame::{ETHERTYPE, Frame, Header, MAX_HEADER, MAX_PAYLOAD, TAG_PROTOCOL};
 use crate::interface::Interface;
 use crate::limits;
-use crate::link::{Received, Source};
+use crate::link::{Received, Receiver, Sender, Source};
 use crate::options::Options;
-use crate::socket::{Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options};
-use crate::unsafe_code::{self, Datagram, Instruction, set_option};
+use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
+use crate::unsafe_code::batches::Datagram;
+use crate::unsafe_code::sockets::{self, Instruction, set_option};
 
 /// All EtherTypes (`ETH_P_ALL`).
 const ALL_PROTOCOLS: u16 = libc::ETH_P_ALL as u16;
@@ -34,21 +35,21 @@ pub(crate) fn open_sender(
     host: MacAddress,
     vlan: Option<VlanTag>,
     options: &Options,
-) -> Result<SocketSender<impl Outgoing + use<>>, LinkError> {
+) -> Result<Box<dyn Sender>, LinkError> {
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (interface, size) = ethernet.limits()?;
     let header = Header::new(host, interface.mac.unwrap_or(MacAddress([0; 6])), vlan);
-    SocketSender::new(ethernet, limits::batch(options)?, size, header.as_bytes())
+    socket::open_sender(ethernet, options, size, header.as_bytes())
 }
 
 pub(crate) fn open_receiver(
     host: MacAddress,
     vlan: Option<VlanTag>,
     options: &Options,
-) -> Result<SocketReceiver<impl Incoming + use<>>, LinkError> {
+) -> Result<Box<dyn Receiver>, LinkError> {
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (_, size) = ethernet.limits()?;
-    SocketReceiver::new(ethernet, limits::batch(options)?, size, MAX_HEADER)
+    socket::open_receiver(ethernet, options, size, MAX_HEADER)
 }
 
 impl Ethernet {
@@ -67,12 +68,12 @@ impl Ethernet {
 
     fn socket() -> Result<OwnedFd, LinkError> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        // Without a protocol nothing is received before the filter is set.
+        // Without a protocol, nothing is received before the filter is set.
         rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
             .map_err(|errno| LinkError::open("make a packet socket", errno))
     }
 
-    /// The interface, and the longest message that it takes.
+    /// Interface, and the length of the longest message that it takes.
     fn limits(&self) -> Result<(Interface, usize), LinkError> {
         let interface = Interface::find(&self.interface)?;
         let mtu = interface.mtu(Self::socket()?.as_fd());
@@ -83,7 +84,7 @@ impl Ethernet {
 
     fn bind(&self, socket: OwnedFd, protocol: u16) -> Result<Opened, LinkError> {
         let interface = Interface::find(&self.interface)?;
-        unsafe_code::bind_packet_socket(socket.as_fd(), interface.index, protocol)
+        sockets::bind_packet_socket(socket.as_fd(), interface.index, protocol)
             .map_err(|errno| LinkError::open("bind to the interface", errno))?;
         Ok(Opened {
             socket,
@@ -95,9 +96,9 @@ impl Ethernet {
 impl Outgoing for Ethernet {
     fn open(&self) -> Result<Opened, LinkError> {
         let socket = Self::socket()?;
-        set_common_options(&socket, &self.options, libc::SO_SNDBUF)?;
+        set_send_options(&socket, &self.options)?;
         if let (Some(vlan), None) = (self.vlan, self.options.priority) {
-            // Above 6 only root may; the tag says it in any case.
+            // Priorities above 6 need CAP_NET_ADMIN; without it the frame still has its tag.
             let _ = set_option(
                 socket.as_fd(),
                 libc::SOL_SOCKET,
@@ -114,16 +115,16 @@ impl Incoming for Ethernet {
         let socket = Self::socket()?;
         let fd = socket.as_fd();
         let failed = |operation| move |errno: Errno| LinkError::open(operation, errno);
-        set_common_options(&socket, &self.options, libc::SO_RCVBUF)?;
-        unsafe_code::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
+        set_receive_options(&socket, &self.options)?;
+        sockets::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
         let set = |option| set_option(fd, libc::SOL_PACKET, option, 1);
         set(libc::PACKET_AUXDATA).map_err(failed("ask for VLAN tags"))?;
-        set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("leave out what is sent"))?;
+        set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("ignore outgoing frames"))?;
         let opened = self.bind(socket, ALL_PROTOCOLS)?;
         if self.host.is_group()
             && let Some(interface) = &opened.interface
         {
-            unsafe_code::join_packet_group(opened.socket.as_fd(), interface.index, self.host)
+            sockets::join_packet_group(opened.socket.as_fd(), interface.index, self.host)
                 .map_err(failed("join the multicast group"))?;
         }
         Ok(opened)
@@ -131,7 +132,7 @@ impl Incoming for Ethernet {
 
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>> {
         let frame = Frame::parse(datagram.bytes, stripped_tag(datagram.control))?;
-        // A VID of 0 is no VLAN.
+        // A VID of 0 means no VLAN.
         let vlan_id = |vlan: Option<VlanTag>| vlan.map_or(0, |vlan| vlan.id);
         if frame.destination != self.host || vlan_id(frame.vlan) != vlan_id(self.vlan) {
             return None;
@@ -143,23 +144,24 @@ impl Incoming for Ethernet {
                 vlan: frame.vlan,
             },
             topic: None,
+            time: None,
         })
     }
 
     fn overflows(&mut self, socket: BorrowedFd<'_>, _: &Datagram<'_>) -> u64 {
-        unsafe_code::packet_drops(socket).unwrap_or(0).into()
+        sockets::packet_drops(socket).unwrap_or(0).into()
     }
 }
 
-/// The tag that the kernel took out of a frame, from a `struct tpacket_auxdata`.
-fn stripped_tag(ancillary: &[u8]) -> Option<VlanTag> {
-    let data: [u8; 20] = control::find(ancillary, libc::SOL_PACKET, libc::PACKET_AUXDATA)?;
+/// Tag that the kernel removed from a frame, from a `struct tpacket_auxdata`.
+fn stripped_tag(control: &[u8]) -> Option<VlanTag> {
+    let data: [u8; 20] = control::find(control, libc::SOL_PACKET, libc::PACKET_AUXDATA)?;
     let status = u32::from_ne_bytes([data[0], data[1], data[2], data[3]]);
     let number = u16::from_ne_bytes([data[16], data[17]]);
     (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| VlanTag::from_control_information(number))
 }
 
-/// Frames to `host` with our EtherType, behind a tag or not.
+/// Filter for frames to `host` with the EtherType of UADP, tagged or not.
 fn filter(host: MacAddress) -> [Instruction; 9] {
     const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
     const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
@@ -174,7 +176,7 @@ fn filter(host: MacAddress) -> [Instruction; 9] {
         (LOAD_HALF, 0, 0, 12),
         (IF_EQUAL, 1, 0, ETHERTYPE.into()),
         (IF_EQUAL, 0, 1, TAG_PROTOCOL.into()),
-        // Whatever is behind the tag is looked at later.
+        // The EtherType behind the tag is checked later.
         (RETURN, 0, 0, u32::MAX),
         (RETURN, 0, 0, 0),
     ]

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::address::MacAddress;
 use crate::error::{DownReason, LinkError, LinkState};
-use crate::unsafe_code::{self, Question};
+use crate::unsafe_code::interfaces::{self, Question};
 
 /// A network interface of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Interface {
 
     fn all() -> Result<Vec<Self>, LinkError> {
         let mut all: Vec<Self> = Vec::new();
-        unsafe_code::for_each_address(|name, address| {
+        interfaces::for_each_address(|name, address| {
             let place = all.iter().position(|interface| interface.name == name);
             let place = place.unwrap_or_else(|| {
                 all.push(Self {
@@ -88,7 +88,7 @@ impl Interface {
 
     /// The longest payload of a frame, in bytes.
     pub(crate) fn mtu(&self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
-        unsafe_code::ask_interface(socket, &self.name, Question::Mtu).map(|mtu| mtu as usize)
+        interfaces::ask_interface(socket, &self.name, Question::Mtu).map(|mtu| mtu as usize)
     }
 
     /// Whether frames get through it. Allocates nothing.
@@ -97,7 +97,7 @@ impl Interface {
         if rustix::net::netdevice::name_to_index(socket, &self.name) != Ok(self.index) {
             return LinkState::Down(DownReason::InterfaceGone);
         }
-        match unsafe_code::ask_interface(socket, &self.name, Question::Flags) {
+        match interfaces::ask_interface(socket, &self.name, Question::Flags) {
             Err(_) => LinkState::Down(DownReason::InterfaceGone),
             Ok(flags) if flags & libc::IFF_UP as u32 == 0 => {
                 LinkState::Down(DownReason::InterfaceDown)

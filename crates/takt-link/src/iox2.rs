@@ -1,21 +1,23 @@
 //! `opc.iox2://`: messages between processes of one host, by publish-subscribe of iceoryx2.
 //!
-//! A message is written into loaned shared memory and is there for all receivers with [`Sender::commit`], without another copy;
-//! [`Sender::flush`] only wakes those that wait. A receiver copies a message out before it passes it on: the sender could still change what is in
-//! shared memory, and decryption in place needs memory that is not shared.
+//! A message is written into loaned shared memory and is there for all receivers with [`Reservation::commit`], without another copy;
+//! [`Sender::flush`] only wakes receivers that wait. A receiver copies a message out before it passes it on: the sender could still
+//! change bytes in shared memory, and decryption in place needs memory that is not shared. Launch times are ignored, and received
+//! messages have no time.
 //!
-//! | what | value |
+//! | subject | value |
 //! |---|---|
 //! | publish-subscribe service, `[u8]` | `PubSub/<name>` |
 //! | event service that wakes receivers | `PubSub/<name>/Wake` |
 //! | senders and receivers at a time | 8 each |
 //! | messages that wait for one receiver | 32 |
 //!
-//! A receiver that is too slow loses the newest messages, which its senders count ([`Counters::overflowed`]); the others get them all the
-//! same. One that was killed counts as too slow until iceoryx2 notices, which is when somebody opens or closes a link.
-//! iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message that is sent; nothing else is allocated.
-//! Any program of the same Unix user can take part with nothing but iceoryx2, configured as `takt_shm::Runtime` says.
+//! A receiver that is too slow loses the newest messages, which its senders count ([`Counters::overflowed`]); the other receivers
+//! still get them. A crashed receiver counts as too slow until iceoryx2 notices its end, when any process opens or closes a link.
+//! iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message sent; nothing else is allocated.
+//! Any program of the same Unix user can take part with iceoryx2 alone, configured as `takt_shm::Runtime` describes.
 
+use std::ops::{Deref, DerefMut};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,9 +37,11 @@ use rustix::io::Errno;
 use takt_shm::Runtime;
 
 use crate::error::{LinkError, LinkState};
+use crate::limits;
 use crate::link::{Counters, Received, Receiver, Sender, Source};
 use crate::options::Options;
-use crate::{limits, unsafe_code};
+use crate::reservation::Reservation;
+use crate::unsafe_code::listener;
 
 type Ipc = ipc::Service;
 
@@ -48,7 +52,7 @@ const BUFFER: usize = 32;
 const DEFAULT_MESSAGE_SIZE: usize = 65_536;
 const LONGEST: usize = 1 << 28;
 
-/// What both ends have. The order matters when this is dropped: ports before the node, and that before the directory.
+/// Services of both ends. They are dropped in this order: ports before the node, the node before the directory.
 struct Stream {
     messages: publish_subscribe::PortFactory<Ipc, [u8], ()>,
     wake: event::PortFactory<Ipc>,
@@ -76,7 +80,7 @@ impl Stream {
         let messages = node
             .service_builder(&service_name(&format!("PubSub/{name}"))?)
             .publish_subscribe::<[u8]>()
-            // An old message that is overwritten would vanish without anybody knowing.
+            // An overwritten message would be a loss that is not counted.
             .enable_safe_overflow(false)
             .history_size(0)
             .max_publishers(MAX_PORTS)
@@ -114,12 +118,10 @@ fn max_message_size(options: &Options) -> Result<usize, LinkError> {
 
 /// Writes messages into shared memory.
 pub(crate) struct Iox2Sender {
-    // Before the publisher that it came from.
-    reserved: Option<SampleMut<Ipc, [u8], ()>>,
     publisher: Publisher<Ipc, [u8], ()>,
     notifier: Notifier<Ipc>,
     stream: Stream,
-    /// Sent since receivers were last woken.
+    /// Number of messages sent since receivers were last woken.
     queued: usize,
     batch: usize,
     max_message_size: usize,
@@ -142,7 +144,6 @@ impl Iox2Sender {
         let notifier = stream.wake.notifier_builder().create();
         let notifier = notifier.map_err(failed("create a notifier"))?;
         Ok(Self {
-            reserved: None,
             publisher,
             notifier,
             stream,
@@ -154,8 +155,46 @@ impl Iox2Sender {
     }
 }
 
+/// Loaned memory for one message.
+pub(crate) struct Loan<'a> {
+    sample: SampleMut<Ipc, [u8], ()>,
+    sender: &'a mut Iox2Sender,
+}
+
+impl Loan<'_> {
+    /// Sends the message to all receivers, which are woken by the next flush.
+    pub(crate) fn commit(self) -> Result<(), LinkError> {
+        let Self { sample, sender } = self;
+        let length = sample.payload().len();
+        let receivers = sender
+            .stream
+            .messages
+            .dynamic_config()
+            .number_of_subscribers();
+        let reached = sample.send().map_err(failed("send"))?;
+        sender.counters.overflowed += receivers.saturating_sub(reached) as u64;
+        sender.queued += 1;
+        sender.counters.count(length);
+        Ok(())
+    }
+}
+
+impl Deref for Loan<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.sample.payload()
+    }
+}
+
+impl DerefMut for Loan<'_> {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.sample.payload_mut()
+    }
+}
+
 impl Sender for Iox2Sender {
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+    fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
         if length > self.max_message_size {
             return Err(LinkError::TooLarge {
                 length,
@@ -165,8 +204,6 @@ impl Sender for Iox2Sender {
         if self.queued == self.batch {
             self.flush()?;
         }
-        // One at a time is loaned.
-        self.reserved = None;
         let sample = self
             .publisher
             .loan_slice(length)
@@ -174,26 +211,13 @@ impl Sender for Iox2Sender {
                 LoanError::OutOfMemory | LoanError::ExceedsMaxLoans => LinkError::Full,
                 other => failed("loan memory")(other),
             })?;
-        Ok(self.reserved.insert(sample).payload_mut())
-    }
-
-    fn commit(&mut self) -> Result<(), LinkError> {
-        let sample = self.reserved.take().ok_or(LinkError::NothingReserved)?;
-        let length = sample.payload().len();
-        let receivers = self
-            .stream
-            .messages
-            .dynamic_config()
-            .number_of_subscribers();
-        let reached = sample.send().map_err(failed("send"))?;
-        self.counters.overflowed += receivers.saturating_sub(reached) as u64;
-        self.queued += 1;
-        self.counters.count(length);
-        Ok(())
+        Ok(Reservation::loaned(Loan {
+            sample,
+            sender: self,
+        }))
     }
 
     fn flush(&mut self) -> Result<usize, LinkError> {
-        self.reserved = None;
         let sent = std::mem::take(&mut self.queued);
         if sent > 0 && self.stream.wake.dynamic_config().number_of_listeners() > 0 {
             self.notifier.notify().map_err(failed("wake receivers"))?;
@@ -217,7 +241,7 @@ impl Sender for Iox2Sender {
 /// Reads messages from shared memory.
 pub(crate) struct Iox2Receiver {
     subscriber: Subscriber<Ipc, [u8], ()>,
-    /// `None` if nobody waits.
+    /// `None` with `poll_only`.
     listener: Option<Listener<Ipc>>,
     _stream: Stream,
     message: Vec<u8>,
@@ -231,7 +255,7 @@ impl Iox2Receiver {
         let batch = limits::batch(options)?;
         let max_message_size = max_message_size(options)?;
         let stream = Stream::open(name, options.runtime_directory.as_deref())?;
-        // Before there can be messages to be woken for.
+        // Before the subscriber, so that no wake-up is missed.
         let listener = if options.poll_only {
             None
         } else {
@@ -268,12 +292,13 @@ impl Iox2Receiver {
                 bytes: message,
                 source: Source::SharedMemory,
                 topic: None,
+                time: None,
             });
         }
         Ok(count)
     }
 
-    /// Forgets that somebody has woken us; messages are looked for after that.
+    /// Clears pending wake-ups; the caller looks for messages afterwards.
     fn calm(&self) -> Result<(), LinkError> {
         if let Some(listener) = &self.listener {
             listener
@@ -298,7 +323,7 @@ impl Receiver for Iox2Receiver {
         loop {
             let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
             let Some(descriptor) = self.as_fd() else {
-                // Nobody wakes us, by our own choice.
+                // With `poll_only` there are no wake-ups.
                 std::thread::sleep(left);
                 return self.receive_now(each);
             };
@@ -313,7 +338,7 @@ impl Receiver for Iox2Receiver {
             }
             self.calm()?;
             let count = self.receive_now(each)?;
-            // Wake-ups may be late: for messages that we have had.
+            // A wake-up may be for messages that were received already.
             if count > 0 || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(count);
             }
@@ -321,7 +346,7 @@ impl Receiver for Iox2Receiver {
     }
 
     fn as_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.listener.as_ref().map(unsafe_code::descriptor)
+        self.listener.as_ref().map(listener::descriptor)
     }
 
     fn state(&self) -> LinkState {

@@ -1,21 +1,27 @@
-//! Ways of PubSub messages to the wire: one module per way. Bytes are sent and received; what they mean is
-//! `takt-wire`'s and `takt-pubsub`'s business.
+//! Links of PubSub messages: one module per kind of link. A link sends and receives bytes; `takt-wire` and `takt-pubsub` encode and
+//! decode the messages.
 //!
-//! | address | way | OPC 10000-14 |
+//! | address | link | OPC 10000-14 |
 //! |---|---|---|
 //! | `opc.udp://<address>[:<port>]` | UDP datagrams, unicast, multicast or broadcast | 7.3.2 |
 //! | `opc.eth://<MAC address>[:<VID>[.PCP]]` | Ethernet frames with EtherType 0xB62C, on a packet socket | 7.3.3 |
 //! | `opc.iox2://<name>` | shared memory of this host, iceoryx2 (feature `iox2`) | |
 //! | `mqtt://<host>[:<port>]`, `mqtts://<host>[:<port>]` | a topic of a broker, MQTT 3.1.1 or 5 (feature `mqtt`) | 7.3.4 |
 //!
-//! * **Sending**: a message is written where it is sent from ([`Sender::reserve`]), queued ([`Sender::commit`]), and all that is
-//!   queued goes out with one system call ([`Sender::flush`]). Once open, nothing is allocated (for `opc.iox2`, iceoryx2 allocates a little for a loan).
-//! * **Receiving**: as many messages as there are with one system call, each passed to a function where it was received, to be
-//!   decrypted in place ([`Receiver::receive`]). Or a descriptor for epoll ([`Receiver::as_fd`]).
-//! * **A link that is down** is a [`LinkState`] and an error of the calls that it fails, no more: interfaces that are switched off, vanish
-//!   and come back, cables, routes. The link is opened again by itself.
-//! * **Losses are counted** ([`Counters`]), also those that the kernel knows of.
-//! * Whatever comes from the network is bounded by [`Options::max_message_size`], and is not looked at here beyond the link's own header.
+//! * **Sending**: a message is written to the memory from which it is sent ([`Sender::reserve`]), queued ([`Reservation::commit`]),
+//!   and all queued messages are sent with one system call ([`Sender::flush`]). An open link allocates nothing; only for `opc.iox2`,
+//!   iceoryx2 allocates a few bytes for each message.
+//! * **Launch times**: a message can be committed with the time at which it shall leave ([`Reservation::commit_at`]). With
+//!   [`Options::launch_times`], `opc.udp` and `opc.eth` pass it to the kernel (SO_TXTIME); other links ignore it.
+//! * **Receiving**: one system call receives as many messages as there are. Each is passed to a function in the memory to which it was
+//!   received, and may be decrypted in place ([`Receiver::receive`]). There is a descriptor for epoll ([`Receiver::as_fd`]). With
+//!   [`Options::receive_times`], messages of `opc.udp` and `opc.eth` have the time at which the kernel received them.
+//! * **A link that is down** is a [`LinkState`], and an error of the calls that fail for it: interfaces that are switched off, vanish
+//!   and come back, cables, routes. The link opens its socket again by itself.
+//! * **Losses are counted** ([`Counters`]), including those that the kernel reports.
+//! * Received messages are at most [`Options::max_message_size`] long. Only the header of the link is read here.
+
+#![deny(unsafe_code)]
 
 mod address;
 mod control;
@@ -32,9 +38,11 @@ mod link;
 #[cfg(feature = "mqtt")]
 mod mqtt;
 mod options;
+mod reservation;
 mod socket;
 mod topic;
 mod udp;
+#[allow(unsafe_code, reason = "system calls, and descriptors of iceoryx2")]
 mod unsafe_code;
 
 pub use address::{
@@ -42,18 +50,19 @@ pub use address::{
 };
 pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
-pub use link::{Counters, Received, Receiver, Sender, Source};
-pub use options::{Content, MqttOptions, MqttVersion, Options};
+pub use link::{Counters, ReceiveTime, Received, Receiver, Sender, Source};
+pub use options::{Content, LaunchMode, MqttOptions, MqttVersion, Options};
+pub use reservation::{LaunchTime, Reservation};
 pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 
 /// Opens a link to send to `address`.
 ///
 /// # Errors
-/// A link that is down is opened all the same. An error means that address, options or rights are not right.
+/// Wrong address or options, or missing rights. A link that is down is no error.
 pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sender>, LinkError> {
     Ok(match address {
-        Address::Udp { host, port } => Box::new(udp::open_sender(host, *port, options)?),
-        Address::Ethernet { host, vlan } => Box::new(ethernet::open_sender(*host, *vlan, options)?),
+        Address::Udp { host, port } => udp::open_sender(host, *port, options)?,
+        Address::Ethernet { host, vlan } => ethernet::open_sender(*host, *vlan, options)?,
         #[cfg(feature = "mqtt")]
         Address::Mqtt {
             host,
@@ -69,16 +78,14 @@ pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sende
     })
 }
 
-/// Opens a link to receive what is sent to `address`.
+/// Opens a link to receive the messages sent to `address`.
 ///
 /// # Errors
 /// As for [`open_sender`].
 pub fn open_receiver(address: &Address, options: &Options) -> Result<Box<dyn Receiver>, LinkError> {
     Ok(match address {
-        Address::Udp { host, port } => Box::new(udp::open_receiver(host, *port, options)?),
-        Address::Ethernet { host, vlan } => {
-            Box::new(ethernet::open_receiver(*host, *vlan, options)?)
-        }
+        Address::Udp { host, port } => udp::open_receiver(host, *port, options)?,
+        Address::Ethernet { host, vlan } => ethernet::open_receiver(*host, *vlan, options)?,
         #[cfg(feature = "mqtt")]
         Address::Mqtt {
             host,

@@ -1,4 +1,4 @@
-//! What all links have in common.
+//! Interface that all links implement.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -6,104 +6,119 @@ use std::time::Duration;
 
 use crate::address::{MacAddress, VlanTag};
 use crate::error::{LinkError, LinkState};
+use crate::reservation::Reservation;
 
-/// Sends messages to one destination. It need not move to another thread: open it on the one that uses it.
+/// Sends messages to one destination. It need not move to another thread: open it on the thread that uses it.
 ///
 /// ```
 /// use takt_link::{Address, Options, Sender, open_sender};
 ///
 /// let address: Address = "opc.udp://127.0.0.1:4841".parse()?;
 /// let mut sender = open_sender(&address, &Options::default())?;
-/// let room = sender.reserve(4)?;
-/// room.copy_from_slice(b"data");
-/// sender.commit()?;
+/// let mut message = sender.reserve(4)?;
+/// message.copy_from_slice(b"data");
+/// message.commit()?;
 /// sender.flush()?;
 /// # Ok::<(), takt_link::LinkError>(())
 /// ```
 pub trait Sender {
-    /// Room for one message of `length` bytes, with any bytes in it. It is filled, and then passed on by
-    /// [`commit`](Self::commit); one that is not committed is forgotten. If the batch is full, it is flushed first.
+    /// Reserves room for one message of `length` bytes, with any bytes in it. The message is queued by
+    /// [`Reservation::commit`]; a reservation that is dropped sends nothing. If the batch is full, it is flushed first.
     ///
     /// # Errors
     /// [`LinkError::TooLarge`], [`LinkError::Full`], or those of `flush`.
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError>;
+    fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError>;
 
-    /// Queues the message that was reserved; a link without batches sends it.
+    /// Hands all queued messages to the operating system, in one system call where it has such a call, and returns the number of
+    /// messages sent. Messages that it has no room for stay queued.
     ///
     /// # Errors
-    /// [`LinkError::NothingReserved`], [`LinkError::Down`].
-    fn commit(&mut self) -> Result<(), LinkError>;
-
-    /// Hands all that is queued to the operating system, in one system call where it has such a one, and says how many went
-    /// out. What it has no room for stays queued.
-    ///
-    /// # Errors
-    /// [`LinkError::Down`], [`LinkError::System`]; what was queued is then discarded.
+    /// [`LinkError::Down`], [`LinkError::System`]; the queued messages are then discarded.
     fn flush(&mut self) -> Result<usize, LinkError>;
 
-    /// Whether messages get out, as far as is known.
+    /// State of the link, as far as this host can see.
     fn state(&self) -> LinkState;
 
-    /// The longest message, in bytes.
+    /// Length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// What became of the messages so far.
+    /// Numbers of messages sent and lost so far.
     fn counters(&self) -> Counters;
 
-    /// One message, from elsewhere, at once.
+    /// Copies and sends one message at once.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve), [`commit`](Self::commit) and [`flush`](Self::flush).
+    /// Those of [`reserve`](Self::reserve), [`Reservation::commit`] and [`flush`](Self::flush).
     fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
-        self.reserve(message.len())?.copy_from_slice(message);
-        self.commit()?;
+        let mut reservation = self.reserve(message.len())?;
+        reservation.copy_from_slice(message);
+        reservation.commit()?;
         self.flush().map(drop)
     }
 }
 
 /// Receives the messages of one address.
 pub trait Receiver {
-    /// Waits for messages, at most `timeout` long and not at all if that is zero, and passes on those that are there, at most
-    /// a batch. Says how many that were; after an end of the waiting without any it is 0.
+    /// Waits at most `timeout` for messages, not at all if it is zero, and passes those that are there to `each`, at most a batch.
+    /// Returns their number; 0 if the wait ended without a message.
     ///
-    /// The kernel does not tell a UDP socket that its interface was removed; that is looked after when the waiting ends without a
-    /// message. Who never waits should look at [`state`](Self::state) now and then, and open the link anew if the interface is gone.
+    /// The kernel does not tell a UDP socket that its interface was removed; this is checked when a wait ends without a message. A
+    /// caller that never waits should look at [`state`](Self::state) now and then, and open the link anew if the interface is gone.
     ///
     /// # Errors
-    /// [`LinkError::Down`], [`LinkError::System`]. The next call tries again, so that a caller who goes on waiting needs to do
-    /// nothing else; one that is told at once should pause.
+    /// [`LinkError::Down`], [`LinkError::System`]. The next call tries again, so a caller that waits needs to do nothing else; a
+    /// caller without a timeout should pause.
     fn receive(
         &mut self,
         timeout: Duration,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError>;
 
-    /// What becomes readable when there are messages, for epoll; `None` if there is no such thing, or none at the moment. It is another
-    /// one once a link has been down because its interface or route had gone.
+    /// Descriptor that becomes readable when there are messages, for epoll; `None` if the link has none, or none at the moment.
+    /// The descriptor changes when a link opens its socket anew, because the interface or route had gone.
     fn as_fd(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Whether messages can come in, as far as is known.
+    /// State of the link, as far as this host can see.
     fn state(&self) -> LinkState;
 
-    /// The longest message, in bytes.
+    /// Length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// What became of the messages so far.
+    /// Numbers of messages received and lost so far.
     fn counters(&self) -> Counters;
 }
 
-/// A message that was received.
+/// A received message.
 #[derive(Debug)]
 pub struct Received<'a> {
     /// The NetworkMessage. On Ethernet, zeros may follow it: short frames are padded. It may be changed: decryption is in place.
     pub bytes: &'a mut [u8],
-    /// Where it came from; nobody vouches for that.
+    /// Sender of the message, as the message says; it is not authenticated.
     pub source: Source,
-    /// The topic that it was published to, if there are topics.
+    /// Topic that the message was published to, if the link has topics.
     pub topic: Option<&'a str>,
+    /// Time of reception, if [`Options::receive_times`](crate::Options::receive_times) is set and the link has such times.
+    pub time: Option<ReceiveTime>,
 }
 
-/// Where a message came from.
+/// Time at which the kernel received a message: CLOCK_REALTIME, in nanoseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReceiveTime(i64);
+
+impl ReceiveTime {
+    /// A time of CLOCK_REALTIME, in nanoseconds.
+    pub(crate) const fn from_realtime_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds of CLOCK_REALTIME.
+    #[must_use]
+    pub const fn realtime_nanos(self) -> i64 {
+        self.0
+    }
+}
+
+/// Origin of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// `opc.udp`: address and port of the sender.
@@ -112,25 +127,25 @@ pub enum Source {
     Ethernet {
         /// The source address of the frame.
         address: MacAddress,
-        /// The tag, also if the network card or the kernel had taken it out.
+        /// The tag, also if the network card or the kernel had removed it from the frame.
         vlan: Option<VlanTag>,
     },
-    /// `mqtt`: a broker does not say.
+    /// `mqtt`: a broker does not name the publisher.
     Broker,
     /// `opc.iox2`: a process of this host.
     SharedMemory,
 }
 
-/// Counts messages since a link was opened.
+/// Numbers of messages since a link was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Sent, or received and passed on.
+    /// Messages sent, or received and passed on.
     pub messages: u64,
-    /// Their bytes, without headers of the link.
+    /// Bytes of these messages, without headers of the link.
     pub bytes: u64,
-    /// Discarded by this side: queued while the link was down, or longer than the longest message.
+    /// Messages discarded by this side: queued while the link was down, or longer than the longest message.
     pub discarded: u64,
-    /// Lost because this application was too slow: the kernel's or the link's queue had no room, as far as that is known.
+    /// Messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that is known.
     pub overflowed: u64,
 }
 

@@ -1,8 +1,8 @@
-//! How a link is opened.
+//! Options of links.
 
 use std::time::Duration;
 
-/// The options of all links; each says for which it is, and the others ignore it.
+/// Options of all links. Each option names the links that it is for; other links ignore it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `opc.udp`, `opc.eth`: the network interface, by its name, one of its IP addresses, or its MAC address
@@ -12,9 +12,9 @@ pub struct Options {
     /// 65 507 (IPv4) or 65 487 (IPv6) bytes for `opc.udp`, the interface's MTU (at most 1 500) for `opc.eth`, 64 KiB for
     /// `opc.iox2`, and 1 MiB for MQTT. It costs memory: as many bytes as this times `batch`.
     pub max_message_size: Option<usize>,
-    /// How many messages are queued before they must be flushed, and how many are received with one system call. 1 to 1024.
+    /// Number of messages that are queued before they must be flushed, and that are received with one system call: 1 to 1024.
     pub batch: usize,
-    /// `opc.udp`: how many routers a message may cross, TTL or hop limit. `None`: 1 for multicast, the system's for unicast.
+    /// `opc.udp`: number of routers that a message may cross, TTL or hop limit. `None`: 1 for multicast, the system's for unicast.
     pub ttl: Option<u8>,
     /// `opc.udp`: the Differentiated Services Code Point, 0 to 63.
     pub dscp: Option<u8>,
@@ -25,12 +25,19 @@ pub struct Options {
     pub priority: Option<u32>,
     /// `opc.udp`, `opc.eth`: the kernel's buffer in bytes, for sending or receiving. `None`: the system's default.
     pub socket_buffer: Option<usize>,
-    /// `opc.iox2`: where processes meet, if not in the usual runtime directory.
+    /// `opc.udp`, `opc.eth`: whether messages are sent with their launch time (SO_TXTIME, CLOCK_TAI), for a queueing discipline such as
+    /// ETF, and how that treats it. Needs CAP_NET_ADMIN. Messages committed without a launch time are sent without one, and ETF drops
+    /// them. A message that the queueing discipline does not take is discarded and counted. `opc.iox2` and MQTT ignore launch times.
+    pub launch_times: Option<LaunchMode>,
+    /// `opc.udp`, `opc.eth`: whether received messages have the time at which the kernel received them
+    /// ([`Received::time`](crate::Received::time)). `opc.iox2` and MQTT have no such time.
+    pub receive_times: bool,
+    /// `opc.iox2`: the runtime directory in which processes meet, if not the usual one.
     pub runtime_directory: Option<std::path::PathBuf>,
-    /// `opc.iox2`: the receiver is only ever asked without a timeout. Senders then need not wake it, which saves them
+    /// `opc.iox2`: whether the receiver is always called without a timeout. Senders then need not wake it, which saves them
     /// system calls, and it has no descriptor.
     pub poll_only: bool,
-    /// MQTT only.
+    /// Options of MQTT.
     pub mqtt: MqttOptions,
 }
 
@@ -45,6 +52,8 @@ impl Default for Options {
             multicast_loopback: true,
             priority: None,
             socket_buffer: None,
+            launch_times: None,
+            receive_times: false,
             runtime_directory: None,
             poll_only: false,
             mqtt: MqttOptions::default(),
@@ -52,7 +61,16 @@ impl Default for Options {
     }
 }
 
-/// What only MQTT needs (OPC 10000-14, 7.3.4).
+/// Treatment of launch times by the queueing discipline, which must be configured alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchMode {
+    /// A message leaves at its launch time.
+    Strict,
+    /// A message leaves at its launch time at the latest (SOF_TXTIME_DEADLINE_MODE).
+    Deadline,
+}
+
+/// Options of MQTT alone (OPC 10000-14, 7.3.4).
 #[derive(Clone, PartialEq, Eq)]
 pub struct MqttOptions {
     /// The topic to publish to, or the topic filter to subscribe to (QueueName, OPC 10000-14, 6.4.2.3.1).
@@ -61,9 +79,9 @@ pub struct MqttOptions {
     pub version: MqttVersion,
     /// BestEffort and AtMostOnce are 0, AtLeastOnce 1, ExactlyOnce 2 (OPC 10000-14, 7.3.4.5).
     pub quality_of_service: u8,
-    /// Whether the broker keeps the last message for those who subscribe later, as metadata and status messages want.
+    /// Whether the broker keeps the last message for later subscribers, as metadata and status messages need.
     pub retain: bool,
-    /// What is in the messages: sent as the content type with MQTT 5.
+    /// Encoding of the messages, which MQTT 5 sends as the content type.
     pub content: Content,
     /// The client identifier; two links with the same one would push each other out. With one, the broker keeps a session of MQTT 3.1.1 for
     /// good. `None`: one that no other client has, for this time only.
@@ -74,9 +92,9 @@ pub struct MqttOptions {
     pub trusted_certificates: Option<Vec<u8>>,
     /// The client's certificate chain and private key, PEM.
     pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
-    /// How often a sign of life is sent if nothing else is. 5 to 65535 seconds.
+    /// Time after which a keep-alive is sent if nothing else is: 5 to 65535 seconds.
     pub keep_alive: Duration,
-    /// How many messages wait, for the broker or for the application; the oldest is discarded and counted.
+    /// Number of messages that wait, for the broker or for the application; then the oldest is discarded and counted.
     pub queue: usize,
 }
 
@@ -99,7 +117,7 @@ impl Default for MqttOptions {
 }
 
 impl std::fmt::Debug for MqttOptions {
-    /// Without password and private key.
+    /// Writes no password and no private key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MqttOptions")
             .field("topic", &self.topic)
@@ -118,12 +136,12 @@ impl std::fmt::Debug for MqttOptions {
     }
 }
 
-/// The versions of MQTT that the standard names.
+/// Versions of MQTT that the standard names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MqttVersion {
     /// Version 3.1.1.
     V3,
-    /// Version 5.0, which says what is in a message.
+    /// Version 5.0, whose messages have a content type.
     V5,
 }
 

@@ -9,24 +9,25 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use crate::error::{DownReason, LinkError};
 use crate::interface::{Interface, socket_address};
 use crate::limits;
-use crate::link::{Received, Source};
+use crate::link::{Received, Receiver, Sender, Source};
 use crate::options::Options;
-use crate::socket::{Incoming, Opened, Outgoing, SocketReceiver, SocketSender, set_common_options};
-use crate::unsafe_code::{Datagram, set_option};
+use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
+use crate::unsafe_code::batches::Datagram;
+use crate::unsafe_code::sockets::set_option;
 
-/// The longest message: 65 535 bytes less the headers (OPC 10000-14, 7.3.2.1).
+/// Longest message: 65 535 bytes less the headers (OPC 10000-14, 7.3.2.1).
 const LONGEST_IPV4: usize = 65_535 - 20 - 8;
 const LONGEST_IPV6: usize = 65_535 - 40 - 8;
-/// What listens on all interfaces (OPC 10000-14, 7.3.2.3).
+/// Host name of receivers on all interfaces (OPC 10000-14, 7.3.2.3).
 const LOCALHOST: &str = "localhost";
 
-/// An address and how to open sockets for it.
+/// Address, and how to open sockets for it.
 struct Udp {
     address: SocketAddr,
-    /// Of both families.
+    /// Whether it receives on all interfaces, of both families.
     listens_everywhere: bool,
     options: Options,
-    /// What the kernel had counted when last seen (SO_RXQ_OVFL).
+    /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
     overflows: u32,
 }
 
@@ -34,20 +35,20 @@ pub(crate) fn open_sender(
     host: &str,
     port: u16,
     options: &Options,
-) -> Result<SocketSender<impl Outgoing + use<>>, LinkError> {
+) -> Result<Box<dyn Sender>, LinkError> {
     let udp = Udp::new(host, port, options, false)?;
-    let (batch, size) = (limits::batch(options)?, udp.max_message_size()?);
-    SocketSender::new(udp, batch, size, &[])
+    let size = udp.max_message_size()?;
+    socket::open_sender(udp, options, size, &[])
 }
 
 pub(crate) fn open_receiver(
     host: &str,
     port: u16,
     options: &Options,
-) -> Result<SocketReceiver<impl Incoming + use<>>, LinkError> {
+) -> Result<Box<dyn Receiver>, LinkError> {
     let udp = Udp::new(host, port, options, true)?;
-    let (batch, size) = (limits::batch(options)?, udp.max_message_size()?);
-    SocketReceiver::new(udp, batch, size, 0)
+    let size = udp.max_message_size()?;
+    socket::open_receiver(udp, options, size, 0)
 }
 
 fn resolve(host: &str, port: u16) -> Result<SocketAddr, LinkError> {
@@ -56,16 +57,16 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LinkError> {
         cause,
     };
     let found: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(failed)?.collect();
-    // Where a name has addresses of both families, IPv4 is what controllers have.
+    // Of a name with addresses of both families, IPv4 is used, which controllers have.
     let ipv4 = found.iter().find(|address| address.is_ipv4());
     let address = ipv4.or_else(|| found.first()).copied();
     address.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))
 }
 
-/// An error of a step that may only say that the link is down.
+/// Error of a step of opening, which may only mean that the link is down.
 fn step(operation: &'static str) -> impl Fn(Errno) -> LinkError {
     move |errno| match DownReason::of(errno) {
-        // An address that no interface has is a mistake when it is ours, and it is ours in all steps that ask for one.
+        // In these steps the address is one of this host. An address that no interface has is a mistake of the caller.
         Some(reason) if errno != Errno::ADDRNOTAVAIL => LinkError::Down(reason),
         _ => LinkError::open(operation, errno),
     }
@@ -116,7 +117,7 @@ impl Udp {
         rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
     }
 
-    /// TTL, DSCP and the way of multicast messages.
+    /// Sets TTL, DSCP, and the interface of multicast messages.
     fn set_outgoing(
         &self,
         socket: &OwnedFd,
@@ -197,11 +198,11 @@ impl Outgoing for Udp {
             .map_err(|errno| LinkError::open("allow broadcasts", errno))?;
         self.set_outgoing(&socket, interface.as_ref())?;
         // After DSCP, which changes the priority.
-        set_common_options(&socket, &self.options, libc::SO_SNDBUF)?;
+        set_send_options(&socket, &self.options)?;
         if let Some(interface) = &interface
             && !address.ip().is_multicast()
         {
-            // It may have none as long as it is down.
+            // An interface may have no address as long as it is down.
             let own = interface.address_like(address.ip());
             let own = own.ok_or(LinkError::Down(DownReason::Unreachable))?;
             rustix::net::bind(&socket, &SocketAddr::new(own, 0))
@@ -231,7 +232,7 @@ impl Incoming for Udp {
         let socket = socket.map_err(|errno| LinkError::open("make a UDP socket", errno))?;
         if self.listens_everywhere {
             if let Some(interface) = &interface {
-                // "Everywhere" is then all of this interface.
+                // It then receives at the address of this interface.
                 let own = interface
                     .ipv4()
                     .ok_or(LinkError::Down(DownReason::Unreachable))?;
@@ -254,6 +255,7 @@ impl Incoming for Udp {
             bytes: datagram.bytes,
             source: Source::Udp(socket_address(datagram.name)?),
             topic: None,
+            time: None,
         })
     }
 
@@ -277,11 +279,11 @@ impl Udp {
     ) -> Result<Opened, LinkError> {
         let socket = socket.map_err(|errno| LinkError::open("make a UDP socket", errno))?;
         let index = interface.as_ref().map_or(0, |interface| interface.index);
-        set_common_options(&socket, &self.options, libc::SO_RCVBUF)?;
-        // An older kernel does not count them; that is all.
+        set_receive_options(&socket, &self.options)?;
+        // An older kernel does not count losses.
         let _ = set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
         if address.is_multicast() {
-            // Others on this host may listen too.
+            // Other programs on this host may receive too.
             sockopt::set_socket_reuseaddr(&socket, true)
                 .map_err(|errno| LinkError::open("share the port", errno))?;
         }
@@ -299,9 +301,9 @@ impl Udp {
                     index,
                 )
                 .map_err(step("join the multicast group"))?;
-                // Only from the interface where we joined.
+                // Receive only from the interface that has joined the group.
                 set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_MULTICAST_ALL, 0)
-                    .map_err(|errno| LinkError::open("leave others' groups", errno))?;
+                    .map_err(|errno| LinkError::open("leave other programs' groups", errno))?;
             }
             IpAddr::V6(group) if group.is_multicast() => {
                 sockopt::set_ipv6_add_membership(&socket, &group, index)

@@ -8,7 +8,7 @@ mod counting;
 
 use std::net::UdpSocket;
 
-use takt_link::{Options, open_receiver, open_sender};
+use takt_link::{LaunchMode, Options, open_receiver, open_sender};
 
 /// One test: others in the same process would be counted too.
 #[test]
@@ -26,6 +26,23 @@ fn nothing_is_allocated_per_message() {
         let sender = open_sender(&address, &options).unwrap();
         let count = counting::allocations((sender, receiver), per_cycle);
         assert_eq!(count, 0, "opc.udp, {per_cycle} at a time");
+    }
+    let launching = Options {
+        launch_times: Some(LaunchMode::Strict),
+        receive_times: true,
+        ..options.clone()
+    };
+    let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = format!("opc.udp://{}", probe.local_addr().unwrap());
+    drop(probe);
+    let address = address.parse().unwrap();
+    match open_sender(&address, &launching) {
+        Ok(sender) => {
+            let receiver = open_receiver(&address, &launching).unwrap();
+            let count = counting::allocations((sender, receiver), 5);
+            assert_eq!(count, 0, "opc.udp with launch times and times of reception");
+        }
+        Err(error) => println!("skipped: launch times: {error}"),
     }
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = Options {

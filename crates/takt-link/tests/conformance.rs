@@ -1,4 +1,4 @@
-//! The conformance suite over every way to the wire that needs no privileges and no broker. Ethernet's is in `tests/tests/links`, since
+//! Conformance suite over all links that need no privileges and no broker. Ethernet's is in `tests/tests/links`, since
 //! it needs root, and MQTT's in `tests/tests/interop_mosquitto.rs`.
 #![allow(
     clippy::panic,
@@ -11,8 +11,8 @@ mod common;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use common::{Pair, conforms, message, receive};
-use takt_link::{Address, LinkError, Options, Source, open_receiver, open_sender};
+use common::{Pair, conforms, message, queue, receive};
+use takt_link::{Address, LaunchMode, LinkError, Options, Source, open_receiver, open_sender};
 
 /// A UDP port that nobody has.
 fn free_port() -> u16 {
@@ -120,11 +120,7 @@ fn that_nobody_listens_is_not_the_senders_business() {
     let mut sender = open_sender(&address, &Options::default()).unwrap();
     for number in 0..10 {
         for part in 0..number {
-            sender
-                .reserve(40)
-                .unwrap()
-                .copy_from_slice(&message(part, 40));
-            sender.commit().unwrap();
+            queue(&mut *sender, &message(part, 40));
         }
         assert_eq!(sender.flush().unwrap(), number);
         std::thread::sleep(Duration::from_millis(1));
@@ -250,6 +246,68 @@ fn what_cannot_be_right_is_refused() {
         error.to_string().contains("not one of this host"),
         "{error}"
     );
+}
+
+/// Options with launch times; `None`, with a word to the reader of the test's output, without CAP_NET_ADMIN.
+fn launching(mode: LaunchMode) -> Option<Options> {
+    let options = Options {
+        launch_times: Some(mode),
+        ..Options::default()
+    };
+    let address = "opc.udp://127.0.0.1:4840".parse().unwrap();
+    match open_sender(&address, &options) {
+        Ok(_) => Some(options),
+        Err(LinkError::Open { cause, .. })
+            if cause.kind() == std::io::ErrorKind::PermissionDenied =>
+        {
+            println!("skipped: launch times need CAP_NET_ADMIN");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn udp_with_launch_times() {
+    for mode in [LaunchMode::Strict, LaunchMode::Deadline] {
+        let Some(base) = launching(mode) else {
+            return;
+        };
+        let address = || format!("opc.udp://127.0.0.1:{}", free_port());
+        let options = |options: &Options| Options {
+            launch_times: base.launch_times,
+            ..options.clone()
+        };
+        conforms(&|chosen| {
+            let address = address();
+            pair(&address, &address, &options(chosen))
+        });
+        let address = address();
+        common::messages_with_a_launch_time_arrive(pair(&address, &address, &base));
+    }
+}
+
+#[test]
+fn launch_times_are_ignored_unless_they_are_enabled() {
+    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    common::messages_with_a_launch_time_arrive(pair(&address, &address, &Options::default()));
+    let (_directory, options) = shared_memory();
+    let address = "opc.iox2://Line1";
+    common::messages_with_a_launch_time_arrive(pair(address, address, &options));
+}
+
+#[test]
+fn udp_with_times_of_reception() {
+    let options = Options {
+        receive_times: true,
+        ..Options::default()
+    };
+    for host in ["127.0.0.1", "localhost"] {
+        let port = free_port();
+        let sender = format!("opc.udp://127.0.0.1:{port}");
+        let pair = pair(&sender, &format!("opc.udp://{host}:{port}"), &options);
+        common::messages_have_the_time_of_their_reception(pair);
+    }
 }
 
 /// A directory in which only this test's processes meet.

@@ -48,7 +48,7 @@ fn benchmark(criterion: &mut Criterion) {
             let mut sender = open_sender(&address, &Options::default()).unwrap();
             benchmarks.bench_function("publish", |bencher| {
                 bencher.iter(|| {
-                    let output = &mut LinkOutput(sender.as_mut());
+                    let output = &mut LinkOutput::new(sender.as_mut());
                     group
                         .publish(Now::read(), PubSubState::Operational, output)
                         .unwrap();

@@ -107,7 +107,7 @@ fn no_message_is_lost_and_none_is_accepted_twice() {
             .set_scalar(number, StatusCode::Good, now.date_time)
             .unwrap();
         let published = group
-            .publish(now, UP, &mut LinkOutput(sender.as_mut()))
+            .publish(now, UP, &mut LinkOutput::new(sender.as_mut()))
             .unwrap();
         assert_eq!((published.network_messages, published.fixed), (1, 1));
         sender.flush().unwrap();

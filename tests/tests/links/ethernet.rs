@@ -3,11 +3,14 @@
 use std::time::{Duration, Instant};
 
 use takt_link::{
-    DownReason, ETHERTYPE, LinkError, LinkState, MacAddress, Options, Receiver, Sender, Source,
-    VlanTag, open_receiver, open_sender,
+    DownReason, ETHERTYPE, LaunchMode, LinkError, LinkState, MacAddress, Options, Receiver, Sender,
+    Source, VlanTag, open_receiver, open_sender,
 };
 
-use crate::common::{PATIENCE, Pair, conforms, message, receive, wait_until_up};
+use crate::common::{
+    PATIENCE, Pair, conforms, message, messages_have_the_time_of_their_reception,
+    messages_with_a_launch_time_arrive, receive, wait_until_up,
+};
 use crate::counting::allocations;
 use crate::namespace::{ip, plug, unplug};
 
@@ -120,6 +123,31 @@ pub fn nothing_is_allocated_per_message() {
     for per_cycle in [1, 5] {
         let pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
         assert_eq!(allocations(pair, per_cycle), 0, "{per_cycle} at a time");
+    }
+}
+
+pub fn frames_with_launch_times() {
+    let options = |mode, options: &Options| Options {
+        launch_times: Some(mode),
+        ..options.clone()
+    };
+    for mode in [LaunchMode::Strict, LaunchMode::Deadline] {
+        conforms(&|chosen| pair(MULTICAST, &options(mode, chosen)));
+        let pair = pair(
+            &format!("{MULTICAST}:5.6"),
+            &options(mode, &Options::default()),
+        );
+        messages_with_a_launch_time_arrive(pair);
+    }
+}
+
+pub fn frames_have_the_time_of_their_reception() {
+    let options = Options {
+        receive_times: true,
+        ..Options::default()
+    };
+    for address in [MULTICAST.to_owned(), format!("{MULTICAST}:5.6")] {
+        messages_have_the_time_of_their_reception(pair(&address, &options));
     }
 }
 

@@ -46,6 +46,8 @@ fn main() -> ExitCode {
         ethernet::a_tag_is_on_the_wire_as_the_standard_wants,
         ethernet::frames_of_other_networks_are_left_alone,
         ethernet::frames_for_which_there_was_no_room_are_counted,
+        ethernet::frames_have_the_time_of_their_reception,
+        ethernet::frames_with_launch_times,
         ethernet::nothing_is_allocated_per_message,
         ethernet::a_link_that_goes_down_comes_back,
         ethernet::an_interface_that_vanishes_comes_back,

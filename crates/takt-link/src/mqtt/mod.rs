@@ -1,10 +1,11 @@
-//! `mqtt://` and `mqtts://`: messages by way of a broker (OPC 10000-14, 7.3.4), MQTT 3.1.1 and 5.
+//! `mqtt://` and `mqtts://`: messages through a broker (OPC 10000-14, 7.3.4), MQTT 3.1.1 and 5.
 //!
-//! A thread of its own has the connection, and connects again, after pauses that grow to five seconds. While there is none, the
+//! A thread of the link has the connection, and connects again after pauses that grow to five seconds. Without a connection the
 //! state is [`LinkState::Down`] and messages wait; if there are too many, the oldest are discarded and counted
-//! ([`Counters::overflowed`]). What a connection that broke took with it is counted as [`Counters::discarded`], as far as the quality of
-//! service says: with 0, nobody knows what became of a message that has left. With MQTT 5 a session outlives its connection by a minute, so
-//! that of messages with quality 1 or 2 none is lost. A link that is closed waits up to two seconds for what it has not delivered.
+//! ([`Counters::overflowed`]). Messages that were lost with a broken connection count as [`Counters::discarded`], as far as the quality
+//! of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives its connection by a
+//! minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for undelivered messages.
+//! Launch times are ignored, and received messages have no time.
 
 mod session;
 mod tls;
@@ -23,9 +24,10 @@ use crate::error::{LinkError, LinkState};
 use crate::limits;
 use crate::link::{Counters, Received, Receiver, Sender, Source};
 use crate::options::{MqttOptions, Options};
+use crate::reservation::{LaunchTime, Queue, Reservation};
 
 const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;
-/// What the length of an MQTT packet can say, less topic and properties.
+/// Longest message: the longest packet of MQTT, less topic and properties.
 const LONGEST: usize = (1 << 28) - (1 << 17);
 
 /// Starts a thread that connects.
@@ -108,7 +110,7 @@ fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// An identifier that no other client has: every broker takes 23 letters and digits (MQTT 3.1.1, 3.1.3.1).
+/// Random client identifier, distinct from those of other clients: every broker takes 23 letters and digits (MQTT 3.1.1, 3.1.3.1).
 fn random_client_id() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("takt{random:016x}")
@@ -118,11 +120,19 @@ fn random_client_id() -> String {
 pub(crate) struct MqttSender {
     worker: Worker,
     buffer: Vec<u8>,
-    is_reserved: bool,
-    queued: Vec<Vec<u8>>,
+    queued: Queued,
     batch: usize,
     max_message_size: usize,
     counters: Counters,
+}
+
+/// Messages that wait for the next flush.
+struct Queued(Vec<Vec<u8>>);
+
+impl Queue for Queued {
+    fn commit(&mut self, message: &[u8], _: Option<LaunchTime>) {
+        self.0.push(message.to_vec());
+    }
 }
 
 impl MqttSender {
@@ -132,8 +142,7 @@ impl MqttSender {
         Ok(Self {
             worker,
             buffer: Vec::new(),
-            is_reserved: false,
-            queued: Vec::with_capacity(batch),
+            queued: Queued(Vec::with_capacity(batch)),
             batch,
             max_message_size,
             counters: Counters::default(),
@@ -142,37 +151,27 @@ impl MqttSender {
 }
 
 impl Sender for MqttSender {
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+    fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
         if length > self.max_message_size {
             return Err(LinkError::TooLarge {
                 length,
                 maximum: self.max_message_size,
             });
         }
-        if self.queued.len() == self.batch {
+        if self.queued.0.len() == self.batch {
             self.flush()?;
         }
         self.buffer.resize(length, 0);
-        self.is_reserved = true;
-        Ok(&mut self.buffer)
+        Ok(Reservation::own(&mut self.buffer, &mut self.queued))
     }
 
-    fn commit(&mut self) -> Result<(), LinkError> {
-        if !std::mem::take(&mut self.is_reserved) {
-            return Err(LinkError::NothingReserved);
-        }
-        self.queued.push(self.buffer.clone());
-        Ok(())
-    }
-
-    /// Hands over to the thread. That the broker is away is no error: messages wait for it.
+    /// Hands the messages to the thread. Without a connection they wait there, and this is no error.
     fn flush(&mut self) -> Result<usize, LinkError> {
-        self.is_reserved = false;
-        for message in &self.queued {
+        for message in &self.queued.0 {
             self.counters.count(message.len());
         }
-        let count = self.queued.len();
-        self.worker.shared.send(self.queued.drain(..));
+        let count = self.queued.0.len();
+        self.worker.shared.send(self.queued.0.drain(..));
         Ok(count)
     }
 
@@ -230,6 +229,7 @@ impl MqttReceiver {
                 bytes: &mut message.payload,
                 source: Source::Broker,
                 topic: Some(&message.topic),
+                time: None,
             });
         }
         count

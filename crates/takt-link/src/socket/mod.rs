@@ -1,7 +1,9 @@
-//! What links over sockets have in common: batches, states, opening again after a failure.
+//! Links over sockets: batches, states, launch times, times of reception, and opening again after a failure.
 
+mod launch;
 mod queue;
 mod receiver;
+mod reception;
 mod sender;
 
 use std::os::fd::OwnedFd;
@@ -9,24 +11,24 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-pub(crate) use receiver::{Incoming, SocketReceiver};
-pub(crate) use sender::{Outgoing, SocketSender};
+pub(crate) use receiver::{Incoming, open_receiver};
+pub(crate) use sender::{Outgoing, open_sender};
 
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::interface::Interface;
 use crate::options::Options;
-use crate::unsafe_code::set_option;
+use crate::unsafe_code::sockets::set_option;
 
-/// How long to wait before a socket is opened again.
+/// Pause before a socket is opened again.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// An opened socket, and the interface that it depends on.
+/// Open socket, and the interface that it depends on.
 pub(crate) struct Opened {
     pub(crate) socket: OwnedFd,
     pub(crate) interface: Option<Interface>,
 }
 
-/// A socket that is opened again when its interface or its route had gone.
+/// Socket that is opened again when its interface or its route had gone.
 struct Socket {
     opened: Option<Opened>,
     down: Option<DownReason>,
@@ -34,7 +36,7 @@ struct Socket {
 }
 
 impl Socket {
-    /// Opens it; that the link is down is no error.
+    /// Opens the socket; a link that is down is no error.
     fn new(open: impl FnOnce() -> Result<Opened, LinkError>) -> Result<Self, LinkError> {
         let (opened, down) = match open() {
             Ok(opened) => (Some(opened), None),
@@ -48,7 +50,7 @@ impl Socket {
         })
     }
 
-    /// The socket, if there is hope that it works.
+    /// The socket, unless the link is known to be down.
     fn get(
         &mut self,
         open: impl FnOnce() -> Result<Opened, LinkError>,
@@ -67,7 +69,7 @@ impl Socket {
         if let Some(opened) = &self.opened
             && reason == DownReason::InterfaceDown
         {
-            // It works again by itself, unless its interface was removed meanwhile.
+            // The same socket works again, unless its interface was removed meanwhile.
             match opened.state() {
                 LinkState::Down(DownReason::InterfaceGone) => {}
                 LinkState::Down(_) => return,
@@ -93,13 +95,13 @@ impl Socket {
         }
     }
 
-    /// What an answer of the operating system means.
+    /// Error of the link for an error of the operating system.
     #[cold]
     fn failed(&mut self, errno: Errno) -> LinkError {
         let Some(mut reason) = DownReason::of(errno) else {
             return LinkError::System(errno);
         };
-        // The kernel says the same of both.
+        // The kernel has one error for an interface that is down and one that is gone.
         if let LinkState::Down(found) = self.interface_state()
             && found == DownReason::InterfaceGone
         {
@@ -131,8 +133,26 @@ impl Opened {
     }
 }
 
+/// Sets the options of a socket to send with.
+pub(crate) fn set_send_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
+    set_common_options(socket, options, libc::SO_SNDBUF)?;
+    match options.launch_times {
+        Some(mode) => launch::enable(socket, mode),
+        None => Ok(()),
+    }
+}
+
+/// Sets the options of a socket to receive with.
+pub(crate) fn set_receive_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
+    set_common_options(socket, options, libc::SO_RCVBUF)?;
+    match options.receive_times {
+        true => reception::enable(socket),
+        false => Ok(()),
+    }
+}
+
 /// Sets SO_PRIORITY and the size of the kernel's buffer.
-pub(crate) fn set_common_options(
+fn set_common_options(
     socket: &OwnedFd,
     options: &Options,
     buffer: libc::c_int,

@@ -5,25 +5,42 @@ use std::os::fd::BorrowedFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
+use super::launch::Controls;
 use crate::error::LinkError;
-use crate::unsafe_code::SendHeaders;
+use crate::link::Counters;
+use crate::reservation::{LaunchTime, Queue, Reservation};
+use crate::unsafe_code::batches::SendHeaders;
 
-/// Messages in order, each in a place of its own with the link's header already in front of it.
-pub(crate) struct SendQueue {
+/// Messages in order, each in a place of its own behind the header of the link, which is there already.
+pub(crate) struct SendQueue<C> {
     places: Vec<u8>,
-    /// The size of a place, header included.
+    /// Size of a place, header included.
     place: usize,
-    header: usize,
-    /// Of the queued messages, header included.
-    lengths: Vec<usize>,
-    /// Those before it are sent.
-    first: usize,
-    reserved: Option<usize>,
     batch: usize,
     headers: SendHeaders,
+    waiting: Waiting<C>,
+    /// Number of waiting messages that are sent already.
+    first: usize,
 }
 
-impl SendQueue {
+/// Messages that were committed.
+struct Waiting<C> {
+    /// Length of the header in front of each message.
+    header: usize,
+    /// Lengths of the messages, header included.
+    lengths: Vec<usize>,
+    controls: C,
+}
+
+impl<C: Controls> Queue for Waiting<C> {
+    #[inline]
+    fn commit(&mut self, message: &[u8], launch_time: Option<LaunchTime>) {
+        self.lengths.push(self.header + message.len());
+        self.controls.push(launch_time);
+    }
+}
+
+impl<C: Controls> SendQueue<C> {
     pub(crate) fn new(batch: usize, max_message_size: usize, header: &[u8]) -> Self {
         let place = header.len() + max_message_size;
         let mut places = vec![0; batch * place];
@@ -33,86 +50,164 @@ impl SendQueue {
         Self {
             places,
             place,
-            header: header.len(),
-            lengths: Vec::with_capacity(batch),
-            first: 0,
-            reserved: None,
             batch,
             headers: SendHeaders::new(batch),
+            waiting: Waiting {
+                header: header.len(),
+                lengths: Vec::with_capacity(batch),
+                controls: C::new(batch),
+            },
+            first: 0,
         }
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.lengths.len() == self.batch
+        self.waiting.lengths.len() == self.batch
     }
 
-    pub(crate) fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
-        let maximum = self.place - self.header;
+    pub(crate) fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
+        let header = self.waiting.header;
+        let maximum = self.place - header;
         if length > maximum {
             return Err(LinkError::TooLarge { length, maximum });
         }
         if self.is_full() {
             return Err(LinkError::Full);
         }
-        let start = self.lengths.len() * self.place + self.header;
-        self.reserved = Some(self.header + length);
-        Ok(&mut self.places[start..start + length])
+        let start = self.waiting.lengths.len() * self.place + header;
+        let message = &mut self.places[start..start + length];
+        Ok(Reservation::own(message, &mut self.waiting))
     }
 
-    pub(crate) fn commit(&mut self) -> Result<(), LinkError> {
-        let length = self.reserved.take().ok_or(LinkError::NothingReserved)?;
-        self.lengths.push(length);
-        Ok(())
-    }
-
-    /// Forgets what is queued, and says how much that was.
+    /// Discards the queued messages and returns their number.
     pub(crate) fn clear(&mut self) -> u64 {
-        let count = self.lengths.len() - self.first;
-        self.lengths.clear();
+        let count = self.waiting.lengths.len() - self.first;
+        self.waiting.lengths.clear();
+        self.waiting.controls.clear();
         self.first = 0;
         count as u64
     }
 
-    /// Sends what is queued, as much as there is room for, and calls `sent` with the length of each message without its header.
+    /// Sends the queued messages, as many as there is room for, and counts them.
     pub(crate) fn flush(
         &mut self,
         socket: BorrowedFd<'_>,
-        mut sent: impl FnMut(usize),
+        counters: &mut Counters,
     ) -> Result<usize, Errno> {
-        self.reserved = None;
         let mut total = 0;
-        // Each message can be told once that an earlier one was not wanted.
-        let mut refusals = self.lengths.len() - self.first;
-        while self.first < self.lengths.len() {
-            let waiting = &self.lengths[self.first..];
-            let places = self.places[self.first * self.place..].chunks_exact(self.place);
-            let mut messages = places.zip(waiting).map(|(place, &length)| &place[..length]);
-            let taken = match (waiting.len(), messages.next()) {
-                // A single message is the usual case of a cyclic publisher, and this the shorter way.
-                (1, Some(message)) => {
-                    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-                    rustix::net::send(socket, message, flags).map(|_| 1)
-                }
-                (_, first) => self.headers.send(socket, first.into_iter().chain(messages)),
-            };
-            match taken {
+        // The kernel can report once for each message that nobody has listened to an earlier one.
+        let mut refusals = self.waiting.lengths.len() - self.first;
+        while self.first < self.waiting.lengths.len() {
+            match self.send(socket) {
                 Ok(taken) => {
-                    for length in &self.lengths[self.first..self.first + taken] {
-                        sent(length - self.header);
+                    for length in &self.waiting.lengths[self.first..self.first + taken] {
+                        counters.count(length - self.waiting.header);
                     }
                     self.first += taken;
                     total += taken;
                 }
-                // The answer to an earlier message, over UDP, of a host on which nobody listens now. That is nobody's business here.
+                // The answer to an earlier message, over UDP, of a host on which nobody listens now. Not an error of this message.
                 Err(Errno::CONNREFUSED) if refusals > 0 => refusals -= 1,
                 Err(Errno::INTR) => {}
+                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later either.
+                Err(Errno::NOBUFS) if C::ARE_SENT => {
+                    counters.discarded += 1;
+                    self.first += 1;
+                }
                 Err(Errno::AGAIN | Errno::NOBUFS) => break,
                 Err(errno) => return Err(errno),
             }
         }
-        if self.first == self.lengths.len() {
+        if self.first == self.waiting.lengths.len() {
             self.clear();
         }
         Ok(total)
+    }
+
+    /// Sends waiting messages with one system call and returns their number.
+    #[inline]
+    fn send(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        let waiting = &self.waiting.lengths[self.first..];
+        let places = self.places[self.first * self.place..].chunks_exact(self.place);
+        let mut messages = places.zip(waiting).map(|(place, &length)| &place[..length]);
+        if C::ARE_SENT {
+            let controls = &self.waiting.controls;
+            let control = |(index, message)| (message, controls.get(self.first + index));
+            let messages = messages.enumerate().map(control);
+            return self.headers.send::<true>(socket, messages);
+        }
+        match (waiting.len(), messages.next()) {
+            // A single message is the usual case of a cyclic publisher, and this the shorter way.
+            (1, Some(message)) => {
+                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                rustix::net::send(socket, message, flags).map(|_| 1)
+            }
+            (_, first) => {
+                let messages = first.into_iter().chain(messages);
+                let messages = messages.map(|message| (message, None));
+                self.headers.send::<false>(socket, messages)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::net::UdpSocket;
+    use std::os::fd::AsFd;
+
+    use super::super::launch::{LaunchTimes, NoControls};
+    use super::*;
+
+    fn sockets() -> (UdpSocket, UdpSocket) {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        (sender, receiver)
+    }
+
+    fn queue<C: Controls>(launch_times: &[Option<i64>]) -> SendQueue<C> {
+        let mut queue = SendQueue::new(8, 100, b"head");
+        for (number, nanos) in launch_times.iter().enumerate() {
+            let mut message = queue.reserve(1).unwrap();
+            message[0] = number as u8;
+            let launch_time = nanos.map(LaunchTime::from_tai_nanos);
+            message.commit_at(launch_time).unwrap();
+        }
+        queue
+    }
+
+    /// The kernel refuses SCM_TXTIME on a socket without SO_TXTIME: it gets the control message if and only if there is a launch time.
+    #[test]
+    fn a_launch_time_reaches_the_kernel_as_a_control_message() {
+        let (sender, receiver) = sockets();
+        let mut counters = Counters::default();
+        let mut launching = queue::<LaunchTimes>(&[Some(1)]);
+        let refused = launching.flush(sender.as_fd(), &mut counters);
+        assert_eq!(refused, Err(Errno::INVAL));
+        let mut without = queue::<LaunchTimes>(&[None, None]);
+        assert_eq!(without.flush(sender.as_fd(), &mut counters), Ok(2));
+        let mut disabled = queue::<NoControls>(&[Some(1), Some(2)]);
+        assert_eq!(disabled.flush(sender.as_fd(), &mut counters), Ok(2));
+        assert_eq!((counters.messages, counters.bytes), (4, 4));
+        for number in [0, 1, 0, 1] {
+            let mut bytes = [0; 10];
+            assert_eq!(receiver.recv(&mut bytes).unwrap(), 5);
+            assert_eq!(&bytes[..5], [b'h', b'e', b'a', b'd', number]);
+        }
+    }
+
+    #[test]
+    fn each_message_has_its_own_launch_time() {
+        let (sender, _receiver) = sockets();
+        let mut counters = Counters::default();
+        let mut queue = queue::<LaunchTimes>(&[None, Some(1), None]);
+        // The first one is sent, and then the second one refused.
+        let refused = queue.flush(sender.as_fd(), &mut counters);
+        assert_eq!((refused, counters.messages), (Err(Errno::INVAL), 1));
+        assert_eq!(queue.clear(), 2);
+        assert!(!queue.is_full());
     }
 }

@@ -1,55 +1,80 @@
 //! Receives from any bound socket.
 
+use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::reception::{NoReceiveTimes, ReceiveTimes, SoftwareTimes};
 use super::{Opened, RETRY, Socket};
 use crate::error::{DownReason, LinkError, LinkState};
+use crate::limits;
 use crate::link::{Counters, Received, Receiver};
-use crate::unsafe_code::{Datagram, ReceiveBatch};
+use crate::options::Options;
+use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
 
-/// How a way to the wire opens sockets to receive with, and what is in their messages.
+/// Kind of link: opens sockets to receive with, and reads what they receive.
 pub(crate) trait Incoming {
-    /// Opens a socket. [`LinkError::Down`] if that is all that is in the way.
+    /// Opens a socket.
+    ///
+    /// # Errors
+    /// [`LinkError::Down`] if opening may work later.
     fn open(&self) -> Result<Opened, LinkError>;
 
-    /// Reads a message; `None` if it is none of ours.
+    /// Reads a message; `None` if it is not for this link.
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>>;
 
-    /// How many messages the kernel had no room for, since the socket was opened as the message says, or since this was last asked.
+    /// Number of messages that the kernel had no room for, since the last call; `last` is the last message received.
     fn overflows(&mut self, socket: BorrowedFd<'_>, last: &Datagram<'_>) -> u64;
 }
 
+/// Opens a link; `overhead` is the length of the longest header in front of a message.
+pub(crate) fn open_receiver(
+    way: impl Incoming + 'static,
+    options: &Options,
+    max_message_size: usize,
+    overhead: usize,
+) -> Result<Box<dyn Receiver>, LinkError> {
+    let batch = ReceiveBatch::new(limits::batch(options)?, overhead + max_message_size);
+    Ok(match options.receive_times {
+        false => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(
+            way,
+            batch,
+            max_message_size,
+        )?),
+        true => Box::new(SocketReceiver::<_, SoftwareTimes>::new(
+            way,
+            batch,
+            max_message_size,
+        )?),
+    })
+}
+
 /// A [`Receiver`] over a socket.
-pub(crate) struct SocketReceiver<W> {
+struct SocketReceiver<W, T> {
     way: W,
     socket: Socket,
     batch: ReceiveBatch,
     max_message_size: usize,
     counters: Counters,
+    times: PhantomData<T>,
 }
 
-impl<W: Incoming> SocketReceiver<W> {
-    /// `overhead` is what comes in front of a message, at most.
-    pub(crate) fn new(
-        way: W,
-        batch: usize,
-        max_message_size: usize,
-        overhead: usize,
-    ) -> Result<Self, LinkError> {
+impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
+    fn new(way: W, batch: ReceiveBatch, max_message_size: usize) -> Result<Self, LinkError> {
         Ok(Self {
             socket: Socket::new(|| way.open())?,
             way,
-            batch: ReceiveBatch::new(batch, overhead + max_message_size),
+            batch,
             max_message_size,
             counters: Counters::default(),
+            times: PhantomData,
         })
     }
 
-    /// Receives what is there. `None`: there is nothing.
+    /// Receives the messages that are there and returns their number; `None` if there are none.
     fn receive_now(
         &mut self,
         each: &mut dyn FnMut(Received<'_>),
@@ -67,7 +92,8 @@ impl<W: Incoming> SocketReceiver<W> {
                 self.counters.overflowed += self.way.overflows(socket, &datagram);
             }
             let is_truncated = datagram.is_truncated;
-            let Some(received) = self.way.unpack(datagram) else {
+            let time = T::time(datagram.control);
+            let Some(mut received) = self.way.unpack(datagram) else {
                 continue;
             };
             if is_truncated || received.bytes.len() > self.max_message_size {
@@ -76,12 +102,13 @@ impl<W: Incoming> SocketReceiver<W> {
             }
             self.counters.count(received.bytes.len());
             passed_on += 1;
+            received.time = time;
             each(received);
         }
         Ok(Some(passed_on))
     }
 
-    /// Waits until there may be something; `false` after the time.
+    /// Waits until there may be a message; `false` after the timeout.
     fn wait(&mut self, timeout: Duration) -> Result<bool, LinkError> {
         let Some(opened) = &self.socket.opened else {
             return Ok(false);
@@ -90,7 +117,7 @@ impl<W: Incoming> SocketReceiver<W> {
         let mut descriptors = [PollFd::new(&opened.socket, PollFlags::IN)];
         match poll(&mut descriptors, timeout.as_ref()) {
             Ok(0) => {
-                // Nothing is said to those who listen on an interface that is removed.
+                // The kernel does not report that the interface of a receiving socket was removed.
                 if opened.state() == LinkState::Down(DownReason::InterfaceGone) {
                     self.socket.down = Some(DownReason::InterfaceGone);
                 }
@@ -102,7 +129,7 @@ impl<W: Incoming> SocketReceiver<W> {
     }
 }
 
-impl<W: Incoming> Receiver for SocketReceiver<W> {
+impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
     fn receive(
         &mut self,
         timeout: Duration,
@@ -114,7 +141,7 @@ impl<W: Incoming> Receiver for SocketReceiver<W> {
             Ok(Some(count)) if count > 0 || timeout.is_zero() => return Ok(count),
             Ok(Some(_)) => {}
             Err(LinkError::Down(reason)) if self.socket.opened.is_none() => {
-                // Nothing can wake us; a caller that simply asks again shall not spin.
+                // There is no descriptor to wait for; a caller that calls again at once must not spin.
                 std::thread::sleep(timeout.min(RETRY));
                 return Err(LinkError::Down(reason));
             }
@@ -127,7 +154,7 @@ impl<W: Incoming> Receiver for SocketReceiver<W> {
             if !self.wait(left)? {
                 return Ok(0);
             }
-            // What woke us may have been for others.
+            // The message may have been for another link.
             match self.receive_now(each)? {
                 Some(count) if count > 0 => return Ok(count),
                 _ if end.is_some_and(|end| Instant::now() >= end) => return Ok(0),

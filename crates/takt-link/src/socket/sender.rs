@@ -2,64 +2,77 @@
 
 use std::os::fd::AsFd;
 
+use super::launch::{Controls, LaunchTimes, NoControls};
 use super::queue::SendQueue;
 use super::{Opened, Socket};
 use crate::error::{LinkError, LinkState};
+use crate::limits;
 use crate::link::{Counters, Sender};
+use crate::options::Options;
+use crate::reservation::Reservation;
 
-/// How a way to the wire opens sockets to send with.
+/// Kind of link: opens sockets to send with.
 pub(crate) trait Outgoing {
-    /// Opens a socket on which `send` needs no address. [`LinkError::Down`] if that is all that is in the way.
+    /// Opens a socket on which `send` needs no address.
+    ///
+    /// # Errors
+    /// [`LinkError::Down`] if opening may work later.
     fn open(&self) -> Result<Opened, LinkError>;
 }
 
+/// Opens a link; `header` is sent in front of each message.
+pub(crate) fn open_sender(
+    way: impl Outgoing + 'static,
+    options: &Options,
+    max_message_size: usize,
+    header: &[u8],
+) -> Result<Box<dyn Sender>, LinkError> {
+    let batch = limits::batch(options)?;
+    Ok(match options.launch_times {
+        None => {
+            let queue = SendQueue::<NoControls>::new(batch, max_message_size, header);
+            Box::new(SocketSender::new(way, queue, max_message_size)?)
+        }
+        Some(_) => {
+            let queue = SendQueue::<LaunchTimes>::new(batch, max_message_size, header);
+            Box::new(SocketSender::new(way, queue, max_message_size)?)
+        }
+    })
+}
+
 /// A [`Sender`] over a socket.
-pub(crate) struct SocketSender<W> {
+struct SocketSender<W, C> {
     way: W,
     socket: Socket,
-    queue: SendQueue,
+    queue: SendQueue<C>,
     max_message_size: usize,
     counters: Counters,
 }
 
-impl<W: Outgoing> SocketSender<W> {
-    /// `header` is sent in front of each message.
-    pub(crate) fn new(
-        way: W,
-        batch: usize,
-        max_message_size: usize,
-        header: &[u8],
-    ) -> Result<Self, LinkError> {
+impl<W: Outgoing, C: Controls> SocketSender<W, C> {
+    fn new(way: W, queue: SendQueue<C>, max_message_size: usize) -> Result<Self, LinkError> {
         Ok(Self {
             socket: Socket::new(|| way.open())?,
             way,
-            queue: SendQueue::new(batch, max_message_size, header),
+            queue,
             max_message_size,
             counters: Counters::default(),
         })
     }
 }
 
-impl<W: Outgoing> Sender for SocketSender<W> {
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], LinkError> {
+impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
+    fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError> {
         if self.queue.is_full() {
             self.flush()?;
         }
         self.queue.reserve(length)
     }
 
-    fn commit(&mut self) -> Result<(), LinkError> {
-        self.queue.commit()
-    }
-
     fn flush(&mut self) -> Result<usize, LinkError> {
-        let counters = &mut self.counters;
         let result = match self.socket.get(|| self.way.open()) {
             Err(reason) => Err(LinkError::Down(reason)),
-            Ok(socket) => match self
-                .queue
-                .flush(socket.as_fd(), |length| counters.count(length))
-            {
+            Ok(socket) => match self.queue.flush(socket.as_fd(), &mut self.counters) {
                 Ok(sent) => {
                     if sent > 0 {
                         self.socket.down = None;

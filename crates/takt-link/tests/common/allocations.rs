@@ -8,6 +8,8 @@
 
 use std::time::Duration;
 
+use takt_link::LaunchTime;
+
 use super::common::Pair;
 
 /// How many cycles are run.
@@ -15,10 +17,12 @@ pub const CYCLES: usize = 10_000;
 
 /// Runs cycles of `per_cycle` messages, and says how often something was allocated meanwhile.
 pub fn allocations((mut sender, mut receiver): Pair, per_cycle: usize) -> u64 {
+    let launch_time = Some(LaunchTime::from_tai_nanos(1));
     let mut cycle = || {
         for _ in 0..per_cycle {
-            sender.reserve(200).unwrap().fill(7);
-            sender.commit().unwrap();
+            let mut message = sender.reserve(200).unwrap();
+            message.fill(7);
+            message.commit_at(launch_time).unwrap();
         }
         sender.flush().unwrap();
         let mut count = 0;

@@ -1,5 +1,6 @@
-//! What every way to the wire has to do: the suite that all of them run.
+//! Conformance suite of all links.
 #![allow(
+    clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
     dead_code,
@@ -7,9 +8,9 @@
     reason = "a test fails by panicking, and not every test program uses everything"
 )]
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use takt_link::{LinkError, LinkState, Options, Receiver, Sender};
+use takt_link::{LaunchTime, LinkError, LinkState, Options, Received, Receiver, Sender};
 
 /// Long enough for any machine.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,6 +41,13 @@ pub fn message(number: usize, length: usize) -> Vec<u8> {
     bytes
 }
 
+/// Queues a message.
+pub fn queue(sender: &mut dyn Sender, message: &[u8]) {
+    let mut reservation = sender.reserve(message.len()).unwrap();
+    reservation.copy_from_slice(message);
+    reservation.commit().unwrap();
+}
+
 /// Receives as many messages, and those that come with the last of them.
 pub fn receive(receiver: &mut dyn Receiver, count: usize) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
@@ -51,6 +59,7 @@ pub fn receive(receiver: &mut dyn Receiver, count: usize) -> Vec<Vec<u8>> {
             // It may be changed, as decryption does.
             received.bytes.iter_mut().for_each(|byte| *byte ^= 0xFF);
             messages.push(received.bytes.iter().map(|byte| byte ^ 0xFF).collect());
+            assert_eq!(received.time, None, "times were not asked for");
         });
         match result {
             Ok(_) | Err(LinkError::Down(_)) => {}
@@ -68,6 +77,37 @@ pub fn wait_until_up(pair: &mut Pair) {
         assert!(Instant::now() < end, "{states:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Sends messages with and without a launch time through a link whose launch times are enabled or ignored; they arrive.
+pub fn messages_with_a_launch_time_arrive((mut sender, mut receiver): Pair) {
+    let expected: Vec<Vec<u8>> = (0..6).map(|number| message(number, 50)).collect();
+    for (number, message) in expected.iter().enumerate() {
+        let mut reservation = sender.reserve(message.len()).unwrap();
+        reservation.copy_from_slice(message);
+        let soon = LaunchTime::from_tai_nanos(number as i64 + 1);
+        let launch_time = (number % 3 != 0).then_some(soon);
+        reservation.commit_at(launch_time).unwrap();
+        if number == 1 {
+            sender.flush().unwrap();
+        }
+    }
+    sender.flush().unwrap();
+    assert_eq!(receive(&mut *receiver, 6), expected);
+    assert_eq!(sender.counters().discarded, 0);
+}
+
+/// Sends a message to a receiver with times of reception; its time lies between sending and receiving.
+pub fn messages_have_the_time_of_their_reception((mut sender, mut receiver): Pair) {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let before = now().as_nanos();
+    sender.send(b"data").unwrap();
+    let mut time = None;
+    let each = &mut |received: Received<'_>| time = received.time;
+    assert_eq!(receiver.receive(PATIENCE, each).unwrap(), 1);
+    let time = time.expect("a time of reception").realtime_nanos() as u128;
+    let after = now().as_nanos();
+    assert!((before..=after).contains(&time), "{before} {time} {after}");
 }
 
 fn opened(open: Open<'_>, options: &Options) -> Pair {
@@ -89,11 +129,7 @@ pub fn messages_arrive_in_order_and_unchanged(open: Open<'_>) {
             .collect();
         for message in &expected {
             bytes += message.len() as u64;
-            sender
-                .reserve(message.len())
-                .unwrap()
-                .copy_from_slice(message);
-            sender.commit().unwrap();
+            queue(&mut *sender, message);
         }
         sender.flush().unwrap();
         assert_eq!(receive(&mut *receiver, BATCH), expected);
@@ -115,8 +151,7 @@ pub fn a_full_batch_is_flushed(open: Open<'_>) {
     let (mut sender, mut receiver) = opened(open, &options);
     let expected: Vec<Vec<u8>> = (0..9).map(|number| message(number, 50)).collect();
     for message in &expected {
-        sender.reserve(50).unwrap().copy_from_slice(message);
-        sender.commit().unwrap();
+        queue(&mut *sender, message);
     }
     // Two batches have gone; shared memory has no batches, and so all of them may have.
     let mut received = receive(&mut *receiver, 8);
@@ -164,11 +199,10 @@ pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
 
 pub fn what_is_not_committed_is_not_sent(open: Open<'_>) {
     let (mut sender, mut receiver) = opened(open, &Options::default());
-    assert!(matches!(sender.commit(), Err(LinkError::NothingReserved)));
     sender.reserve(10).unwrap().fill(1);
-    sender.reserve(20).unwrap().fill(2);
-    sender.commit().unwrap();
-    assert!(matches!(sender.commit(), Err(LinkError::NothingReserved)));
+    let mut message = sender.reserve(20).unwrap();
+    message.fill(2);
+    message.commit().unwrap();
     sender.reserve(30).unwrap().fill(3);
     sender.flush().unwrap();
     assert_eq!(receive(&mut *receiver, 1), [[2; 20]]);

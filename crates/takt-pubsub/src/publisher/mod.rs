@@ -15,7 +15,7 @@ mod uadp;
 mod writer_group;
 
 pub use data_set_writer::DataSetWriter;
-pub use output::Output;
+pub use output::{KeptMessage, Output, Reserved};
 pub(crate) use protection::Protection;
 pub use simulation::Simulation;
 pub use source::{DataSource, FieldSource, PublishedField};

@@ -1,34 +1,89 @@
-//! Where messages go.
+//! Destination of messages.
 
-/// Takes messages, which are written where they will be sent from: a batch, or loaned shared memory.
+/// Takes messages, which are written to the memory from which they will be sent: a batch, or loaned shared memory.
 pub trait Output {
-    /// Why a message is not taken.
+    /// Error of an output that does not take a message.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// The longest message that can be sent, in bytes.
+    /// Room for one message.
+    type Reservation<'a>: Reserved<Error = Self::Error>
+    where
+        Self: 'a;
+
+    /// Length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// Room for one message of so many bytes. What was reserved, and not [committed](Self::commit), is given back.
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error>;
-
-    /// The message that was reserved is complete.
-    fn commit(&mut self) -> Result<(), Self::Error>;
+    /// Reserves room for one message of `length` bytes, with any bytes in it.
+    ///
+    /// # Errors
+    /// There is no room.
+    fn reserve(&mut self, length: usize) -> Result<Self::Reservation<'_>, Self::Error>;
 }
 
-/// Keeps messages: for tests, and for those who have their own way to the wire.
+/// Room for one message in an [`Output`]. If it is dropped without [`commit`](Self::commit), nothing is sent.
+pub trait Reserved: AsMut<[u8]> {
+    /// Error of an output that does not take a message.
+    type Error;
+
+    /// Passes the complete message on.
+    ///
+    /// # Errors
+    /// The message is not taken.
+    fn commit(self) -> Result<(), Self::Error>;
+}
+
+/// Keeps messages: for tests, and for applications with their own link.
 impl Output for Vec<Vec<u8>> {
     type Error = std::convert::Infallible;
+    type Reservation<'a> = KeptMessage<'a>;
 
     fn max_message_size(&self) -> usize {
         usize::MAX
     }
 
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
-        self.push(vec![0; length]);
-        Ok(self.last_mut().map(Vec::as_mut_slice).unwrap_or_default())
+    fn reserve(&mut self, length: usize) -> Result<KeptMessage<'_>, Self::Error> {
+        Ok(KeptMessage {
+            message: vec![0; length],
+            messages: self,
+        })
     }
+}
 
-    fn commit(&mut self) -> Result<(), Self::Error> {
+/// Message that is kept in a `Vec` when it is committed.
+#[derive(Debug)]
+pub struct KeptMessage<'a> {
+    message: Vec<u8>,
+    messages: &'a mut Vec<Vec<u8>>,
+}
+
+impl AsMut<[u8]> for KeptMessage<'_> {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.message
+    }
+}
+
+impl Reserved for KeptMessage<'_> {
+    type Error = std::convert::Infallible;
+
+    fn commit(self) -> Result<(), Self::Error> {
+        self.messages.push(self.message);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_not_committed_is_not_kept() {
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        drop(Output::reserve(&mut messages, 3).unwrap());
+        let mut message = Output::reserve(&mut messages, 2).unwrap();
+        message.as_mut().fill(7);
+        message.commit().unwrap();
+        assert_eq!(messages, [[7, 7]]);
     }
 }

@@ -4,7 +4,7 @@ use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::{NetworkMessage, SecurityLayout};
 
-use super::output::Output;
+use super::output::{Output, Reserved};
 use crate::error::{ConfigurationProblem, PublishError};
 use crate::security::{KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityPolicy};
 use crate::state::Condition;
@@ -81,28 +81,27 @@ pub(super) fn send<O: Output>(
     layout: &SecurityLayout,
     output: &mut O,
 ) -> Result<(), PublishError> {
-    let room = room_for(message, output)?;
+    let mut reserved = output.reserve(message.len()).map_err(not_taken)?;
+    let room = copy(message, &mut reserved)?;
     if let Some(protection) = protection {
         let Protection {
             protector, keys, ..
         } = protection;
         protector.protect(keys, room, layout, now.instant)?;
     }
-    output.commit().map_err(not_taken)
+    reserved.commit().map_err(not_taken)
 }
 
 /// Copies a message that is not protected to where it is sent from.
 pub(super) fn send_bytes<O: Output>(message: &[u8], output: &mut O) -> Result<(), PublishError> {
-    room_for(message, output)?;
-    output.commit().map_err(not_taken)
+    let mut reserved = output.reserve(message.len()).map_err(not_taken)?;
+    copy(message, &mut reserved)?;
+    reserved.commit().map_err(not_taken)
 }
 
 #[inline]
-fn room_for<'a, O: Output>(
-    message: &[u8],
-    output: &'a mut O,
-) -> Result<&'a mut [u8], PublishError> {
-    let room = output.reserve(message.len()).map_err(not_taken)?;
+fn copy<'a>(message: &[u8], reserved: &'a mut impl Reserved) -> Result<&'a mut [u8], PublishError> {
+    let room = reserved.as_mut();
     let room = room.get_mut(..message.len()).ok_or(PublishError::NoRoom)?;
     room.copy_from_slice(message);
     Ok(room)

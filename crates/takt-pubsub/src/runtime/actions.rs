@@ -52,6 +52,7 @@ pub fn action_links(
     base: &Options,
 ) -> Result<ActionLinks, ConfigurationError> {
     let mut request = writer_group_link(connection, group, base)?;
+    request.options.launch_times = None;
     let Address::Mqtt { .. } = request.address else {
         let response = Some(request.clone()).filter(LinkPlan::is_shared);
         return Ok(ActionLinks { request, response });

@@ -50,6 +50,7 @@ pub fn writer_group_link(
         .filter(|address| !address.is_null());
     let address = own.as_ref().unwrap_or(&connection.address);
     let mut plan = plan(address, base).map_err(|problem| problem.at(group.name.as_str()))?;
+    plan.options.launch_times = base.launch_times;
     if let Address::Mqtt { .. } = plan.address {
         let json = group
             .message_settings
@@ -190,7 +191,11 @@ fn plan(address: &ExtensionObject, base: &Options) -> Result<LinkPlan, Configura
     let address: NetworkAddressUrlDataType = address
         .decode_as()
         .map_err(|_| wrong(&"no NetworkAddressUrl"))?;
-    let mut options = base.clone();
+    // Messages other than those of WriterGroups are sent at any time, and have no launch time.
+    let mut options = Options {
+        launch_times: None,
+        ..base.clone()
+    };
     if !address.network_interface.as_str().is_empty() {
         options.interface = Some(address.network_interface.to_string());
     }
@@ -280,6 +285,22 @@ mod tests {
         let plan = writer_group_link(&connection, &group, &base).unwrap();
         assert_eq!(plan.options.mqtt.topic, "machine/1");
         assert_eq!(plan.options.mqtt.quality_of_service, 1);
+    }
+
+    #[test]
+    fn only_the_messages_of_writer_groups_have_launch_times() {
+        let connection = PubSubConnectionDataType {
+            address: address("", "opc.udp://239.0.0.1"),
+            ..PubSubConnectionDataType::default()
+        };
+        let mut options = RuntimeOptions::default();
+        options.link.launch_times = Some(takt_link::LaunchMode::Strict);
+        options.default_discovery = true;
+        let group = WriterGroupDataType::default();
+        let data = writer_group_link(&connection, &group, &options.link).unwrap();
+        assert_eq!(data.options.launch_times, options.link.launch_times);
+        let discovery = discovery_link(&connection, &options).unwrap().unwrap();
+        assert_eq!(discovery.options.launch_times, None);
     }
 
     #[test]

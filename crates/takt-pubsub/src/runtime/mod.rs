@@ -10,6 +10,7 @@ mod output;
 mod publishing;
 mod status;
 mod subscribing;
+mod timing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ pub use actions::{
 };
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
-pub use output::LinkOutput;
+pub use output::{LinkOutput, LinkReservation};
 pub use status::Statistics;
 
 use crate::action::offers_actions;
@@ -45,6 +46,7 @@ use commands::CommandSender;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
+use timing::Timing;
 
 /// A component with a state of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -239,7 +241,8 @@ impl PubSub {
         let engine = WriterGroup::new(connection, group, data_sets, source).map_err(within)?;
         let settings: Option<UadpWriterGroupMessageDataType> =
             group.message_settings.decode_as().ok();
-        let offset = settings.and_then(|settings| settings.publishing_offset.first().copied());
+        let launch_times = link.options.launch_times.is_some();
+        let interval = engine.publishing_interval();
         let (commands, receiver) = commands::channel();
         let status = Arc::new(Status::default());
         let name = format!("{}/{}", connection.name, group.name);
@@ -255,9 +258,7 @@ impl PubSub {
             real_time: options
                 .publishing
                 .raised(rank(configuration, group.priority)),
-            publishing_offset: offset
-                .filter(|offset| offset.is_finite() && *offset >= 0.0)
-                .map(|milliseconds| (milliseconds * 1e6) as i64),
+            timing: Timing::new(settings.as_ref(), interval, launch_times),
             commands: receiver,
             status: status.clone(),
             stop: self.stop.clone(),

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{Address, Sender, open_sender};
-use takt_rt::clock::Clock;
+use takt_link::{Address, LaunchTime, Sender, open_sender};
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
@@ -16,6 +15,7 @@ use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
 use super::status::Status;
+use super::timing::Timing;
 use super::{RealTime, StartError};
 use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
@@ -54,8 +54,7 @@ pub(super) struct PublisherThread {
     pub(super) meta_data: Vec<MetaDataQueue>,
     pub(super) meta_data_is_due: bool,
     pub(super) real_time: RealTime,
-    /// Offset into the publishing interval, in nanoseconds, if intervals shall begin at whole multiples of themselves (6.3.1.1.6).
-    pub(super) publishing_offset: Option<i64>,
+    pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
     pub(super) status: Arc<Status>,
     pub(super) stop: Arc<AtomicBool>,
@@ -87,10 +86,7 @@ impl PublisherThread {
             data: open(&self.link)?,
             meta_data: self.meta_data.iter().map(queue).collect::<Result<_, _>>()?,
         };
-        let mut cyclic = Cyclic::new(self.group.publishing_interval())?;
-        if let Some(offset) = self.publishing_offset {
-            cyclic = cyclic.with_base_time(Clock::Tai, offset);
-        }
+        let cyclic = self.timing.cycles()?;
         self.real_time.apply()?;
         Ok((links, cyclic.with_spin(self.real_time.spin)))
     }
@@ -104,16 +100,18 @@ impl PublisherThread {
             self.obey(command);
         }
         let now = Now::read();
+        let launch_time = self.timing.launch_time(&cycle);
         let is_due = |queue: &MetaDataQueue| queue.next.is_some_and(|next| next <= now.instant);
         if self.meta_data_is_due || self.meta_data.iter().any(is_due) {
-            self.send_meta_data(now, links);
+            self.send_meta_data(now, launch_time, links);
         }
         let sender = links.data.as_mut();
+        let mut output = LinkOutput::new(sender).with_launch_time(launch_time);
         // A link that is down tries again with every message.
         let outcome = self
             .group
-            .publish(now, PubSubState::Operational, &mut LinkOutput(sender));
-        let flushed = sender.flush();
+            .publish(now, PubSubState::Operational, &mut output);
+        let flushed = links.data.flush();
         let errors = u64::from(outcome.is_err()) + u64::from(flushed.is_err());
         let published = outcome.unwrap_or_default();
         self.status.add(
@@ -123,14 +121,14 @@ impl PublisherThread {
         );
         self.status
             .note_cycle(cycle.overruns, cycle.wake_up_latency_nanos);
-        let link = super::state_of_link(sender.state());
+        let link = super::state_of_link(links.data.state());
         self.status.set_states(link, self.group.state(link));
         ControlFlow::Continue(())
     }
 
     /// Metadata goes where it is configured to go; without queues JSON messages bring it along.
     #[cold]
-    fn send_meta_data(&mut self, now: Now, links: &mut Links) {
+    fn send_meta_data(&mut self, now: Now, launch_time: Option<LaunchTime>, links: &mut Links) {
         let all = std::mem::take(&mut self.meta_data_is_due);
         let mut outcomes = Vec::new();
         for (queue, sender) in self.meta_data.iter_mut().zip(&mut links.meta_data) {
@@ -146,7 +144,7 @@ impl PublisherThread {
             }));
         }
         if all && self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
-            let mut output = LinkOutput(links.data.as_mut());
+            let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
             let sent = self.group.publish_meta_data(now, &mut output);
             outcomes.push(sent.map(|count| (count, false)));
         }

@@ -20,7 +20,7 @@ use takt_ua::structures::{
 use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
 
 use takt_pubsub::Now;
-use takt_pubsub::publisher::{Output, WriterGroup};
+use takt_pubsub::publisher::{Output, Reserved, WriterGroup};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
 use takt_pubsub::subscriber::Subscriber;
 use zeroize::Zeroizing;
@@ -244,17 +244,32 @@ impl Default for Buffer {
 
 impl Output for Buffer {
     type Error = std::convert::Infallible;
+    type Reservation<'a> = BufferReservation<'a>;
 
     fn max_message_size(&self) -> usize {
         self.bytes.len()
     }
 
-    fn reserve(&mut self, length: usize) -> Result<&mut [u8], Self::Error> {
+    fn reserve(&mut self, length: usize) -> Result<BufferReservation<'_>, Self::Error> {
         self.length = length;
-        Ok(self.bytes.get_mut(..length).unwrap_or_default())
+        Ok(BufferReservation(
+            self.bytes.get_mut(..length).unwrap_or_default(),
+        ))
     }
+}
 
-    fn commit(&mut self) -> Result<(), Self::Error> {
+pub(crate) struct BufferReservation<'a>(&'a mut [u8]);
+
+impl AsMut<[u8]> for BufferReservation<'_> {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.0
+    }
+}
+
+impl Reserved for BufferReservation<'_> {
+    type Error = std::convert::Infallible;
+
+    fn commit(self) -> Result<(), Self::Error> {
         Ok(())
     }
 }

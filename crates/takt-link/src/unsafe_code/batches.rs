@@ -1,0 +1,158 @@
+//! `sendmmsg` and `recvmmsg`: many messages in one system call.
+
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+use rustix::io::Errno;
+
+use super::result;
+use crate::control::Item;
+
+/// Arguments of `sendmmsg`, kept so that sending allocates nothing.
+pub(crate) struct SendHeaders {
+    headers: Vec<libc::mmsghdr>,
+    vectors: Vec<libc::iovec>,
+}
+
+impl SendHeaders {
+    pub(crate) fn new(batch: usize) -> Self {
+        Self {
+            headers: vec![EMPTY_HEADER; batch],
+            vectors: vec![EMPTY_VECTOR; batch],
+        }
+    }
+
+    /// Sends messages, each with its control message if there is one, in one system call, at most a batch, without waiting. Returns
+    /// the number of messages that the kernel has taken. Without `WITH_CONTROL` control messages are not looked at.
+    #[inline]
+    pub(crate) fn send<'a, const WITH_CONTROL: bool>(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        messages: impl Iterator<Item = (&'a [u8], Option<&'a Item>)>,
+    ) -> Result<usize, Errno> {
+        let mut count: libc::c_uint = 0;
+        let places = self.headers.iter_mut().zip(&mut self.vectors);
+        for ((header, vector), (message, control)) in places.zip(messages) {
+            vector.iov_base = message.as_ptr().cast_mut().cast();
+            vector.iov_len = message.len();
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            if WITH_CONTROL {
+                let control = control.map_or(&[][..], Item::as_bytes);
+                header.msg_hdr.msg_control = control.as_ptr().cast_mut().cast();
+                header.msg_hdr.msg_controllen = control.len() as _;
+            }
+            count += 1;
+        }
+        // SAFETY: the first `count` headers each point to one vector of ours, which points to a message, and to nothing or a
+        // control message of the told length. Messages and control messages are borrowed until after the call, and the kernel only reads them.
+        result(unsafe {
+            libc::sendmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                count,
+                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+            )
+        })
+    }
+}
+
+/// Bytes of a socket address: `struct sockaddr_storage`.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct Name(pub(crate) [u8; 128]);
+
+/// Bytes of control messages.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct Control(pub(crate) [u8; 128]);
+
+/// Room for a batch of messages from `recvmmsg`.
+pub(crate) struct ReceiveBatch {
+    slot: usize,
+    buffers: Vec<u8>,
+    headers: Vec<libc::mmsghdr>,
+    vectors: Vec<libc::iovec>,
+    names: Vec<Name>,
+    controls: Vec<Control>,
+}
+
+/// A message of a [`ReceiveBatch`].
+pub(crate) struct Datagram<'a> {
+    pub(crate) bytes: &'a mut [u8],
+    /// Whether it was longer than the room for it.
+    pub(crate) is_truncated: bool,
+    pub(crate) name: &'a [u8],
+    pub(crate) control: &'a [u8],
+}
+
+impl ReceiveBatch {
+    /// For `batch` messages of at most `slot` bytes.
+    pub(crate) fn new(batch: usize, slot: usize) -> Self {
+        Self {
+            slot,
+            buffers: vec![0; batch * slot],
+            headers: vec![EMPTY_HEADER; batch],
+            vectors: vec![EMPTY_VECTOR; batch],
+            names: vec![Name([0; 128]); batch],
+            controls: vec![Control([0; 128]); batch],
+        }
+    }
+
+    /// Takes the messages that are there, without waiting, and returns their number.
+    pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        let places = self.headers.iter_mut().zip(&mut self.vectors);
+        let others = self.names.iter_mut().zip(&mut self.controls);
+        let buffers = self.buffers.chunks_exact_mut(self.slot);
+        for (((header, vector), (name, control)), buffer) in places.zip(others).zip(buffers) {
+            vector.iov_base = buffer.as_mut_ptr().cast();
+            vector.iov_len = buffer.len();
+            let header = &mut header.msg_hdr;
+            header.msg_iov = vector;
+            header.msg_iovlen = 1;
+            header.msg_name = ptr::from_mut(name).cast();
+            header.msg_namelen = size_of::<Name>() as libc::socklen_t;
+            header.msg_control = ptr::from_mut(control).cast();
+            header.msg_controllen = size_of::<Control>() as _;
+            header.msg_flags = 0;
+        }
+        // SAFETY: each header points to a vector, a name and room for control messages of ours with their true sizes, and the vector
+        // to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to them.
+        result(unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                self.headers.len() as libc::c_uint,
+                libc::MSG_DONTWAIT,
+                ptr::null_mut(),
+            )
+        })
+    }
+
+    /// The first `count` messages, which the last call of [`receive`](Self::receive) gave.
+    pub(crate) fn messages(&mut self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
+        let others = self.names.iter().zip(&self.controls);
+        let buffers = self.buffers.chunks_exact_mut(self.slot);
+        let messages = self.headers.iter().zip(others).zip(buffers).take(count);
+        messages.map(|((header, (name, control)), buffer)| {
+            let length = (header.msg_len as usize).min(buffer.len());
+            let name_length = (header.msg_hdr.msg_namelen as usize).min(name.0.len());
+            let control_length = header.msg_hdr.msg_controllen.min(control.0.len());
+            Datagram {
+                bytes: &mut buffer[..length],
+                is_truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
+                name: &name.0[..name_length],
+                control: &control.0[..control_length],
+            }
+        })
+    }
+}
+
+const EMPTY_VECTOR: libc::iovec = libc::iovec {
+    iov_base: ptr::null_mut(),
+    iov_len: 0,
+};
+
+// SAFETY: a `struct mmsghdr` is numbers and pointers, for which zeros are valid. (Not all of its fields can be named portably.)
+const EMPTY_HEADER: libc::mmsghdr = unsafe { std::mem::zeroed() };
