@@ -12,7 +12,7 @@ use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::RawDataLayout;
 
 use super::change::Deadband;
-use super::mapping::{DataSetMapping, Mapping};
+use super::mapping::MessageMapping;
 use super::source::{DataSource, FieldSource, PublishedField, substituted};
 use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::state::Condition;
@@ -78,7 +78,6 @@ pub struct DataSetWriter {
     pub(crate) condition: Condition,
     pub(crate) data_set_writer_id: u16,
     pub(crate) encoding: FieldEncoding,
-    pub(crate) mapping: DataSetMapping,
     pub(crate) meta_data: Option<Box<DataSetMetaDataType>>,
     pub(crate) version: ConfigurationVersionDataType,
     pub(crate) data_set_class_id: takt_ua::Guid,
@@ -100,7 +99,7 @@ pub struct DataSetWriter {
 impl DataSetWriter {
     pub(super) fn new(
         configuration: &DataSetWriterDataType,
-        mapping: &Mapping,
+        mapping: &dyn MessageMapping,
         data_sets: &[PublishedDataSetDataType],
         source: &mut dyn DataSource,
     ) -> Result<Self, ConfigurationError> {
@@ -124,9 +123,7 @@ impl DataSetWriter {
         };
         let encoding = FieldEncoding::of_mask(configuration.data_set_field_content_mask);
         let meta_data = data_set.map(|data_set| &data_set.data_set_meta_data);
-        let mapping = DataSetMapping::new(mapping, configuration).map_err(at)?;
-        // RawData that is JSON has names, and needs no layout.
-        let is_raw = encoding == FieldEncoding::RawData && mapping.uadp().is_some();
+        let is_raw = encoding == FieldEncoding::RawData && mapping.has_raw_data_layout();
         let raw_data = match meta_data {
             Some(meta_data) if is_raw => {
                 Some(RawDataLayout::new(meta_data).map_err(|error| at(error.into()))?)
@@ -144,7 +141,6 @@ impl DataSetWriter {
             condition: Condition::Ready,
             data_set_writer_id: configuration.data_set_writer_id,
             encoding,
-            mapping,
             meta_data: meta_data.cloned().map(Box::new),
             version: version.unwrap_or_default(),
             data_set_class_id: meta_data.map(|it| it.data_set_class_id).unwrap_or_default(),

@@ -1,43 +1,71 @@
-//! What a DataSetWriter sends, as JSON (OPC 10000-14, 6.3.2 and 7.2.5).
+//! JSON message mapping (OPC 10000-14, 6.3.2 and 7.2.5).
 
-use takt_ua::enumerations::{JsonDataSetMessageContentMask, JsonNetworkMessageContentMask};
+use takt_ua::enumerations::{
+    DataSetFieldContentMask, JsonDataSetMessageContentMask, JsonNetworkMessageContentMask,
+};
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetWriterDataType, JsonDataSetWriterMessageDataType,
+    JsonWriterGroupMessageDataType, WriterGroupDataType,
+};
 use takt_ua::{DataValue, StatusCode, UaString};
 use takt_wire::json::{
-    JsonDataSetMessage, JsonDataSetMessageType, JsonField, JsonLayout, JsonMessage,
-    JsonNetworkMessage, JsonPayload,
+    JsonDataSetMessage, JsonDataSetMessageType, JsonDiscoveryContent, JsonDiscoveryMessage,
+    JsonField, JsonFieldEncoding, JsonLayout, JsonMessage, JsonNetworkMessage, JsonPayload,
 };
 
 use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
-use super::mapping::{DataSetMapping, Mapping};
-use super::output::Output;
+use super::mapping::{GroupParameters, MessageMapping, Sink, set_condition, writer_settings};
 use super::plan::Plan;
-use super::protection::send_bytes;
-use super::uadp::data_value;
-use super::writer_group::WriterGroup;
-use crate::error::{ConfigurationProblem, PublishError};
+use super::protection;
+use super::uadp::{FixedNetworkMessage, data_value};
+use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
+use crate::settings::decode_settings;
 use crate::state::Condition;
 use crate::time::Now;
 
-/// The headers of a WriterGroup's JSON messages.
+/// JSON mapping of a WriterGroup.
 #[derive(Debug)]
-pub(super) struct JsonHeaders {
+pub(super) struct JsonMapping {
     /// A JsonNetworkMessageContentMask.
     mask: u32,
     layout: JsonLayout,
-    /// Random, so that MessageIds are not those of another Publisher, or of another time.
+    writers: Vec<JsonWriter>,
+    /// Random, so that MessageIds differ from those of other Publishers and of earlier runs.
     id: u64,
     messages: u64,
 }
 
-impl JsonHeaders {
-    pub(super) fn new(mask: u32) -> Result<Self, ConfigurationProblem> {
+/// Settings of a DataSetWriter.
+#[derive(Debug)]
+struct JsonWriter {
+    /// A JsonDataSetMessageContentMask.
+    mask: u32,
+    fields: JsonFieldEncoding,
+}
+
+impl JsonMapping {
+    pub(super) fn new(group: &WriterGroupDataType) -> Result<Self, ConfigurationError> {
+        let at = |problem: ConfigurationProblem| problem.at(group.name.as_str());
+        let problem = |name, what| at(ConfigurationProblem::parameter(name, what));
+        if protection::mode(group.security_mode).is_some() {
+            let what = "JSON messages have no message security (OPC 10000-14, 7.2.5)".to_owned();
+            return Err(problem("SecurityMode", what));
+        }
+        let settings: JsonWriterGroupMessageDataType =
+            decode_settings(&group.message_settings).map_err(at)?;
+        let mask = settings.network_message_content_mask;
         let id = getrandom::u64().map_err(|error| {
             let what = format!("no random number for the MessageId: {error}");
-            ConfigurationProblem::parameter("MessageSettings", what)
+            problem("MessageSettings", what)
         })?;
+        let settings: Vec<JsonDataSetWriterMessageDataType> = writer_settings(group)?;
+        let writers = group.data_set_writers.iter().zip(settings);
         Ok(Self {
             mask,
             layout: JsonLayout::from_mask(mask),
+            writers: writers
+                .map(|(writer, settings)| JsonWriter::new(writer, &settings))
+                .collect(),
             id,
             messages: 0,
         })
@@ -47,142 +75,92 @@ impl JsonHeaders {
         self.mask & bit != 0
     }
 
-    /// Unique for each message.
-    pub(super) fn next_message_id(&mut self) -> UaString {
+    /// MessageId of the next message, which no other message has.
+    fn next_message_id(&mut self) -> UaString {
         self.messages += 1;
         UaString::from(format!("{:016x}-{}", self.id, self.messages).as_str())
     }
-}
 
-impl WriterGroup {
-    /// Which writers share a NetworkMessage: all that have one DataSetClass, if that is in the header (6.3.2.1.1).
-    pub(super) fn json_plans(&self, headers: &JsonHeaders) -> Vec<Plan> {
-        let with_class = headers.has(JsonNetworkMessageContentMask::DataSetClassId);
-        let class = |index: usize| self.writers.get(index).map(|it| it.data_set_class_id);
-        let mut plans: Vec<Plan> = Vec::new();
-        for index in 0..self.writers.len() {
-            let fits = |plan: &&mut Plan| {
-                let same = plan
-                    .writers
-                    .iter()
-                    .all(|other| class(*other) == class(index));
-                !headers.layout.single_data_set_message && (same || !with_class)
-            };
-            match plans.iter_mut().find(fits) {
-                Some(plan) => plan.writers.push(index),
-                None => plans.push(Plan {
-                    network_message_number: 0,
-                    writers: vec![index],
-                    fixed: None,
-                }),
-            }
-        }
-        plans
-    }
-
-    /// Sends samples as one message, or as one for each if that would be too long.
-    pub(super) fn send_json<O: Output>(
+    fn send_messages(
         &mut self,
-        now: Now,
-        samples: Vec<(usize, Sample)>,
-        output: &mut O,
-    ) -> Result<usize, PublishError> {
-        let mut messages = Vec::new();
-        for (index, sample) in samples {
-            let found = self.writers.get(index);
-            let message = found.and_then(|writer| self.json_message(writer, sample, now));
-            messages.extend(message.map(|message| (index, message)));
-        }
-        if messages.is_empty() {
-            return Ok(0);
-        }
-        self.send_json_messages(messages, output)
-    }
-
-    fn send_json_messages<O: Output>(
-        &mut self,
+        group: &GroupParameters,
+        writers: &mut [DataSetWriter],
         messages: Vec<(usize, JsonDataSetMessage)>,
-        output: &mut O,
+        sink: &mut dyn Sink,
     ) -> Result<usize, PublishError> {
-        let limit = self.limit(output);
+        let limit = sink.limit();
         let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
-        let Some(message) = self.json_network_message(&indexes, messages) else {
-            return Ok(0);
-        };
-        let message = JsonMessage::Data(message);
+        let first = indexes.first().and_then(|index| writers.get(*index));
+        let message = JsonMessage::Data(self.network_message(group, first, messages));
         let encoded = message.encode().map_err(|error| {
-            self.set_condition(&indexes, Condition::Failed);
+            set_condition(writers, &indexes, Condition::Failed);
             PublishError::from(error)
         })?;
         if encoded.len() <= limit {
-            self.set_condition(&indexes, Condition::Ready);
-            send_bytes(encoded.as_bytes(), output)?;
+            set_condition(writers, &indexes, Condition::Ready);
+            sink.send(encoded.as_bytes(), None)?;
             return Ok(1);
         }
         match message {
             JsonMessage::Data(message) if indexes.len() > 1 => {
                 let (mut count, mut outcome) = (0, Ok(()));
                 for one in indexes.into_iter().zip(message.messages) {
-                    match self.send_json_messages(vec![one], output) {
+                    match self.send_messages(group, writers, vec![one], sink) {
                         Ok(sent) => count += sent,
                         Err(error) => outcome = Err(error),
                     }
                 }
                 outcome.map(|()| count)
             }
-            // JSON knows no chunks.
+            // The JSON mapping has no chunks.
             _ => {
-                self.set_condition(&indexes, Condition::Failed);
+                set_condition(writers, &indexes, Condition::Failed);
                 let length = encoded.len();
                 Err(PublishError::TooLong { length, limit })
             }
         }
     }
 
-    /// The headers that the NetworkMessageContentMask asks for (6.3.2.1.1).
-    fn json_network_message(
+    /// NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.2.1.1); `first` is the writer of the first
+    /// DataSetMessage.
+    fn network_message(
         &mut self,
-        writers: &[usize],
+        group: &GroupParameters,
+        first: Option<&DataSetWriter>,
         messages: Vec<JsonDataSetMessage>,
-    ) -> Option<JsonNetworkMessage> {
+    ) -> JsonNetworkMessage {
         use JsonNetworkMessageContentMask as Mask;
-        let first = writers.first().and_then(|index| self.writers.get(*index));
         let class = first.map(|writer| writer.data_set_class_id);
-        let publisher_id = self.publisher_id_text();
-        let writer_group_name = self.configuration.name.clone();
-        let Mapping::Json(headers) = &mut self.mapping else {
-            return None;
-        };
-        Some(JsonNetworkMessage {
-            layout: headers.layout,
-            message_id: headers.next_message_id(),
-            publisher_id: when(headers.has(Mask::PublisherId), publisher_id),
-            writer_group_name: when(headers.has(Mask::WriterGroupName), writer_group_name),
-            data_set_class_id: class.filter(|_| headers.has(Mask::DataSetClassId)),
+        JsonNetworkMessage {
+            layout: self.layout,
+            message_id: self.next_message_id(),
+            publisher_id: when(self.has(Mask::PublisherId), publisher_id(group)),
+            writer_group_name: when(
+                self.has(Mask::WriterGroupName),
+                group.configuration.name.clone(),
+            ),
+            data_set_class_id: class.filter(|_| self.has(Mask::DataSetClassId)),
             messages,
-        })
+        }
     }
 
-    /// The DataSetMessage of a sample; `None` if the layout has no place for it.
-    fn json_message(
+    /// DataSetMessage of a sample; `None` if the layout cannot represent it.
+    fn data_set_message(
         &self,
+        group: &GroupParameters,
         writer: &DataSetWriter,
+        settings: &JsonWriter,
         sample: Sample,
         now: Now,
     ) -> Option<JsonDataSetMessage> {
         use JsonDataSetMessageContentMask as Mask;
         use JsonNetworkMessageContentMask as Headers;
-        let (Mapping::Json(headers), DataSetMapping::Json { mask, .. }) =
-            (&self.mapping, &writer.mapping)
-        else {
-            return None;
-        };
-        if sample.kind == SampleKind::KeepAlive && !headers.layout.data_set_message_header {
+        if sample.kind == SampleKind::KeepAlive && !self.layout.data_set_message_header {
             return None;
         }
-        let has = |bit: u32| mask & bit != 0;
-        // What is in the header of the NetworkMessage is not said again (Table 185).
-        let unsaid = |bit: u32| !(headers.layout.network_message_header && headers.has(bit));
+        let has = |bit: u32| settings.mask & bit != 0;
+        // A field of the NetworkMessage header is not repeated (OPC 10000-14, Table 185).
+        let is_absent = |bit: u32| !(self.layout.network_message_header && self.has(bit));
         let message_type = match &sample.kind {
             SampleKind::KeyFrame => JsonDataSetMessageType::KeyFrame,
             SampleKind::DeltaFrame(_) => JsonDataSetMessageType::DeltaFrame,
@@ -198,12 +176,12 @@ impl WriterGroup {
             data_set_writer_id: has(Mask::DataSetWriterId).then_some(writer.data_set_writer_id),
             data_set_writer_name: when(has(Mask::DataSetWriterName), writer.name().into()),
             publisher_id: when(
-                has(Mask::PublisherId) && unsaid(Headers::PublisherId),
-                self.publisher_id_text(),
+                has(Mask::PublisherId) && is_absent(Headers::PublisherId),
+                publisher_id(group),
             ),
             writer_group_name: when(
-                has(Mask::WriterGroupName) && unsaid(Headers::WriterGroupName),
-                self.configuration.name.clone(),
+                has(Mask::WriterGroupName) && is_absent(Headers::WriterGroupName),
+                group.configuration.name.clone(),
             ),
             sequence_number: has(Mask::SequenceNumber).then_some(sample.sequence_number),
             meta_data_version: has(Mask::MetaDataVersion).then(|| version.clone()),
@@ -212,21 +190,126 @@ impl WriterGroup {
             timestamp: has(Mask::Timestamp).then_some(now.date_time),
             status: (has(Mask::Status) && !status.is_good()).then_some(status),
             message_type: has(Mask::MessageType).then_some(message_type),
-            payload: writer.json_payload(&sample.kind, now),
+            payload: writer.json_payload(settings.fields, &sample.kind, now),
         })
-    }
-
-    /// The PublisherId as JSON messages have it.
-    pub(super) fn publisher_id_text(&self) -> UaString {
-        self.publisher_id.to_string().as_str().into()
     }
 }
 
-impl DataSetWriter {
-    fn json_payload(&self, kind: &SampleKind, now: Now) -> Option<JsonPayload> {
-        let DataSetMapping::Json { fields, .. } = self.mapping else {
-            return None;
+impl JsonWriter {
+    fn new(writer: &DataSetWriterDataType, settings: &JsonDataSetWriterMessageDataType) -> Self {
+        let mask = settings.data_set_message_content_mask;
+        // RawData excludes the other members of a DataValue (OPC 10000-14, 6.2.4.2).
+        let field_mask = match writer.data_set_field_content_mask {
+            raw if raw & DataSetFieldContentMask::RawData != 0 => DataSetFieldContentMask::RawData,
+            other => other,
         };
+        Self {
+            mask,
+            fields: JsonFieldEncoding::from_masks(mask, field_mask),
+        }
+    }
+}
+
+impl MessageMapping for JsonMapping {
+    fn has_raw_data_layout(&self) -> bool {
+        false
+    }
+
+    /// All writers share a NetworkMessage, or those with one DataSetClassId if it is in the header (OPC 10000-14, 6.3.2.1.1).
+    fn plans(&self, writers: &[DataSetWriter]) -> Vec<Plan> {
+        let with_class = self.has(JsonNetworkMessageContentMask::DataSetClassId);
+        let class = |index: usize| writers.get(index).map(|it| it.data_set_class_id);
+        let mut plans: Vec<Plan> = Vec::new();
+        for index in 0..writers.len() {
+            let fits = |plan: &&mut Plan| {
+                let same = plan
+                    .writers
+                    .iter()
+                    .all(|other| class(*other) == class(index));
+                !self.layout.single_data_set_message && (same || !with_class)
+            };
+            match plans.iter_mut().find(fits) {
+                Some(plan) => plan.writers.push(index),
+                None => plans.push(Plan {
+                    network_message_number: 0,
+                    writers: vec![index],
+                    fixed: None,
+                }),
+            }
+        }
+        plans
+    }
+
+    /// Numbers as text have no fixed length.
+    fn fixed(
+        &self,
+        _: &GroupParameters,
+        _: &mut [DataSetWriter],
+        _: &Plan,
+        _: Now,
+    ) -> Option<FixedNetworkMessage> {
+        None
+    }
+
+    fn send(
+        &mut self,
+        group: &mut GroupParameters,
+        writers: &mut [DataSetWriter],
+        _: u16,
+        now: Now,
+        samples: Vec<(usize, Sample)>,
+        sink: &mut dyn Sink,
+    ) -> Result<usize, PublishError> {
+        let mut messages = Vec::new();
+        for (index, sample) in samples {
+            let (Some(writer), Some(settings)) = (writers.get(index), self.writers.get(index))
+            else {
+                continue;
+            };
+            let message = self.data_set_message(group, writer, settings, sample, now);
+            messages.extend(message.map(|message| (index, message)));
+        }
+        if messages.is_empty() {
+            return Ok(0);
+        }
+        self.send_messages(group, writers, messages, sink)
+    }
+
+    fn meta_data_message(
+        &mut self,
+        group: &GroupParameters,
+        writer: &DataSetWriter,
+        meta_data: &DataSetMetaDataType,
+        now: Now,
+    ) -> Result<Vec<u8>, PublishError> {
+        let message = JsonDiscoveryMessage {
+            message_id: self.next_message_id(),
+            publisher_id: publisher_id(group),
+            timestamp: now.date_time,
+            content: JsonDiscoveryContent::DataSetMetaData {
+                data_set_writer_id: Some(writer.data_set_writer_id),
+                writer_group_name: group.configuration.name.clone(),
+                data_set_writer_name: writer.name().into(),
+                meta_data: meta_data.clone(),
+            },
+        };
+        let text = JsonMessage::Discovery(Box::new(message)).encode()?;
+        Ok(text.into_bytes())
+    }
+}
+
+/// PublisherId as text, as JSON messages have it.
+fn publisher_id(group: &GroupParameters) -> UaString {
+    group.publisher_id.to_string().as_str().into()
+}
+
+impl DataSetWriter {
+    fn json_payload(
+        &self,
+        fields: JsonFieldEncoding,
+        kind: &SampleKind,
+        now: Now,
+    ) -> Option<JsonPayload> {
         let named = |index: usize, value: DataValue| {
             let field = self.fields.get(index)?;
             Some(JsonField {
@@ -263,7 +346,7 @@ impl DataSetWriter {
     }
 }
 
-/// The text, or none.
+/// The text if it is wanted, otherwise null.
 fn when(is_wanted: bool, text: UaString) -> UaString {
     match is_wanted {
         true => text,

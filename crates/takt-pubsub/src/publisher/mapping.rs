@@ -1,85 +1,126 @@
-//! Message mappings of a WriterGroup: UADP (OPC 10000-14, 6.3.1) or JSON (6.3.2).
+//! Message mapping of a WriterGroup: UADP (OPC 10000-14, 6.3.1) or JSON (OPC 10000-14, 6.3.2).
 
-use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode};
+use std::fmt::Debug;
+
+use takt_ua::Structure;
 use takt_ua::structures::{
-    DataSetWriterDataType, JsonDataSetWriterMessageDataType, JsonWriterGroupMessageDataType,
-    UadpDataSetWriterMessageDataType, UadpWriterGroupMessageDataType, WriterGroupDataType,
+    DataSetMetaDataType, JsonWriterGroupMessageDataType, WriterGroupDataType,
 };
-use takt_wire::json::JsonFieldEncoding;
+use takt_wire::{PublisherId, SecurityLayout};
 
-use super::json::JsonHeaders;
-use crate::error::ConfigurationProblem;
+use super::data_set_writer::{DataSetWriter, Sample};
+use super::json::JsonMapping;
+use super::plan::Plan;
+use super::uadp::{FixedNetworkMessage, UadpMapping};
+use crate::error::{ConfigurationError, PublishError};
 use crate::settings::decode_settings;
+use crate::state::Condition;
+use crate::time::Now;
 
-/// How the messages of a WriterGroup are made.
+/// Parameters of a WriterGroup that its messages contain.
 #[derive(Debug)]
-pub(super) enum Mapping {
-    Uadp(UadpWriterGroupMessageDataType),
-    Json(JsonHeaders),
+pub(super) struct GroupParameters {
+    pub(super) publisher_id: PublisherId,
+    /// Parameters of the WriterGroup, without its writers.
+    pub(super) configuration: WriterGroupDataType,
+    /// SequenceNumber of the next NetworkMessage.
+    pub(super) sequence_number: u16,
 }
 
-impl Mapping {
-    /// What the MessageSettings say; UADP if there are none.
-    pub(super) fn new(group: &WriterGroupDataType) -> Result<Self, ConfigurationProblem> {
-        let settings = &group.message_settings;
-        if !settings.is::<JsonWriterGroupMessageDataType>() {
-            return Ok(Self::Uadp(decode_settings(settings)?));
-        }
-        if !matches!(
-            group.security_mode,
-            MessageSecurityMode::None | MessageSecurityMode::Invalid
-        ) {
-            let what = "JSON messages have no message security (7.2.5)";
-            return Err(ConfigurationProblem::parameter("SecurityMode", what));
-        }
-        let settings: JsonWriterGroupMessageDataType = decode_settings(settings)?;
-        let mask = settings.network_message_content_mask;
-        Ok(Self::Json(JsonHeaders::new(mask)?))
-    }
+/// Destination of encoded messages.
+pub(super) trait Sink {
+    /// Length of the longest NetworkMessage, in bytes.
+    fn limit(&self) -> usize;
 
-    pub(super) fn uadp(&self) -> Option<&UadpWriterGroupMessageDataType> {
-        match self {
-            Self::Uadp(settings) => Some(settings),
-            Self::Json(_) => None,
-        }
-    }
+    /// Sends a message; it is protected if it has a layout of its security.
+    fn send(&mut self, message: &[u8], layout: Option<&SecurityLayout>)
+    -> Result<(), PublishError>;
 }
 
-/// How the DataSetMessages of a DataSetWriter are made: always as its WriterGroup's messages are.
-#[derive(Debug)]
-pub(crate) enum DataSetMapping {
-    Uadp(UadpDataSetWriterMessageDataType),
-    Json {
-        /// A JsonDataSetMessageContentMask.
-        mask: u32,
-        fields: JsonFieldEncoding,
-    },
+/// Mapping of the DataSetMessages of a WriterGroup to NetworkMessages.
+pub(super) trait MessageMapping: Debug + Send {
+    /// Whether RawData fields need a layout, because they have no names.
+    fn has_raw_data_layout(&self) -> bool;
+
+    /// Plans of the NetworkMessages: the writers whose DataSetMessages share one.
+    fn plans(&self, writers: &[DataSetWriter]) -> Vec<Plan>;
+
+    /// NetworkMessage of a plan that is built once and then only stored into; `None` if its layout is not fixed.
+    fn fixed(
+        &self,
+        group: &GroupParameters,
+        writers: &mut [DataSetWriter],
+        plan: &Plan,
+        now: Now,
+    ) -> Option<FixedNetworkMessage>;
+
+    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number of
+    /// messages. `number` is the NetworkMessageNumber of the plan.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of a WriterGroup are borrowed separately"
+    )]
+    fn send(
+        &mut self,
+        group: &mut GroupParameters,
+        writers: &mut [DataSetWriter],
+        number: u16,
+        now: Now,
+        samples: Vec<(usize, Sample)>,
+        sink: &mut dyn Sink,
+    ) -> Result<usize, PublishError>;
+
+    /// Message with the metadata of a writer.
+    fn meta_data_message(
+        &mut self,
+        group: &GroupParameters,
+        writer: &DataSetWriter,
+        meta_data: &DataSetMetaDataType,
+        now: Now,
+    ) -> Result<Vec<u8>, PublishError>;
 }
 
-impl DataSetMapping {
-    pub(super) fn new(
-        group: &Mapping,
-        writer: &DataSetWriterDataType,
-    ) -> Result<Self, ConfigurationProblem> {
-        let settings = &writer.message_settings;
-        if group.uadp().is_some() {
-            return Ok(Self::Uadp(decode_settings(settings)?));
-        }
-        let settings: JsonDataSetWriterMessageDataType = decode_settings(settings)?;
-        let mask = settings.data_set_message_content_mask;
-        // With RawData nothing else of a DataValue is sent (6.2.4.2).
-        let field_mask = match writer.data_set_field_content_mask {
-            raw if raw & DataSetFieldContentMask::RawData != 0 => DataSetFieldContentMask::RawData,
-            other => other,
-        };
-        let fields = JsonFieldEncoding::from_masks(mask, field_mask);
-        Ok(Self::Json { mask, fields })
-    }
+/// Whether the MessageSettings of a WriterGroup are those of JSON; UADP otherwise.
+pub(super) fn is_json(group: &WriterGroupDataType) -> bool {
+    group
+        .message_settings
+        .is::<JsonWriterGroupMessageDataType>()
+}
 
-    pub(crate) fn uadp(&self) -> Option<&UadpDataSetWriterMessageDataType> {
-        match self {
-            Self::Uadp(settings) => Some(settings),
-            Self::Json { .. } => None,
+/// Mapping of the MessageSettings of a WriterGroup and its writers.
+pub(super) fn mapping(
+    group: &WriterGroupDataType,
+) -> Result<Box<dyn MessageMapping>, ConfigurationError> {
+    Ok(match is_json(group) {
+        true => Box::new(JsonMapping::new(group)?),
+        false => Box::new(UadpMapping::new(group)?),
+    })
+}
+
+/// MessageSettings of the writers of a group.
+pub(super) fn writer_settings<T: Structure + Default>(
+    group: &WriterGroupDataType,
+) -> Result<Vec<T>, ConfigurationError> {
+    let writers = group.data_set_writers.iter();
+    writers
+        .map(|writer| {
+            decode_settings(&writer.message_settings).map_err(|problem| {
+                let error = problem.at(writer.name.as_str());
+                error.within(group.name.as_str())
+            })
+        })
+        .collect()
+}
+
+/// Sets the condition of the writers with these indexes.
+pub(super) fn set_condition(
+    writers: &mut [DataSetWriter],
+    indexes: &[usize],
+    condition: Condition,
+) {
+    for index in indexes {
+        if let Some(writer) = writers.get_mut(*index) {
+            writer.condition = condition;
         }
     }
 }

@@ -1,10 +1,5 @@
-//! Metadata that a WriterGroup tells of its DataSetWriters (OPC 10000-14, 7.2.4.6.4 and 7.2.5.5.2).
+//! Metadata of the DataSetWriters of a WriterGroup (OPC 10000-14, 7.2.4.6.4 and 7.2.5.5.2).
 
-use takt_ua::StatusCode;
-use takt_wire::json::{JsonDiscoveryContent, JsonDiscoveryMessage, JsonMessage};
-use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload};
-
-use super::mapping::Mapping;
 use super::output::Output;
 use super::protection::send_bytes;
 use super::writer_group::WriterGroup;
@@ -12,8 +7,8 @@ use crate::error::PublishError;
 use crate::time::Now;
 
 impl WriterGroup {
-    /// The message that tells the metadata of a DataSetWriter, as the group's mapping has it. `None` if there is no such writer, if it
-    /// has no DataSet, or if the group is protected: this message would not be.
+    /// Message with the metadata of a DataSetWriter, in the mapping of the group. `None` if there is no such writer, if it has no
+    /// DataSet, or if the group is protected: this message would not be.
     ///
     /// # Errors
     /// It cannot be encoded.
@@ -31,37 +26,13 @@ impl WriterGroup {
         if self.protection.is_some() {
             return Ok(None);
         }
-        let publisher_id = self.publisher_id_text();
-        let Mapping::Json(headers) = &mut self.mapping else {
-            let announcement = DiscoveryAnnouncement {
-                sequence_number: self.announcement_number,
-                content: AnnouncementContent::DataSetMetaData {
-                    data_set_writer_id,
-                    meta_data: meta_data.clone(),
-                    status_code: StatusCode::Good,
-                },
-            };
-            self.announcement_number = self.announcement_number.wrapping_add(1);
-            let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
-            let message = NetworkMessage::discovery(self.publisher_id.clone(), payload);
-            return Ok(Some(message.encode_to_vec()?));
-        };
-        let message = JsonDiscoveryMessage {
-            message_id: headers.next_message_id(),
-            publisher_id,
-            timestamp: now.date_time,
-            content: JsonDiscoveryContent::DataSetMetaData {
-                data_set_writer_id: Some(data_set_writer_id),
-                writer_group_name: self.configuration.name.clone(),
-                data_set_writer_name: writer.name().into(),
-                meta_data: (**meta_data).clone(),
-            },
-        };
-        let text = JsonMessage::Discovery(Box::new(message)).encode()?;
-        Ok(Some(text.into_bytes()))
+        let message = self
+            .mapping
+            .meta_data_message(&self.parameters, writer, meta_data, now)?;
+        Ok(Some(message))
     }
 
-    /// Sends the metadata of all DataSetWriters; says how many messages that were.
+    /// Sends the metadata of all DataSetWriters and returns the number of messages.
     ///
     /// # Errors
     /// The first one; the other messages are sent nevertheless.

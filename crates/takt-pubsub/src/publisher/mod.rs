@@ -2,7 +2,6 @@
 
 mod change;
 mod data_set_writer;
-mod fixed;
 mod json;
 mod mapping;
 mod meta_data;

@@ -4,13 +4,29 @@ use takt_ua::binary::Encoder;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::{NetworkMessage, SecurityLayout};
 
+use super::mapping::Sink;
 use super::output::{Output, Reserved};
 use crate::error::{ConfigurationProblem, PublishError};
 use crate::security::{KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityPolicy};
 use crate::state::Condition;
 use crate::time::Now;
 
-/// Keys, and what has been done with them.
+/// MessageSecurityMode of protected messages; `None` without security. Configurations without a mode have Invalid.
+pub(crate) fn mode(mode: MessageSecurityMode) -> Option<MessageSecurityMode> {
+    match mode {
+        MessageSecurityMode::None | MessageSecurityMode::Invalid => None,
+        mode => Some(mode),
+    }
+}
+
+/// Gives a message a SecurityHeader, and room for the signature. Both SecurityPolicies have the same lengths.
+pub(crate) fn prepare(mode: MessageSecurityMode, message: &mut NetworkMessage) {
+    let header = SecurityPolicy::PubSubAes256Ctr.security_header(mode);
+    message.security_header = header.ok();
+    message.signature = vec![0; SIGNATURE_LENGTH];
+}
+
+/// Keys of a WriterGroup, and the protection of its messages.
 #[derive(Debug)]
 pub(crate) struct Protection {
     mode: MessageSecurityMode,
@@ -21,13 +37,9 @@ pub(crate) struct Protection {
 impl Protection {
     /// `None` for a group without security.
     pub(crate) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
-        // Configurations that say nothing have Invalid.
-        if matches!(
-            mode,
-            MessageSecurityMode::None | MessageSecurityMode::Invalid
-        ) {
+        let Some(mode) = self::mode(mode) else {
             return Ok(None);
-        }
+        };
         let problem = |error: &dyn std::error::Error| {
             ConfigurationProblem::parameter("SecurityMode", error.to_string())
         };
@@ -38,8 +50,7 @@ impl Protection {
         }))
     }
 
-    /// Whether there is a key to send with: without one that ever was, the group waits for it; when the last one has expired, it is in
-    /// Error (6.2.12.2).
+    /// Condition of the group: it waits for its first key, and is in Error when the last key has expired (OPC 10000-14, 6.2.12.2).
     pub(crate) fn condition(&self, now: Now) -> Condition {
         match self.keys.sending(now.instant) {
             Ok(_) => Condition::Ready,
@@ -48,16 +59,12 @@ impl Protection {
         }
     }
 
-    /// Gives a message a SecurityHeader, and room for the signature. Both SecurityPolicies have the same lengths.
+    /// Gives a message a SecurityHeader, and room for the signature.
     pub(crate) fn prepare(&self, message: &mut NetworkMessage) {
-        let header = SecurityPolicy::PubSubAes256Ctr.security_header(self.mode);
-        message.security_header = header.ok();
-        message.signature = vec![0; SIGNATURE_LENGTH];
+        prepare(self.mode, message);
     }
-}
 
-impl Protection {
-    /// Encodes and protects a message that is sent now and then.
+    /// Encodes and protects a message that is sent rarely.
     pub(crate) fn encode(
         &mut self,
         mut message: NetworkMessage,
@@ -72,7 +79,7 @@ impl Protection {
     }
 }
 
-/// Copies a message to where it is sent from, and protects it there: what it was made from stays readable.
+/// Copies a message to the memory from which it is sent, and protects it there; the message itself stays readable.
 #[inline]
 pub(super) fn send<O: Output>(
     protection: &mut Option<Protection>,
@@ -92,7 +99,7 @@ pub(super) fn send<O: Output>(
     reserved.commit().map_err(not_taken)
 }
 
-/// Copies a message that is not protected to where it is sent from.
+/// Copies a message that is not protected to the memory from which it is sent.
 pub(super) fn send_bytes<O: Output>(message: &[u8], output: &mut O) -> Result<(), PublishError> {
     let mut reserved = output.reserve(message.len()).map_err(not_taken)?;
     copy(message, &mut reserved)?;
@@ -109,4 +116,29 @@ fn copy<'a>(message: &[u8], reserved: &'a mut impl Reserved) -> Result<&'a mut [
 
 fn not_taken<E: std::error::Error + Send + Sync + 'static>(error: E) -> PublishError {
     PublishError::Output(Box::new(error))
+}
+
+/// [`Output`] of a WriterGroup, with the protection of its messages.
+pub(super) struct ProtectingSink<'a, O> {
+    pub(super) protection: &'a mut Option<Protection>,
+    pub(super) now: Now,
+    pub(super) limit: usize,
+    pub(super) output: &'a mut O,
+}
+
+impl<O: Output> Sink for ProtectingSink<'_, O> {
+    fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn send(
+        &mut self,
+        message: &[u8],
+        layout: Option<&SecurityLayout>,
+    ) -> Result<(), PublishError> {
+        match layout {
+            Some(layout) => send(self.protection, self.now, message, layout, self.output),
+            None => send_bytes(message, self.output),
+        }
+    }
 }

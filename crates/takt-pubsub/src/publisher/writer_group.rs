@@ -1,4 +1,4 @@
-//! WriterGroups: what is sent together, and when (OPC 10000-14, 6.2.6 and 6.3.1.1).
+//! WriterGroups, which send DataSetMessages together at each publishing interval (OPC 10000-14, 6.2.6 and 6.3.1.1).
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use takt_ua::structures::{
 use takt_wire::PublisherId;
 
 use super::data_set_writer::{DataSetWriter, Sample};
-use super::mapping::Mapping;
+use super::mapping::{GroupParameters, MessageMapping, is_json, mapping};
 use super::output::Output;
 use super::plan::Plan;
-use super::protection::{Protection, send};
+use super::protection::{ProtectingSink, Protection, send};
 use super::source::DataSource;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::security::KeyRing;
@@ -21,42 +21,38 @@ use crate::settings::milliseconds;
 use crate::state::Condition;
 use crate::time::Now;
 
-/// What one call of [`WriterGroup::publish`] has sent.
+/// Numbers of messages that one call of [`WriterGroup::publish`] has sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublishedMessages {
     /// NetworkMessages, chunks included.
     pub network_messages: usize,
-    /// How many of them took the fast path.
+    /// Number of those that were made on the fast path.
     pub fixed: usize,
 }
 
-/// Makes the NetworkMessages of its DataSetWriters, each publishing interval.
+/// Makes the NetworkMessages of its DataSetWriters in each publishing interval.
 ///
 /// It has no clock and no socket: [`publish`](Self::publish) is called every [`publishing_interval`](Self::publishing_interval),
-/// with the time and where the messages go. Where all fields of a message come from cells and have a fixed size, and every
-/// interval has a key frame, a message is built once and then only stored into; that allocates nothing.
+/// with the time and an [`Output`] for the messages. A message is built once, and each interval only stores its values, if all its
+/// fields come from cells and have a fixed size, and every interval has a key frame; this allocates nothing.
 #[derive(Debug)]
 pub struct WriterGroup {
     name: String,
     enabled: bool,
     condition: Condition,
-    pub(super) publisher_id: PublisherId,
-    pub(super) configuration: WriterGroupDataType,
-    pub(super) mapping: Mapping,
+    pub(super) parameters: GroupParameters,
+    pub(super) mapping: Box<dyn MessageMapping>,
     pub(super) writers: Vec<DataSetWriter>,
-    /// Indexes of writers that share a NetworkMessage.
+    /// NetworkMessages of an interval.
     pub(super) plans: Vec<Plan>,
-    pub(super) sequence_number: u16,
-    /// Of announcements.
-    pub(super) announcement_number: u16,
     pub(super) protection: Option<Protection>,
 }
 
 impl WriterGroup {
-    /// A WriterGroup of a connection, with the DataSets that its writers name.
+    /// Creates a WriterGroup of a connection, with the DataSets that its writers name.
     ///
     /// # Errors
-    /// A parameter has a value that the standard forbids, or `source` does not know a field.
+    /// A parameter has a value that the standard forbids, or `source` has no source for a field.
     pub fn new(
         connection: &PubSubConnectionDataType,
         configuration: &WriterGroupDataType,
@@ -68,7 +64,8 @@ impl WriterGroup {
         let parameter = |name, what| at(ConfigurationProblem::parameter(name, what));
         let publisher_id =
             PublisherId::from_variant(&connection.publisher_id).ok_or_else(|| {
-                let what = "neither Byte, UInt16, UInt32, UInt64 nor String (6.2.7.1)";
+                let what =
+                    "neither Byte, UInt16, UInt32, UInt64 nor String (OPC 10000-14, 6.2.7.1)";
                 parameter("PublisherId", what)
             })?;
         if configuration.writer_group_id == 0 {
@@ -83,75 +80,75 @@ impl WriterGroup {
         if !keep_alive.is_finite() || keep_alive < 0.0 {
             return Err(parameter("KeepAliveTime", "not a number of milliseconds"));
         }
-        let mapping = Mapping::new(configuration).map_err(at)?;
+        let mapping = mapping(configuration)?;
         let writers = configuration.data_set_writers.iter();
         let writers: Vec<_> = writers
-            .map(|writer| DataSetWriter::new(writer, &mapping, data_sets, source))
+            .map(|writer| DataSetWriter::new(writer, &*mapping, data_sets, source))
             .collect::<Result<_, _>>()
             .map_err(|error| error.within(&name))?;
         let mut group = Self {
             enabled: configuration.enabled,
             condition: Condition::Ready,
-            publisher_id,
-            mapping,
-            configuration: WriterGroupDataType {
-                data_set_writers: Vec::new(),
-                ..configuration.clone()
+            parameters: GroupParameters {
+                publisher_id,
+                configuration: WriterGroupDataType {
+                    data_set_writers: Vec::new(),
+                    ..configuration.clone()
+                },
+                sequence_number: 0,
             },
-            plans: Vec::new(),
-            sequence_number: 0,
-            announcement_number: 0,
+            plans: mapping.plans(&writers),
+            mapping,
             protection: Protection::new(configuration.security_mode).map_err(at)?,
             writers,
             name,
         };
-        group.make_plans();
         group.build_fixed();
         Ok(group)
     }
 
-    /// Its name.
+    /// Name of the group.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How often [`publish`](Self::publish) is to be called.
+    /// Interval at which [`publish`](Self::publish) is to be called.
     pub fn publishing_interval(&self) -> Duration {
-        milliseconds(self.configuration.publishing_interval)
+        milliseconds(self.parameters.configuration.publishing_interval)
     }
 
-    /// Its parameters, without the writers.
+    /// Parameters of the group, without its writers.
     pub fn configuration(&self) -> &WriterGroupDataType {
-        &self.configuration
+        &self.parameters.configuration
     }
 
     /// Whether its messages are JSON.
     pub fn is_json(&self) -> bool {
-        self.mapping.uadp().is_none()
+        is_json(&self.parameters.configuration)
     }
 
-    /// Its writers.
+    /// Writers of the group.
     pub fn writers(&self) -> &[DataSetWriter] {
         &self.writers
     }
 
-    /// Its state, given that of the connection.
+    /// State of the group, given that of the connection.
     pub fn state(&self, connection: PubSubState) -> PubSubState {
         crate::state::state(self.enabled, connection, self.condition)
     }
 
-    /// The state of one of its writers, given that of the connection.
+    /// State of one of its writers, given that of the connection.
     pub fn writer_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
         let group = self.state(connection);
         Some(self.writers.get(index)?.state(group))
     }
 
-    /// Enables or disables the group (6.2.1).
+    /// Enables or disables the group (OPC 10000-14, 6.2.1).
     pub fn set_enabled(&mut self, enabled: bool) {
         self.enabled = enabled;
     }
 
-    /// Enables or disables a writer; says `false` if there is none with this DataSetWriterId.
+    /// Enables or disables a writer; returns `false` if there is none with this DataSetWriterId.
     pub fn set_writer_enabled(&mut self, data_set_writer_id: u16, enabled: bool) -> bool {
         let mut writers = self.writers.iter_mut();
         let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
@@ -165,31 +162,31 @@ impl WriterGroup {
         }
     }
 
-    /// The SecurityGroup whose keys it needs; `None` if its messages are not protected.
+    /// SecurityGroup whose keys the group needs; `None` if its messages are not protected.
     pub fn security_group_id(&self) -> Option<&str> {
         self.protection.as_ref()?;
-        Some(self.configuration.security_group_id.as_str())
+        Some(self.parameters.configuration.security_group_id.as_str())
     }
 
-    /// The keys to protect messages with. Until there are some, the group is PreOperational and sends nothing.
+    /// Sets the keys that protect messages. A group without keys is PreOperational and sends nothing.
     pub fn set_keys(&mut self, keys: &KeyRing) {
         if let Some(protection) = &mut self.protection {
             protection.keys = keys.clone();
         }
     }
 
-    /// Puts an event into the queue of a writer whose KeyFrameCount is 0: it is sent with the next interval. Says `false` if there is
-    /// no such writer, if the event has another number of fields than the metadata, or if 1000 events wait already.
+    /// Puts an event into the queue of a writer whose KeyFrameCount is 0; it is sent in the next interval. Returns `false` if there is
+    /// no such writer, if the number of fields differs from the metadata, or if 1000 events wait already.
     pub fn queue_event(&mut self, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
         let mut writers = self.writers.iter_mut();
         let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
         found.is_some_and(|writer| writer.queue_event(fields))
     }
 
-    /// Sends what is to be sent in one publishing interval; `connection` is the state of the connection.
+    /// Sends the messages of one publishing interval; `connection` is the state of the connection.
     ///
     /// # Errors
-    /// The first one; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be made are in state
+    /// The first error; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be encoded are in state
     /// Error until one can.
     pub fn publish<O: Output>(
         &mut self,
@@ -225,7 +222,7 @@ impl WriterGroup {
         outcome.map(|()| published)
     }
 
-    /// The fast path: says `false` if the message has to be made by the general encoder this time.
+    /// Sends a message on the fast path; returns `false` if the general encoder has to make it this time.
     #[inline]
     fn publish_fixed<O: Output>(
         &mut self,
@@ -245,8 +242,9 @@ impl WriterGroup {
         }
         let message = &mut fixed.message;
         message.set_timestamp(now.date_time);
-        message.set_sequence_number(self.sequence_number);
-        self.sequence_number = self.sequence_number.wrapping_add(1);
+        let sequence_number = &mut self.parameters.sequence_number;
+        message.set_sequence_number(*sequence_number);
+        *sequence_number = sequence_number.wrapping_add(1);
         for (data_set_message, index) in plan.writers.iter().enumerate() {
             if let Some(writer) = self.writers.get_mut(*index) {
                 let number = writer.next_sequence_number() as u16;
@@ -276,10 +274,20 @@ impl WriterGroup {
         loop {
             let (samples, more) = self.sample(&members, now, state);
             if !samples.is_empty() {
-                let sent = match &self.mapping {
-                    Mapping::Uadp(_) => self.send_uadp(number, now, samples, output),
-                    Mapping::Json(_) => self.send_json(now, samples, output),
+                let mut sink = ProtectingSink {
+                    limit: self.limit(output),
+                    protection: &mut self.protection,
+                    now,
+                    output: &mut *output,
                 };
+                let sent = self.mapping.send(
+                    &mut self.parameters,
+                    &mut self.writers,
+                    number,
+                    now,
+                    samples,
+                    &mut sink,
+                );
                 match sent {
                     Ok(sent) => count += sent,
                     Err(error) => outcome = Err(error),
@@ -291,21 +299,21 @@ impl WriterGroup {
         }
     }
 
-    /// What these writers have to send, with their indexes, and whether one of them has more.
+    /// Samples of these writers, with their indexes, and whether one of them has more.
     fn sample(
         &mut self,
         members: &[usize],
         now: Now,
         state: PubSubState,
     ) -> (Vec<(usize, Sample)>, bool) {
-        let keep_alive_time = milliseconds(self.configuration.keep_alive_time);
+        let keep_alive_time = milliseconds(self.parameters.configuration.keep_alive_time);
         let mut samples = Vec::with_capacity(members.len());
         let mut more = false;
         for index in members {
             let Some(writer) = self.writers.get_mut(*index) else {
                 continue;
             };
-            // One in Error tries again each time.
+            // A writer in state Error tries again in each interval.
             let tries = writer.condition == Condition::Failed && writer.enabled;
             if !tries && !writer.is_operational(state) {
                 continue;
@@ -318,19 +326,21 @@ impl WriterGroup {
         (samples, more)
     }
 
-    /// The longest NetworkMessage, in bytes.
+    /// Length of the longest NetworkMessage, in bytes.
     pub(super) fn limit<O: Output>(&self, output: &O) -> usize {
-        match self.configuration.max_network_message_size {
+        match self.parameters.configuration.max_network_message_size {
             0 => output.max_message_size(),
             configured => output.max_message_size().min(configured as usize),
         }
     }
 
-    pub(super) fn set_condition(&mut self, writers: &[usize], condition: Condition) {
-        for index in writers {
-            if let Some(writer) = self.writers.get_mut(*index) {
-                writer.condition = condition;
-            }
+    /// Builds the messages with a fixed layout.
+    fn build_fixed(&mut self) {
+        let now = Now::read();
+        for plan in &mut self.plans {
+            plan.fixed = self
+                .mapping
+                .fixed(&self.parameters, &mut self.writers, plan, now);
         }
     }
 }

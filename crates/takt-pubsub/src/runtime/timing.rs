@@ -90,7 +90,7 @@ mod tests {
     fn settings(sampling: f64, publishing: &[f64]) -> UadpWriterGroupMessageDataType {
         UadpWriterGroupMessageDataType {
             sampling_offset: sampling,
-            publishing_offset: publishing.to_vec().into(),
+            publishing_offset: publishing.to_vec(),
             ..UadpWriterGroupMessageDataType::default()
         }
     }

@@ -11,6 +11,7 @@ mod field;
 mod mask;
 mod reader_group;
 mod scalar;
+mod security;
 mod settings;
 mod value;
 mod writer_group;

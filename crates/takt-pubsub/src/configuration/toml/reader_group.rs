@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use takt_ua::UaString;
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{DataSetReaderDataType, EndpointDescription, ReaderGroupDataType};
 use toml::Spanned;
 
@@ -10,9 +9,8 @@ use super::Problem;
 use super::data_set::{MetaData, Subscribed};
 use super::field::Field;
 use super::mask::{FieldEncoding, Layout, UsualMasks};
-use super::scalar::{
-    Enumeration, Milliseconds, is_default, is_true, read_string, write_string, yes,
-};
+use super::scalar::{Milliseconds, is_default, is_true, read_string, write_string, yes};
+use super::security::{self, SecurityMode};
 use super::settings::{
     BrokerDataSetReader, JsonDataSetReader, Mapping, MessageSettings, UadpDataSetReader,
     read_transport, write_transport,
@@ -21,7 +19,6 @@ use super::value::{
     AnyStructure, Property, PublisherIdValue, StructureTable, read_properties, read_structures,
     write_properties, write_structures,
 };
-use super::writer_group::SecurityMode;
 
 /// A ReaderGroup.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -56,7 +53,7 @@ impl ReaderGroup {
         Ok(ReaderGroupDataType {
             name: read_string(self.name),
             enabled: self.enabled,
-            security_mode: MessageSecurityMode(self.security_mode.map_or(1, |mode| mode.0)),
+            security_mode: security::read(self.security_mode, security::GROUP),
             security_group_id: read_string(self.security_group_id),
             security_key_services: read_structures(self.security_key_services),
             max_network_message_size: self.max_network_message_size,
@@ -80,8 +77,7 @@ impl ReaderGroup {
             name: write_string(&group.name),
             enabled: group.enabled,
             max_network_message_size: group.max_network_message_size,
-            security_mode: (group.security_mode.0 != 1)
-                .then_some(Enumeration(group.security_mode.0)),
+            security_mode: security::write(group.security_mode, security::GROUP),
             security_group_id: write_string(&group.security_group_id),
             message_settings: object(&group.message_settings),
             transport_settings: object(&group.transport_settings),
@@ -170,7 +166,7 @@ impl DataSetReader {
             message_receive_timeout: this.message_receive_timeout.0,
             key_frame_count: this.key_frame_count.unwrap_or(1),
             header_layout_uri: layout,
-            security_mode: MessageSecurityMode(this.security_mode.map_or(0, |mode| mode.0)),
+            security_mode: security::read(this.security_mode, security::READER),
             security_group_id: read_string(this.security_group_id),
             security_key_services: read_structures(this.security_key_services),
             data_set_reader_properties: read_properties(this.data_set_reader_properties),
@@ -200,8 +196,7 @@ impl DataSetReader {
             key_frame_count: (reader.key_frame_count != 1).then_some(reader.key_frame_count),
             field_encoding: FieldEncoding::unless(encoding, usual.field),
             header_layout: layout.map(Layout),
-            security_mode: (reader.security_mode.0 != 0)
-                .then_some(Enumeration(reader.security_mode.0)),
+            security_mode: security::write(reader.security_mode, security::READER),
             security_group_id: write_string(&reader.security_group_id),
             uadp: message.uadp,
             json: message.json,

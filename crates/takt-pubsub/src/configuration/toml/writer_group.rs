@@ -1,16 +1,15 @@
 //! WriterGroups and DataSetWriters (OPC 10000-14, 6.2.6 and 6.2.4).
 
 use serde::{Deserialize, Serialize};
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{DataSetWriterDataType, EndpointDescription, WriterGroupDataType};
 use toml::Spanned;
 
 use super::Problem;
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::scalar::{
-    Enumeration, Milliseconds, is_default, is_true, read_string, read_strings, write_string,
-    write_strings, yes,
+    Milliseconds, is_default, is_true, read_string, read_strings, write_string, write_strings, yes,
 };
+use super::security::{self, SecurityMode};
 use super::settings::{
     BrokerDataSetWriter, BrokerWriterGroup, JsonDataSetWriter, JsonWriterGroup, Mapping,
     MessageSettings, UadpDataSetWriter, UadpWriterGroup, read_transport, write_transport,
@@ -19,8 +18,6 @@ use super::value::{
     AnyStructure, Property, StructureTable, read_properties, read_structures, write_properties,
     write_structures,
 };
-
-pub(super) type SecurityMode = Enumeration<{ MessageSecurityMode::TYPE_ID }>;
 
 /// A WriterGroup.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -83,7 +80,7 @@ impl WriterGroup {
         Ok(WriterGroupDataType {
             name: read_string(this.name),
             enabled: this.enabled,
-            security_mode: MessageSecurityMode(this.security_mode.map_or(1, |mode| mode.0)),
+            security_mode: security::read(this.security_mode, security::GROUP),
             security_group_id: read_string(this.security_group_id),
             security_key_services: read_structures(this.security_key_services),
             max_network_message_size: this.max_network_message_size,
@@ -121,8 +118,7 @@ impl WriterGroup {
             locale_ids: write_strings(&group.locale_ids),
             header_layout: layout.map(Layout),
             max_network_message_size: group.max_network_message_size,
-            security_mode: (group.security_mode.0 != 1)
-                .then_some(Enumeration(group.security_mode.0)),
+            security_mode: security::write(group.security_mode, security::GROUP),
             security_group_id: write_string(&group.security_group_id),
             uadp: message.uadp,
             json: message.json,

@@ -1,52 +1,53 @@
-//! The fast path: messages that look like one that was received before are recognized by comparing bytes, and their
-//! values go from where they stand into cells.
+//! Fast path: a message with the layout of an earlier one is recognized by comparing bytes, and its values are copied from their
+//! places into cells.
 
-use std::sync::Arc;
+mod place;
 
-use takt_cell::{Cell, EncodedScalar};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
-use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
-use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload, ScalarPlace};
+use takt_ua::StatusCode;
+use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
+use self::place::{Number, Other, Place};
 use super::data_set_reader::DataSetReader;
 use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields, fixed_value};
 use super::target::ReaderTarget;
 use crate::error::ReceiveError;
 use crate::time::Now;
 
-/// Layouts that a subscriber remembers; more Publishers than that go through the general decoder.
+/// Number of layouts that a subscriber remembers; the general decoder decodes all others.
 const MAX_LAYOUTS: usize = 256;
 
-/// How often a reader's messages are tried to be of a fixed layout; those that change their size never are.
+/// Number of a reader's messages that are checked for a fixed layout; messages that change their size have none.
 const MAX_ATTEMPTS: u8 = 8;
 
-/// Bytes that a layout takes: for itself, for each field, and while it is made at most for each byte of the message.
+/// Bytes of memory of a layout: for itself, for each field, and, while it is made, for each byte of the message.
 const LAYOUT_PER_MESSAGE: usize = 1024;
 const LAYOUT_PER_FIELD: usize = 256;
 const LAYOUT_PER_BYTE: usize = LAYOUT_PER_FIELD;
 
-/// Longest value that goes into a cell on the fast path, in bytes.
+/// Longest value that is stored in a cell on the fast path, in bytes.
 const MAX_VALUE: usize = 64 << 10;
 
-/// The layouts of messages that were received, and who wants them.
+/// Layouts of received messages, and the readers of their DataSetMessages.
 #[derive(Debug, Default)]
 pub(super) struct FixedLayouts {
     routes: Vec<Route>,
-    /// The one that the last message had: often the next one has it, too.
+    /// Index of the layout of the last message, which is often that of the next.
     last: usize,
     attempts: Vec<u8>,
     scratch: Vec<u8>,
 }
 
+/// Layout of messages, and the readers of their DataSetMessages.
 #[derive(Debug)]
 struct Route {
-    /// Bytes that it takes.
+    /// Memory of the route.
     _memory: Charge,
     layout: FixedMessageReader,
     data_sets: Vec<DataSet>,
 }
 
-/// A DataSetMessage that a reader wants.
+/// DataSetMessage for a reader.
 #[derive(Debug)]
 struct DataSet {
     reader: usize,
@@ -57,39 +58,14 @@ struct DataSet {
     others: Vec<Other>,
 }
 
-/// A value of at most eight bytes, without a status and a time of its own, that goes into a cell.
-#[derive(Debug)]
-struct Number {
-    cell: Arc<Cell>,
-    place: ScalarPlace,
-    built_in_type: BuiltInType,
-    field: usize,
-}
-
-/// Anything else.
-#[derive(Debug)]
-struct Other {
-    /// Index of the reader's target.
-    target: usize,
-    /// `None` if the value does not go into a cell as it stands in the message.
-    place: Option<Place>,
-}
-
-/// What stands before a value in its encoding as a Variant.
-#[derive(Debug)]
-struct Place {
-    head: [u8; 5],
-    head_length: usize,
-}
-
 impl FixedLayouts {
-    /// Forgets everything: readers have changed.
+    /// Forgets all layouts, because readers have changed.
     pub(super) fn clear(&mut self) {
         self.routes.clear();
         self.attempts.clear();
     }
 
-    /// Remembers the layout of a message, which these readers have accepted; pairs of reader and DataSetMessage.
+    /// Remembers the layout of a message. `accepted` has pairs of a reader and the DataSetMessage that it has accepted.
     pub(super) fn learn(
         &mut self,
         bytes: &[u8],
@@ -118,7 +94,8 @@ impl FixedLayouts {
         }
     }
 
-    /// Takes a message of a layout that is known. `None` if it is for the general decoder; else how many readers took it.
+    /// Receives a message of a known layout and returns the number of readers that took it; `None` if the general decoder has to decode
+    /// it.
     #[inline]
     pub(super) fn receive(
         &mut self,
@@ -135,7 +112,7 @@ impl FixedLayouts {
             ..
         } = self;
         let (index, route, message) = find(routes, *last, bytes)?;
-        // A status that is not Good is the general decoder's.
+        // The general decoder decodes messages whose status is not Good.
         let good = |data_set: &DataSet| {
             !data_set.has_status
                 || message
@@ -165,7 +142,7 @@ impl FixedLayouts {
     }
 }
 
-/// The route whose layout a message has, its index, and the message; the one at `last` is tried first.
+/// Route whose layout a message has, with its index and the message; the route at `last` is tried first.
 #[inline]
 fn find<'a>(
     routes: &'a [Route],
@@ -187,7 +164,7 @@ impl Route {
         readers: &[DataSetReader],
         memory: &MemoryBudget,
     ) -> Option<Self> {
-        // Without room for a layout, its messages go through the general decoder.
+        // Without memory for a layout, the general decoder decodes its messages.
         let mut memory = memory.charge(LAYOUT_PER_BYTE * bytes.len()).ok()?;
         let parameters = takt_wire::PayloadParameters {
             signature_length,
@@ -232,100 +209,8 @@ impl Route {
     }
 }
 
-impl Place {
-    /// `None` if the value does not go into a cell as it stands in the message.
-    fn of(
-        message: &FixedMessageRef<'_>,
-        data_set_message: usize,
-        target: &ReaderTarget,
-    ) -> Option<Self> {
-        target.plain_cell()?;
-        let value = message.variant(data_set_message, target.field)?;
-        let built_in_type = value.built_in_type()?;
-        let size = built_in_type.encoded_size()?;
-        let encoded = message.encoded(data_set_message, target.field)?;
-        // What is in its place means something else: the status of a field that is Bad.
-        if built_in_type == BuiltInType::StatusCode {
-            return None;
-        }
-        let mut head = [built_in_type as u8, 0, 0, 0, 0];
-        let head_length = match &value {
-            Variant::Array(array) => {
-                let whole = array.len() * size == encoded.len() && array.dimensions.len() < 2;
-                if !whole || encoded.len() + head.len() > MAX_VALUE {
-                    return None;
-                }
-                let count = u32::try_from(array.len()).ok()?.to_le_bytes();
-                let [mask, length @ ..] = &mut head;
-                *mask |= 0x80;
-                *length = count;
-                5
-            }
-            _ => 1,
-        };
-        Some(Self { head, head_length })
-    }
-
-    /// Puts the value into a cell, by its encoding.
-    #[inline]
-    fn store(
-        &self,
-        encoded: &[u8],
-        cell: &Cell,
-        scratch: &mut [u8],
-        status: StatusCode,
-        time: DateTime,
-    ) -> Result<(), StatusCode> {
-        let length = self.head_length + encoded.len();
-        let target = scratch
-            .get_mut(..length)
-            .ok_or(StatusCode::BadInternalError)?;
-        let (head, value) = target.split_at_mut(self.head_length);
-        head.copy_from_slice(self.head.get(..self.head_length).unwrap_or_default());
-        value.copy_from_slice(encoded);
-        cell.set_encoded(target, status, time)
-            .map_err(|error| error.status_code())
-    }
-}
-
-impl Number {
-    fn of(
-        message: &FixedMessageRef<'_>,
-        data_set_message: usize,
-        target: &ReaderTarget,
-    ) -> Option<Self> {
-        let field = target.field;
-        let bare = message.field_status(data_set_message, field).is_none()
-            && message
-                .field_source_timestamp(data_set_message, field)
-                .is_none();
-        let built_in_type = message.variant(data_set_message, field)?.built_in_type()?;
-        // What is in its place means something else: the status of a field that is Bad.
-        if !bare || built_in_type == BuiltInType::StatusCode {
-            return None;
-        }
-        Some(Self {
-            cell: target.plain_cell()?.clone(),
-            place: message.scalar_place(data_set_message, field)?,
-            built_in_type,
-            field,
-        })
-    }
-
-    #[inline]
-    fn store(&self, message: &FixedMessageRef<'_>, time: DateTime) -> Result<(), StatusCode> {
-        let scalar = EncodedScalar {
-            encoding_mask: self.built_in_type as u8,
-            bytes: message.get_scalar(self.place),
-        };
-        self.cell
-            .set_encoded_scalar(scalar, StatusCode::Good, time)
-            .map_err(|error| error.status_code())
-    }
-}
-
 impl DataSet {
-    /// Notes how the value for a target of the reader is stored.
+    /// Adds the value of a target of the reader.
     fn add(&mut self, message: &FixedMessageRef<'_>, index: usize, target: &ReaderTarget) {
         match Number::of(message, self.data_set_message, target) {
             Some(number) => self.numbers.push(number),

@@ -1,34 +1,24 @@
-//! What a DataSetWriter sends, as UADP (OPC 10000-14, 6.3.1 and 7.2.4).
+//! DataSetMessages as UADP (OPC 10000-14, 6.3.1.3 and 7.2.4.5).
 
-use takt_ua::binary::Encoder;
-use takt_ua::enumerations::{
-    DataSetFieldContentMask, UadpDataSetMessageContentMask, UadpNetworkMessageContentMask,
-};
+use takt_ua::enumerations::{DataSetFieldContentMask, UadpDataSetMessageContentMask};
+use takt_ua::structures::UadpDataSetWriterMessageDataType;
 use takt_ua::{DataValue, StatusCode, Variant};
-use takt_wire::{
-    ChunkWriter, DataSetContent, DataSetMessage, DeltaField, DeltaFields, Fields, Payload,
-    RawDataError,
-};
+use takt_wire::{DataSetContent, DataSetMessage, DeltaField, DeltaFields, Fields, RawDataError};
 
-use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
-use super::output::Output;
-use super::protection::send;
-use super::writer_group::WriterGroup;
-use crate::error::PublishError;
-use crate::state::Condition;
+use crate::publisher::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
 use crate::time::Now;
 
 impl DataSetWriter {
-    /// The DataSetMessage of a sample.
+    /// DataSetMessage of a sample.
     pub(super) fn uadp_message(
         &self,
+        settings: &UadpDataSetWriterMessageDataType,
         sample: Sample,
         now: Now,
         with_id: bool,
     ) -> Result<DataSetMessage, RawDataError> {
         use UadpDataSetMessageContentMask as Mask;
-        let settings = self.mapping.uadp();
-        let mask = settings.map_or(0, |it| it.data_set_message_content_mask);
+        let mask = settings.data_set_message_content_mask;
         let has = |bit: u32| mask & bit != 0;
         let status = match sample.kind {
             SampleKind::KeyFrame | SampleKind::DeltaFrame(_) => self.status(),
@@ -42,7 +32,7 @@ impl DataSetWriter {
             status: has(Mask::Status).then_some(status),
             major_version: has(Mask::MajorVersion).then_some(self.version.major_version),
             minor_version: has(Mask::MinorVersion).then_some(self.version.minor_version),
-            configured_size: settings.map_or(0, |it| it.configured_size),
+            configured_size: settings.configured_size,
             content: self.content(sample.kind, now)?,
         })
     }
@@ -54,8 +44,8 @@ impl DataSetWriter {
             SampleKind::KeyFrame => {
                 DataSetContent::KeyFrame(match (self.encoding, &self.raw_data) {
                     (FieldEncoding::RawData, Some(layout)) => {
-                        // There is no place for a status: what is Bad becomes the default value, and the status of the
-                        // DataSetMessage says it.
+                        // RawData has no status of a field: a Bad value is replaced by the default value, and the DataSetMessage
+                        // has the status.
                         let usable = |value: &DataValue| match &value.value {
                             Some(inner) if !value.status_code().is_bad() => Some(inner.clone()),
                             _ => None,
@@ -111,101 +101,9 @@ impl DataSetWriter {
     }
 }
 
-impl WriterGroup {
-    /// Sends samples of writers that share a NetworkMessage. A sample that cannot be a message does not keep the others back.
-    pub(super) fn send_uadp<O: Output>(
-        &mut self,
-        number: u16,
-        now: Now,
-        samples: Vec<(usize, Sample)>,
-        output: &mut O,
-    ) -> Result<usize, PublishError> {
-        let with_id = self.has(UadpNetworkMessageContentMask::PayloadHeader);
-        let mut messages = Vec::with_capacity(samples.len());
-        let mut outcome = Ok(());
-        for (index, sample) in samples {
-            let Some(writer) = self.writers.get_mut(index) else {
-                continue;
-            };
-            match writer.uadp_message(sample, now, with_id) {
-                Ok(message) => {
-                    writer.condition = Condition::Ready;
-                    messages.push((index, message));
-                }
-                Err(error) => {
-                    writer.condition = Condition::Failed;
-                    outcome = Err(error.into());
-                }
-            }
-        }
-        if messages.is_empty() {
-            return outcome.map(|()| 0);
-        }
-        let sent = self.send_together(number, now, messages, output);
-        outcome.and(sent)
-    }
-
-    /// One NetworkMessage if that is not too long, else one for each DataSetMessage, and those in chunks.
-    fn send_together<O: Output>(
-        &mut self,
-        number: u16,
-        now: Now,
-        messages: Vec<(usize, DataSetMessage)>,
-        output: &mut O,
-    ) -> Result<usize, PublishError> {
-        let limit = self.limit(output);
-        let (indexes, messages): (Vec<_>, Vec<_>) = messages.into_iter().unzip();
-        let first = indexes.first().copied();
-        let message = self.network_message(number, now, first, messages);
-        let mut encoded = Vec::new();
-        let layout = match message.encode(&mut Encoder::growing(&mut encoded, usize::MAX)) {
-            Ok(layout) => layout,
-            Err(error) => {
-                self.set_condition(&indexes, Condition::Failed);
-                return Err(error.into());
-            }
-        };
-        if encoded.len() <= limit {
-            self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(&mut self.protection, now, &encoded, &layout, output)?;
-            return Ok(1);
-        }
-        let Payload::DataSetMessages(messages) = message.payload else {
-            return Ok(0);
-        };
-        if messages.len() > 1 {
-            let mut count = 0;
-            for (index, message) in indexes.into_iter().zip(messages) {
-                count += self.send_together(number, now, vec![(index, message)], output)?;
-            }
-            return Ok(count);
-        }
-        let message = self.network_message(number, now, first, messages);
-        let unnumbered = self.sequence_number;
-        let chunks = match ChunkWriter::new(&message, limit, unnumbered) {
-            Ok(chunks) => chunks,
-            Err(error) => {
-                self.set_condition(&indexes, Condition::Failed);
-                return Err(error.into());
-            }
-        };
-        let mut count = 0;
-        for chunk in chunks {
-            let mut part = self.network_message(number, now, first, Vec::new());
-            part.payload = Payload::Chunk(chunk);
-            let mut encoded = Vec::new();
-            let layout = part.encode(&mut Encoder::growing(&mut encoded, usize::MAX))?;
-            self.sequence_number = self.sequence_number.wrapping_add(1);
-            send(&mut self.protection, now, &encoded, &layout, output)?;
-            count += 1;
-        }
-        Ok(count)
-    }
-}
-
-/// A Variant holds a StatusCode instead of a value that is Bad, and a DataValue where the value is Uncertain
-/// (7.2.4.5.4, Table 162).
-pub(super) fn variant(value: &DataValue) -> Variant {
+/// Variant of a field: a StatusCode instead of a Bad value, and a DataValue for an Uncertain value (OPC 10000-14, 7.2.4.5.4,
+/// Table 162).
+pub(in crate::publisher) fn variant(value: &DataValue) -> Variant {
     let status = value.status_code();
     if status.is_bad() {
         return Variant::StatusCode(status);
@@ -222,9 +120,9 @@ pub(super) fn variant(value: &DataValue) -> Variant {
     inner
 }
 
-/// Exactly the members that the mask names, so that the message always has the same size. A time that the source does not
-/// know is when the message was made.
-pub(super) fn data_value(value: &DataValue, members: u32, now: Now) -> DataValue {
+/// DataValue with exactly the members that the mask names, so that the message always has the same size. A missing time is replaced
+/// by that of the message.
+pub(in crate::publisher) fn data_value(value: &DataValue, members: u32, now: Now) -> DataValue {
     use DataSetFieldContentMask as Mask;
     let has = |bit: u32| members & bit != 0;
     let status = value.status_code();

@@ -1,4 +1,4 @@
-//! The fast path: what always has the same layout is built once, and each interval only stores values.
+//! Fast path: a message that always has the same layout is built once, and each interval only stores its values.
 
 use std::sync::Arc;
 
@@ -8,30 +8,32 @@ use takt_ua::enumerations::DataSetFieldContentMask;
 use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::{FixedMessage, NetworkMessage, ScalarPlace};
 
-use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
-use super::source::FieldSource;
+use crate::publisher::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
+use crate::publisher::source::FieldSource;
 use crate::time::Now;
 
-/// A NetworkMessage that is built once. All of its fields come from cells.
+/// NetworkMessage that is built once. All of its fields come from cells.
 #[derive(Debug)]
-pub(super) struct FixedNetworkMessage {
-    pub(super) message: FixedMessage,
+pub(in crate::publisher) struct FixedNetworkMessage {
+    pub(in crate::publisher) message: FixedMessage,
     numbers: Vec<NumberField>,
     others: Vec<FixedField>,
-    /// For the value of one of the others.
+    /// Room for the value of one of the other fields.
     scratch: Vec<u8>,
 }
 
-/// A value of at most eight bytes, without a status and times of its own: read and stored as a number.
+/// Field of at most eight bytes, without a status and times of its own: read and stored as a number.
 #[derive(Debug)]
 struct NumberField {
     cell: Arc<Cell>,
     place: ScalarPlace,
-    /// Of the value in the cell, if it fits: its first byte, and its length with that.
+    /// First byte of the value in the cell, if it fits the layout.
     encoding_mask: u8,
+    /// Length of the value in the cell, with the first byte, if it fits the layout.
     length: usize,
 }
 
+/// Field with a fixed place that is stored as encoded bytes.
 #[derive(Debug)]
 struct FixedField {
     cell: Arc<Cell>,
@@ -40,7 +42,7 @@ struct FixedField {
     /// Index of the DataSetMessage.
     data_set_message: usize,
     encoding: FieldEncoding,
-    /// First byte of a Variant that fits.
+    /// First byte of the value in the cell, if it fits the layout.
     encoding_mask: u8,
     /// Bytes before the value itself: the encoding mask, and the length of an array.
     head: usize,
@@ -48,7 +50,7 @@ struct FixedField {
 
 impl FixedNetworkMessage {
     /// `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
-    pub(super) fn new(
+    pub(in crate::publisher) fn new(
         message: &NetworkMessage,
         writers: &[DataSetWriter],
         indexes: &[usize],
@@ -62,9 +64,7 @@ impl FixedNetworkMessage {
             scratch: Vec::new(),
         };
         for (data_set_message, writer) in members().enumerate() {
-            let settings = writer.mapping.uadp();
-            let sized = settings.is_none_or(|settings| settings.configured_size != 0);
-            if !writer.only_key_frames() || sized {
+            if !writer.only_key_frames() {
                 return None;
             }
             for (index, field) in writer.fields.iter().enumerate() {
@@ -117,10 +117,10 @@ impl FixedNetworkMessage {
         Some(())
     }
 
-    /// Stores the values of all cells. `false` if one of them does not fit the layout now: it is Bad, or longer, or of
-    /// another type. Then the general encoder makes the message.
+    /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or of
+    /// another type; the general encoder then makes the message.
     #[inline]
-    pub(super) fn store(&mut self, now: Now) -> bool {
+    pub(in crate::publisher) fn store(&mut self, now: Now) -> bool {
         for number in &self.numbers {
             let Ok((scalar, reading)) = number.cell.read_encoded_scalar() else {
                 return false;
@@ -139,7 +139,8 @@ impl FixedNetworkMessage {
     }
 }
 
-/// `None` if a value of this type is not stored as it stands in the cell: a text, or an array that is RawData, which is padded.
+/// Number of bytes in front of the value in a cell; `None` if a value of this type cannot be stored as it is in the cell: a text, or
+/// an array that is RawData, which is padded.
 fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
     let built_in_type = value.built_in_type()?;
     built_in_type.encoded_size()?;
@@ -159,7 +160,7 @@ impl FixedField {
         };
         let value = scratch.get(self.head..reading.length).unwrap_or_default();
         let status = reading.status;
-        // A status that is not Good is also one of the DataSetMessage, or takes the place of the value: the general encoder's.
+        // A status that is not Good changes the DataSetMessage, or replaces the value: the general encoder makes such messages.
         if !status.is_good() || scratch.first() != Some(&self.encoding_mask) {
             return false;
         }
@@ -186,8 +187,8 @@ impl FixedField {
 }
 
 impl DataSetWriter {
-    /// A sample from which the layout of key frames can be seen: as if every field had a value that is Good.
-    pub(super) fn typical_sample(&mut self) -> Option<Sample> {
+    /// Sample with the layout of key frames: every field has a Good value.
+    pub(in crate::publisher) fn typical_sample(&mut self) -> Option<Sample> {
         let values: Option<Vec<DataValue>> = self
             .fields
             .iter()
@@ -205,7 +206,7 @@ impl DataSetWriter {
     }
 }
 
-/// The zero of a cell that has not been set yet, if it takes one value of a type with a fixed size.
+/// Zero for a cell that has not been set yet, if its values have a fixed size.
 fn zero(cell: &Cell) -> Option<Variant> {
     let shape = cell.shape();
     let built_in_type = shape

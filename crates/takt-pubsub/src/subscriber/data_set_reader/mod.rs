@@ -1,0 +1,231 @@
+//! DataSetReaders: filters for messages, and targets of their fields (OPC 10000-14, 6.2.9 and 6.3.1.4).
+
+mod state;
+mod targets;
+
+use std::time::{Duration, Instant};
+
+use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_ua::enumerations::PubSubState;
+use takt_ua::structures::{
+    DataSetMetaDataType, DataSetReaderDataType, JsonDataSetReaderMessageDataType,
+    StandaloneSubscribedDataSetDataType, StandaloneSubscribedDataSetRefDataType,
+    UadpDataSetReaderMessageDataType,
+};
+use takt_ua::{ExtensionObject, Variant};
+use takt_wire::json::JsonLayout;
+use takt_wire::{PublisherId, RawDataLayout};
+
+pub use state::ReaderStatistics;
+pub(super) use state::StateChanges;
+use targets::targets_of;
+
+use super::memory::{meta_data_size, text_size};
+use super::target::{DataTarget, ReaderTarget};
+use crate::error::{ConfigurationError, ConfigurationProblem, ReceiveError};
+use crate::sequence::SequenceNumbers;
+use crate::settings::{decode_settings, milliseconds};
+use crate::state::Condition;
+
+/// Receives the DataSetMessages of one DataSetWriter.
+#[derive(Debug)]
+pub struct DataSetReader {
+    pub(super) name: String,
+    enabled: bool,
+    condition: Condition,
+    pub(super) changes: StateChanges,
+    pub(super) publisher_id: Option<PublisherId>,
+    pub(super) writer_group_id: u16,
+    pub(super) data_set_writer_id: u16,
+    /// Name of the writer, for discovered readers without a DataSetWriterId.
+    pub(super) data_set_writer_name: String,
+    pub(super) takes_uadp: bool,
+    pub(super) takes_json: bool,
+    /// Headers of its messages, if its mask has any.
+    pub(super) json_layout: Option<JsonLayout>,
+    pub(super) settings: UadpDataSetReaderMessageDataType,
+    pub(super) meta_data: DataSetMetaDataType,
+    /// Whether the metadata has only the names in messages.
+    pub(super) is_learned: bool,
+    pub(super) raw_data: Option<RawDataLayout>,
+    message_receive_timeout: Duration,
+    pub(super) targets: Vec<ReaderTarget>,
+    sequence_numbers: SequenceNumbers,
+    last_received: Option<Instant>,
+    /// Memory for names and metadata from Publishers.
+    pub(super) memory: Charge,
+    has_key_frame: bool,
+    told: PubSubState,
+    statistics: ReaderStatistics,
+}
+
+impl DataSetReader {
+    pub(super) fn new(
+        configuration: &DataSetReaderDataType,
+        standalone: &[StandaloneSubscribedDataSetDataType],
+        target: &mut dyn DataTarget,
+        memory: &MemoryBudget,
+    ) -> Result<Self, ConfigurationError> {
+        let name = configuration.name.to_string();
+        let at = |problem: ConfigurationProblem| problem.at(&name);
+        let timeout = configuration.message_receive_timeout;
+        if !timeout.is_finite() || timeout < 0.0 {
+            let what = "not a number of milliseconds";
+            return Err(at(ConfigurationProblem::parameter(
+                "MessageReceiveTimeout",
+                what,
+            )));
+        }
+        let publisher_id = match &configuration.publisher_id {
+            Variant::Empty => None,
+            id => Some(PublisherId::from_variant(id).ok_or_else(|| {
+                let what = "neither null, Byte, UInt16, UInt32, UInt64 nor String";
+                at(ConfigurationProblem::parameter("PublisherId", what))
+            })?),
+        };
+        let reference: Option<StandaloneSubscribedDataSetRefDataType> =
+            configuration.subscribed_data_set.decode_as().ok();
+        let (meta_data, subscribed) = match reference {
+            None => (
+                &configuration.data_set_meta_data,
+                &configuration.subscribed_data_set,
+            ),
+            Some(reference) => {
+                let found = standalone
+                    .iter()
+                    .find(|it| it.name == reference.data_set_name);
+                let found = found.ok_or_else(|| {
+                    let name = reference.data_set_name.to_string();
+                    at(ConfigurationProblem::UnknownDataSet(name))
+                })?;
+                (&found.data_set_meta_data, &found.subscribed_data_set)
+            }
+        };
+        let targets = targets_of(configuration, meta_data, subscribed, target)
+            .map_err(|error| error.within(&name))?;
+        let settings = &configuration.message_settings;
+        let is_json = settings.is::<JsonDataSetReaderMessageDataType>();
+        Ok(Self {
+            enabled: configuration.enabled,
+            condition: Condition::Preparing,
+            changes: StateChanges::default(),
+            publisher_id,
+            writer_group_id: configuration.writer_group_id,
+            data_set_writer_id: configuration.data_set_writer_id,
+            data_set_writer_name: String::new(),
+            takes_uadp: !is_json,
+            takes_json: is_json || settings.is_null(),
+            json_layout: json_layout(settings),
+            settings: match is_json {
+                true => UadpDataSetReaderMessageDataType::default(),
+                false => decode_settings(settings).map_err(at)?,
+            },
+            is_learned: false,
+            // Only messages with RawData fields need a layout; without one they are refused.
+            raw_data: RawDataLayout::new(meta_data).ok(),
+            meta_data: meta_data.clone(),
+            message_receive_timeout: milliseconds(timeout),
+            targets,
+            sequence_numbers: SequenceNumbers::default(),
+            last_received: None,
+            memory: memory.empty_charge(),
+            has_key_frame: false,
+            told: PubSubState::Disabled,
+            statistics: ReaderStatistics::default(),
+            name,
+        })
+    }
+
+    /// Name of the reader.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Metadata of the fields, as far as it is known.
+    pub fn meta_data(&self) -> &DataSetMetaDataType {
+        &self.meta_data
+    }
+
+    /// Numbers of messages so far.
+    pub fn statistics(&self) -> ReaderStatistics {
+        self.statistics
+    }
+
+    pub(super) fn raw_data(&self) -> Option<&RawDataLayout> {
+        self.raw_data.as_ref()
+    }
+
+    /// Offset of its DataSetMessage in messages without a PayloadHeader; 0 if not configured.
+    pub(super) fn data_set_offset(&self) -> u16 {
+        self.settings.data_set_offset
+    }
+
+    /// Takes metadata that the Publisher has announced, if the reader has none, or another version (OPC 10000-14, 6.2.9.4).
+    ///
+    /// # Errors
+    /// The memory budget has no room for it; the reader keeps its metadata.
+    pub(super) fn take_meta_data(
+        &mut self,
+        meta_data: &DataSetMetaDataType,
+    ) -> Result<bool, ReceiveError> {
+        if !self.meta_data.fields.is_empty()
+            && !self.is_learned
+            && self.meta_data.configuration_version == meta_data.configuration_version
+        {
+            return Ok(false);
+        }
+        self.keep(meta_data_size(meta_data), "the metadata")?;
+        // Targets name fields by index; each stays with the field of the same name.
+        let index_of = |name: &takt_ua::UaString| {
+            meta_data
+                .fields
+                .iter()
+                .position(|field| field.name == *name)
+        };
+        let old = &self.meta_data.fields;
+        self.targets.retain_mut(|target| {
+            let name = old.get(target.field).map(|field| &field.name);
+            match name.and_then(index_of) {
+                Some(index) => {
+                    target.field = index;
+                    true
+                }
+                None => false,
+            }
+        });
+        self.raw_data = RawDataLayout::new(meta_data).ok();
+        self.meta_data = meta_data.clone();
+        self.is_learned = false;
+        self.has_key_frame = false;
+        Ok(true)
+    }
+
+    /// Charges `bytes` of metadata to the memory budget, instead of those charged before.
+    pub(super) fn keep(&mut self, bytes: usize, what: &str) -> Result<(), ReceiveError> {
+        let kept = self.memory.resize(self.own_size() + bytes);
+        kept.map_err(|source| ReceiveError::Memory {
+            what: format!("{what} of DataSetReader '{}'", short(&self.name)),
+            source,
+        })
+    }
+
+    /// Bytes of memory without metadata.
+    fn own_size(&self) -> usize {
+        // The name contains the PublisherId.
+        size_of::<Self>() + 2 * text_size(&self.name) + text_size(&self.data_set_writer_name)
+    }
+}
+
+/// First characters of a name that a Publisher has chosen.
+pub(super) fn short(name: &str) -> &str {
+    const SHOWN: usize = 100;
+    name.char_indices()
+        .nth(SHOWN)
+        .map_or(name, |(end, _)| name.get(..end).unwrap_or(name))
+}
+
+fn json_layout(settings: &ExtensionObject) -> Option<JsonLayout> {
+    let settings: JsonDataSetReaderMessageDataType = settings.decode_as().ok()?;
+    let mask = settings.network_message_content_mask;
+    (mask != 0).then(|| JsonLayout::from_mask(mask))
+}

@@ -1,0 +1,175 @@
+//! State, sequence numbers and timeout of a DataSetReader (OPC 10000-14, 6.2.1 and 6.2.9.6).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use takt_ua::DateTime;
+use takt_ua::enumerations::PubSubState;
+
+use super::DataSetReader;
+use crate::sequence::Order;
+use crate::state::Condition;
+use crate::subscriber::received::{DataSetKind, Observer};
+
+/// Time after which sequence numbers are forgotten if there is no MessageReceiveTimeout.
+const FORGET_AFTER: Duration = Duration::from_secs(10);
+
+/// Numbers of messages of a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReaderStatistics {
+    /// DataSetMessages that were accepted.
+    pub received: u64,
+    /// DataSetMessages that were lost, according to the sequence numbers.
+    pub missing: u64,
+    /// DataSetMessages that were discarded because they were received twice, or after newer ones.
+    pub discarded: u64,
+    /// Number of times that MessageReceiveTimeout has passed without a message.
+    pub timeouts: u64,
+}
+
+/// Flag that a reader's state may have changed. All readers of a Subscriber share it, so the Subscriber need not check each reader
+/// after each message.
+#[derive(Debug, Clone, Default)]
+pub(in crate::subscriber) struct StateChanges(Arc<AtomicBool>);
+
+impl StateChanges {
+    pub(in crate::subscriber) fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there was a change since the last call.
+    #[inline]
+    pub(in crate::subscriber) fn take(&self) -> bool {
+        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl DataSetReader {
+    /// State of the reader, given that of the ReaderGroup.
+    pub fn state(&self, group: PubSubState) -> PubSubState {
+        crate::state::state(self.enabled, group, self.condition)
+    }
+
+    pub(in crate::subscriber) fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+        // The reader starts again.
+        self.condition = Condition::Preparing;
+        self.changes.note();
+        self.last_received = None;
+        self.has_key_frame = false;
+    }
+
+    /// Whether the reader takes messages.
+    pub(in crate::subscriber) fn listens(&self, group: PubSubState) -> bool {
+        let state = self.state(group);
+        !matches!(state, PubSubState::Disabled | PubSubState::Paused)
+            && group == PubSubState::Operational
+    }
+
+    /// Time of the last message.
+    pub(in crate::subscriber) fn last_received(&self) -> Option<Instant> {
+        self.last_received
+    }
+
+    pub(in crate::subscriber) fn begins_at(&mut self, now: Instant) {
+        self.last_received = Some(now);
+    }
+
+    /// Checks the sequence number of a message. Returns the number of messages missing before it; `None` if it is to be discarded.
+    #[inline]
+    pub(in crate::subscriber) fn accept(
+        &mut self,
+        number: Option<u16>,
+        kind: DataSetKind,
+        now: Instant,
+    ) -> Option<u16> {
+        let forget_after = match self.message_receive_timeout {
+            Duration::ZERO => FORGET_AFTER,
+            // At least two times the KeepAliveTime, which is at most the timeout.
+            timeout => timeout * 2,
+        };
+        let order = match (number, kind) {
+            (None, _) => Order::New { missing: 0 },
+            (Some(next), DataSetKind::KeepAlive) => self.sequence_numbers.check_next(next, now),
+            (Some(number), _) => self.sequence_numbers.check(number, now, forget_after),
+        };
+        let missing = match order {
+            Order::New { missing } => missing,
+            Order::Restarted => 0,
+            Order::Old => {
+                self.statistics.discarded += 1;
+                return None;
+            }
+        };
+        self.statistics.received += 1;
+        self.statistics.missing += u64::from(missing);
+        self.last_received = Some(now);
+        Some(missing)
+    }
+
+    /// Notes a message of this kind. The first key frame or event makes the reader Operational (OPC 10000-14, 6.2.1).
+    #[inline]
+    pub(in crate::subscriber) fn note(&mut self, kind: DataSetKind) {
+        if matches!(kind, DataSetKind::KeyFrame) {
+            self.has_key_frame = true;
+        }
+        let begins = matches!(kind, DataSetKind::KeyFrame | DataSetKind::Event);
+        if begins || self.condition == Condition::Failed {
+            self.set_condition(Condition::Ready);
+        }
+    }
+
+    #[inline]
+    fn set_condition(&mut self, condition: Condition) {
+        if self.condition != condition {
+            self.condition = condition;
+            self.changes.note();
+        }
+    }
+
+    pub(in crate::subscriber) fn has_key_frame(&self) -> bool {
+        self.has_key_frame
+    }
+
+    /// Time at which MessageReceiveTimeout has passed.
+    pub(in crate::subscriber) fn next_timeout(&self) -> Option<Instant> {
+        if self.message_receive_timeout.is_zero() || self.condition != Condition::Ready {
+            return None;
+        }
+        self.last_received?
+            .checked_add(self.message_receive_timeout)
+    }
+
+    /// Sets the state Error after MessageReceiveTimeout, until the next message (OPC 10000-14, 6.2.9.6).
+    pub(in crate::subscriber) fn handle_timeout(&mut self, now: Instant) {
+        if self.next_timeout().is_some_and(|timeout| now >= timeout) {
+            self.set_condition(Condition::Failed);
+            self.statistics.timeouts += 1;
+        }
+    }
+
+    /// Sets the state Error after a message that cannot be used, until the next one that can.
+    pub(in crate::subscriber) fn fail(&mut self) {
+        self.set_condition(Condition::Failed);
+    }
+
+    /// Reports a new state to the observer, and writes the values that targets have in it.
+    pub(in crate::subscriber) fn tell_state(
+        &mut self,
+        group: PubSubState,
+        now: DateTime,
+        observer: &mut dyn Observer,
+    ) {
+        let state = self.state(group);
+        if state == self.told {
+            return;
+        }
+        self.told = state;
+        for target in &mut self.targets {
+            // An error of the target is reported with the next value.
+            let _ = target.write_state(state, now);
+        }
+        observer.state_changed(&self.name, state);
+    }
+}

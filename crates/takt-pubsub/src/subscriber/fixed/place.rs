@@ -1,0 +1,131 @@
+//! Places of values in a message of a fixed layout, and the cells that take them.
+
+use std::sync::Arc;
+
+use takt_cell::{Cell, EncodedScalar};
+use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
+use takt_wire::{FixedMessageRef, ScalarPlace};
+
+use super::MAX_VALUE;
+use crate::subscriber::target::ReaderTarget;
+
+/// Value of at most eight bytes, without a status and a time of its own, that is stored in a cell.
+#[derive(Debug)]
+pub(super) struct Number {
+    cell: Arc<Cell>,
+    place: ScalarPlace,
+    built_in_type: BuiltInType,
+    pub(super) field: usize,
+}
+
+/// Any other value.
+#[derive(Debug)]
+pub(super) struct Other {
+    /// Index of the reader's target.
+    pub(super) target: usize,
+    /// `None` if the value is not stored in a cell as it is in the message.
+    pub(super) place: Option<Place>,
+}
+
+/// Bytes in front of a value in its encoding as a Variant.
+#[derive(Debug)]
+pub(super) struct Place {
+    head: [u8; 5],
+    head_length: usize,
+}
+
+impl Place {
+    /// `None` if the value is not stored in a cell as it is in the message.
+    pub(super) fn of(
+        message: &FixedMessageRef<'_>,
+        data_set_message: usize,
+        target: &ReaderTarget,
+    ) -> Option<Self> {
+        target.plain_cell()?;
+        let value = message.variant(data_set_message, target.field)?;
+        let built_in_type = value.built_in_type()?;
+        let size = built_in_type.encoded_size()?;
+        let encoded = message.encoded(data_set_message, target.field)?;
+        // A StatusCode replaces the value of a Bad field.
+        if built_in_type == BuiltInType::StatusCode {
+            return None;
+        }
+        let mut head = [built_in_type as u8, 0, 0, 0, 0];
+        let head_length = match &value {
+            Variant::Array(array) => {
+                let whole = array.len() * size == encoded.len() && array.dimensions.len() < 2;
+                if !whole || encoded.len() + head.len() > MAX_VALUE {
+                    return None;
+                }
+                let count = u32::try_from(array.len()).ok()?.to_le_bytes();
+                let [mask, length @ ..] = &mut head;
+                *mask |= 0x80;
+                *length = count;
+                5
+            }
+            _ => 1,
+        };
+        Some(Self { head, head_length })
+    }
+
+    /// Stores the encoded value in a cell.
+    #[inline]
+    pub(super) fn store(
+        &self,
+        encoded: &[u8],
+        cell: &Cell,
+        scratch: &mut [u8],
+        status: StatusCode,
+        time: DateTime,
+    ) -> Result<(), StatusCode> {
+        let length = self.head_length + encoded.len();
+        let target = scratch
+            .get_mut(..length)
+            .ok_or(StatusCode::BadInternalError)?;
+        let (head, value) = target.split_at_mut(self.head_length);
+        head.copy_from_slice(self.head.get(..self.head_length).unwrap_or_default());
+        value.copy_from_slice(encoded);
+        cell.set_encoded(target, status, time)
+            .map_err(|error| error.status_code())
+    }
+}
+
+impl Number {
+    pub(super) fn of(
+        message: &FixedMessageRef<'_>,
+        data_set_message: usize,
+        target: &ReaderTarget,
+    ) -> Option<Self> {
+        let field = target.field;
+        let bare = message.field_status(data_set_message, field).is_none()
+            && message
+                .field_source_timestamp(data_set_message, field)
+                .is_none();
+        let built_in_type = message.variant(data_set_message, field)?.built_in_type()?;
+        // A StatusCode replaces the value of a Bad field.
+        if !bare || built_in_type == BuiltInType::StatusCode {
+            return None;
+        }
+        Some(Self {
+            cell: target.plain_cell()?.clone(),
+            place: message.scalar_place(data_set_message, field)?,
+            built_in_type,
+            field,
+        })
+    }
+
+    #[inline]
+    pub(super) fn store(
+        &self,
+        message: &FixedMessageRef<'_>,
+        time: DateTime,
+    ) -> Result<(), StatusCode> {
+        let scalar = EncodedScalar {
+            encoding_mask: self.built_in_type as u8,
+            bytes: message.get_scalar(self.place),
+        };
+        self.cell
+            .set_encoded_scalar(scalar, StatusCode::Good, time)
+            .map_err(|error| error.status_code())
+    }
+}
