@@ -2,6 +2,8 @@
 //!
 //! It is only for tests: every failure here is a panic with the expectation, the time waited for it, and the output
 //! of the processes involved.
+
+#![forbid(unsafe_code)]
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -3,6 +3,8 @@
 //! The generated files are committed, so that building Takt does not need npm. `generate` rewrites them from the
 //! pinned packages (see `sources`); `generate --check` writes nothing and fails if a committed file differs.
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod generate;
 mod model;

@@ -13,6 +13,8 @@
 //!
 //! The product is measured as it is: this crate contains no second server and no second client.
 
+#![deny(unsafe_code)]
+
 pub mod attack;
 pub mod directory;
 mod error;

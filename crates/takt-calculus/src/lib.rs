@@ -13,6 +13,8 @@
 //!   pass them, and what each [`Analysis`] says of their delays.
 //! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
 
+#![forbid(unsafe_code)]
+
 mod analysis;
 #[cfg(test)]
 mod brute_force;

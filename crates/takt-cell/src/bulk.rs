@@ -9,6 +9,7 @@ use takt_ua::binary::{EncodeError, Encoder};
 use crate::sync::AtomicU64;
 
 #[cfg(all(not(loom), target_endian = "little"))]
+#[allow(unsafe_code, reason = "stores through a pointer of the encoder")]
 mod copied {
     use super::*;
     use takt_rt::shared_bytes::{SharedBytes, store as store_shared};
@@ -21,7 +22,6 @@ mod copied {
     }
 
     #[inline]
-    #[allow(unsafe_code)]
     pub(crate) fn append(
         words: &[AtomicU64],
         length: usize,

@@ -44,6 +44,7 @@ mod scalar;
 mod set;
 mod shape;
 #[cfg(not(loom))]
+#[allow(unsafe_code, reason = "memory that is shared with other processes")]
 pub mod shared;
 mod slots;
 mod sync;

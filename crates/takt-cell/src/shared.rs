@@ -16,8 +16,6 @@
 //! reused: a reader of the old cell finds another identity and returns [`CellError::Gone`], never the value of the
 //! new cell.
 
-#![allow(unsafe_code)]
-
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering, fence};

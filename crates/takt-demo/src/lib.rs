@@ -3,6 +3,8 @@
 //! [`host`] and [`machine`] are Providers as an application would write them; [`consumer`] is what `takt demo` shows.
 //! Nothing here is needed by applications.
 
+#![forbid(unsafe_code)]
+
 pub mod consumer;
 pub mod host;
 pub mod latency;

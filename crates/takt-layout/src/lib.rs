@@ -51,6 +51,8 @@
 //! This crate encodes and checks messages. It executes no requests, and does not transport messages between
 //! processes.
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod head;
 mod request;

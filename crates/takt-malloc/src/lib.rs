@@ -8,6 +8,9 @@
 //! glibc only; there the replacement of malloc by the program is a documented interface (glibc manual, "Replacing
 //! malloc").
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "functions of the C library")]
 mod interpose;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -13,6 +13,8 @@
 //! and DiagnosticInfo is not accepted. Structures of the standard are ExtensionObjects with a binary body; unknown
 //! structures keep an XML body, until a [`BodyEncoder`] that knows their definitions encodes it.
 
+#![forbid(unsafe_code)]
+
 mod definition;
 mod document;
 mod error;

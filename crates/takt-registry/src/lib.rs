@@ -8,6 +8,8 @@
 //! It is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and returns their keys to authorized
 //! users.
 
+#![forbid(unsafe_code)]
+
 mod database;
 mod gateway;
 mod names;

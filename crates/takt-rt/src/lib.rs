@@ -18,16 +18,22 @@
 //! wrappers whose errors name the missing privilege and the way to get it. Cycles, wake-up latency and overruns have
 //! the meaning of the papers on OPC UA PubSub over TSN, where a publisher starts at `base time + n · cycle`.
 
+#![deny(unsafe_code)]
+
 pub mod affinity;
 pub mod clock;
 pub mod cyclic;
 pub mod descriptors;
+#[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
 pub mod memory;
 pub mod memory_budget;
 pub mod priority;
 pub mod process;
 pub mod readiness;
+#[allow(unsafe_code, reason = "system calls that rustix does not offer")]
 mod sched;
+#[allow(unsafe_code, reason = "memory that is shared with other processes")]
 pub mod segment;
+#[allow(unsafe_code, reason = "memory that others use at the same time")]
 pub mod shared_bytes;

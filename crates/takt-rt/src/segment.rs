@@ -10,8 +10,6 @@
 //!   as a [`SegmentView`]. Only the segments of [`Segment::create_for_all`] can be written by every process with the
 //!   descriptor.
 
-#![allow(unsafe_code)]
-
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;

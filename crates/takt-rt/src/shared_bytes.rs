@@ -14,8 +14,6 @@
 //! alignment. (`rep movsb`, and with it the C library's `memcpy`, takes 52 to 70 ns, but 1400 to 2300 ns on AMD where
 //! the target begins up to 63 bytes after the source, modulo 4096.) Miri runs the code without assembly.
 
-#![allow(unsafe_code)]
-
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;

@@ -8,6 +8,8 @@
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
 //! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
 
+#![forbid(unsafe_code)]
+
 mod document;
 mod error;
 mod fields;

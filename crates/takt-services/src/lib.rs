@@ -11,6 +11,8 @@
 //!
 //! Nothing from a client can make it panic, and all it can make it allocate is bounded by [`ServerLimits`].
 
+#![forbid(unsafe_code)]
+
 mod authentication;
 mod budgets;
 mod builder;

@@ -7,6 +7,8 @@
 //! * [`Options`]: seed, cycles, whose shaper, what loopbacks do.
 //! * The applications are those of "Real-Time Performance of OPC UA" (II-A, Fig. 3), with their threads at 0.0c, 0.3c and 0.6c.
 
+#![forbid(unsafe_code)]
+
 mod adversary;
 mod application;
 mod build;

@@ -9,6 +9,8 @@
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
 
+#![forbid(unsafe_code)]
+
 mod address_space;
 mod cached;
 mod caller;

@@ -17,6 +17,8 @@
 //!
 //! Only SecurityPolicy None is implemented; other policies implement [`SecurityPolicy`]. ReverseHello is refused.
 
+#![forbid(unsafe_code)]
+
 mod assembler;
 mod chunk;
 mod client;

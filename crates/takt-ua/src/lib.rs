@@ -8,6 +8,8 @@
 //!
 //! Numbers move between memory and message in one copy. All input is treated as hostile: see [`binary`].
 
+#![deny(unsafe_code)]
+
 mod base64;
 pub mod binary;
 pub mod generated;

@@ -48,6 +48,8 @@
 //! allocated for a count before its elements are there. Reserved values and forbidden combinations are rejected when
 //! decoding and when encoding.
 
+#![forbid(unsafe_code)]
+
 mod action_header;
 mod chunk;
 mod data_set_message;

@@ -1,5 +1,6 @@
 //! The command line of Takt: one file per command in `commands`, no logic of its own.
 
+#![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
 mod arguments;

@@ -4,7 +4,6 @@
 //!
 //! A side that sleeps does so on the counter itself (futex), after saying so in the counter's lowest bit: who finds the
 //! bit set has to wake it, and only then is there a system call.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::hint::spin_loop;

@@ -6,6 +6,7 @@
 pub(crate) mod iceoryx2;
 pub(crate) mod iceoryx2_request;
 pub(crate) mod in_process;
+#[allow(unsafe_code, reason = "memory that is shared with another process")]
 mod mapping;
 pub(crate) mod shared_memory;
 pub(crate) mod tcp;

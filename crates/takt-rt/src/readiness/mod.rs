@@ -32,6 +32,8 @@
 //! ```
 
 mod alarm;
+#[allow(unsafe_code, reason = "events of the kernel can hold pointers")]
+mod event_list;
 mod waker;
 
 use std::fmt;
@@ -43,6 +45,8 @@ use std::time::Duration;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::time::Timespec;
+
+use event_list::EventList;
 
 pub use alarm::Alarm;
 pub use waker::Waker;
@@ -200,7 +204,7 @@ impl Readiness {
         });
         match epoll::wait(
             &self.epoll,
-            spare_capacity(&mut events.list),
+            spare_capacity(&mut *events.list),
             timeout.as_ref(),
         ) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -218,13 +222,8 @@ impl AsFd for Readiness {
 
 /// Buffer for the events of a [`Readiness::wait`], which is created once and reused.
 pub struct Events {
-    list: Vec<epoll::Event>,
+    list: EventList,
 }
-
-// SAFETY: it is not `Send` automatically because the kernel's event can contain a pointer; here it contains a number,
-// the key.
-#[allow(unsafe_code)]
-unsafe impl Send for Events {}
 
 impl Events {
     /// Creates a buffer for up to `capacity` events at a time (at least one). More ready descriptors than that are
@@ -232,7 +231,7 @@ impl Events {
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            list: Vec::with_capacity(capacity.max(1)),
+            list: EventList::with_capacity(capacity.max(1)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::error::EncodeError;
-use super::window::{Window, append_with};
+use super::window::Window;
 
 /// Destination of encoded bytes: a fixed buffer, a `Vec` that grows up to a limit, or a buffer with such a `Vec`
 /// behind it.
@@ -13,7 +13,7 @@ use super::window::{Window, append_with};
 #[derive(Debug)]
 pub struct Encoder<'b> {
     /// The whole buffer of a fixed encoder; empty for a growing one, whose writes therefore take the slow path.
-    window: Window<'b>,
+    pub(super) window: Window<'b>,
     growing: Option<Growing<'b>>,
     /// Continuation of a spilling encoder whose window is full.
     spill: Option<Growing<'b>>,
@@ -188,29 +188,6 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Writes `length` bytes that `write` stores at the pointer it is given: for memory that cannot be borrowed as a
-    /// slice, because others use it at the same time.
-    ///
-    /// # Safety
-    /// `write` initialises all of the `length` bytes and no others.
-    #[allow(unsafe_code)]
-    #[inline]
-    pub unsafe fn bytes_with(
-        &mut self,
-        length: usize,
-        write: impl FnOnce(*mut u8),
-    ) -> Result<(), EncodeError> {
-        if length <= self.window.available() {
-            // SAFETY: the caller fulfils the contract of this function, which is the same one.
-            unsafe { self.window.put_with(length, write) };
-            return Ok(());
-        }
-        let vec = self.grow(length)?;
-        // SAFETY: the caller fulfils the contract of this function, which is the same one.
-        unsafe { append_with(vec, length, write) };
-        Ok(())
-    }
-
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         self.grow(bytes.len())?.extend_from_slice(bytes);
@@ -218,7 +195,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Returns the `Vec` that takes the next `length` bytes, for which the window is too small.
-    fn grow(&mut self, length: usize) -> Result<&mut Vec<u8>, EncodeError> {
+    pub(super) fn grow(&mut self, length: usize) -> Result<&mut Vec<u8>, EncodeError> {
         if let Some(spill) = self.spill.take() {
             spill.vec.extend_from_slice(self.window.written());
             self.window = Window::new(&mut []);

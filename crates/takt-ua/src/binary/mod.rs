@@ -10,6 +10,7 @@ mod encoder;
 mod error;
 mod list;
 mod scalars;
+#[allow(unsafe_code, reason = "bytes are stored without a bounds check")]
 mod window;
 
 pub use decoder::{Decode, Decoder, Limits};

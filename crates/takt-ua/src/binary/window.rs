@@ -2,9 +2,10 @@
 //!
 //! `position` never exceeds the window's length, and everything before `position` has been written; this module
 //! maintains both, and its fields are private.
-#![allow(unsafe_code)]
-
 use std::mem::MaybeUninit;
+
+use super::encoder::Encoder;
+use super::error::EncodeError;
 
 /// A buffer that is filled from its start.
 #[derive(Debug)]
@@ -96,11 +97,35 @@ impl<'b> Window<'b> {
     }
 }
 
+impl Encoder<'_> {
+    /// Writes `length` bytes that `write` stores at the pointer it is given: for memory that cannot be borrowed as a
+    /// slice, because others use it at the same time.
+    ///
+    /// # Safety
+    /// `write` initialises all of the `length` bytes and no others.
+    #[inline]
+    pub unsafe fn bytes_with(
+        &mut self,
+        length: usize,
+        write: impl FnOnce(*mut u8),
+    ) -> Result<(), EncodeError> {
+        if length <= self.window.available() {
+            // SAFETY: the caller fulfils the contract of this function, which is the same one.
+            unsafe { self.window.put_with(length, write) };
+            return Ok(());
+        }
+        let vec = self.grow(length)?;
+        // SAFETY: the caller fulfils the contract of this function, which is the same one.
+        unsafe { append_with(vec, length, write) };
+        Ok(())
+    }
+}
+
 /// Grows `vec` by `length` bytes that `write` stores at the pointer it is given.
 ///
 /// # Safety
 /// `write` initialises all of the `length` bytes and no others.
-pub(super) unsafe fn append_with(vec: &mut Vec<u8>, length: usize, write: impl FnOnce(*mut u8)) {
+unsafe fn append_with(vec: &mut Vec<u8>, length: usize, write: impl FnOnce(*mut u8)) {
     vec.reserve(length);
     write(vec.spare_capacity_mut().as_mut_ptr().cast());
     // SAFETY: there is room for them, and the caller promises that they are initialised.
