@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
 use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerLimits};
-use takt_space::{Peer, StoredValue, Transport, Value};
+use takt_space::{ChannelSecurity, Peer, StoredValue, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest, RequestHeader,
@@ -145,13 +145,11 @@ fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
 }
 
 fn run(server: &Arc<Server>, data: &[u8]) {
-    let peer = Peer {
-        transport: Transport::SharedMemory,
-        user: Some(1000),
-        process: None,
-        address: "fuzz".to_owned(),
-    };
-    let mut connection = server.connect(peer, "opc.iox2://Fuzz".to_owned(), Arc::new(|| {}));
+    let peer = Peer::SharedMemory {
+ user: Some(1000),
+ process: None,
+};
+    let mut connection = server.connect(peer, ChannelSecurity::none(), "opc.iox2://Fuzz".to_owned(), Arc::new(|| {}));
     let Some((kind, rest)) = choice(data) else {
         return;
     };

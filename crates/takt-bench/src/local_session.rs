@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_services::{Connection, Outcome, Server};
-use takt_space::{Peer, Transport};
+use takt_space::{ChannelSecurity, Peer};
 use takt_ua::binary::{Decode, Encode, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,
@@ -31,13 +31,16 @@ impl LocalSession {
     pub(crate) fn open(payloads: &[Payload]) -> Result<Self, BenchError> {
         let server = subject::server(payloads, false)?;
         let largest = payloads.iter().map(|payload| payload.bytes()).max();
-        let peer = Peer {
-            transport: Transport::SharedMemory,
+        let peer = Peer::SharedMemory {
             user: None,
             process: Some(std::process::id()),
-            address: "bench".to_owned(),
         };
-        let connection = server.connect(peer, "opc.iox2://TaktBench".to_owned(), Arc::new(|| ()));
+        let connection = server.connect(
+            peer,
+            ChannelSecurity::none(),
+            "opc.iox2://TaktBench".to_owned(),
+            Arc::new(|| ()),
+        );
         let mut session = Self {
             server,
             connection,

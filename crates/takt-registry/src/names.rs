@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use takt_shm::{ApplicationName, Runtime};
-use takt_space::{Caller, Peer, Transport};
+use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
 
 /// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
@@ -54,12 +54,9 @@ pub(crate) enum Owner {
 impl Owner {
     /// Returns the owner that is charged for registrations of `peer`; `None` if it is unknown.
     pub(crate) fn of(peer: &Peer) -> Option<Self> {
-        match peer.transport {
-            Transport::SharedMemory => peer.user.map(Self::User),
-            Transport::Tcp => {
-                let address: SocketAddr = peer.address.parse().ok()?;
-                Some(Self::Address(network(address.ip())))
-            }
+        match peer {
+            Peer::SharedMemory { user, .. } => user.map(Self::User),
+            Peer::Tcp { address } => Some(Self::Address(network(address.ip()))),
         }
     }
 }
@@ -136,7 +133,7 @@ impl Names {
         registered: &[u16],
     ) -> Result<Owner, StatusCode> {
         let name = application.name;
-        let Some(owner) = Owner::of(&caller.peer) else {
+        let Some(owner) = Owner::of(caller.peer()) else {
             return Err(StatusCode::BadUserAccessDenied);
         };
         let (providers, namespaces) = {
@@ -225,26 +222,28 @@ impl Refusals {
 
 #[cfg(test)]
 mod tests {
+    use takt_space::{Channel, ChannelSecurity};
+
     use super::*;
 
-    fn caller(transport: Transport, user: Option<u32>, address: &str) -> Caller {
-        Caller {
-            peer: Arc::new(Peer {
-                transport,
-                user,
-                process: None,
-                address: address.to_owned(),
-            }),
-            ..Caller::local()
-        }
+    fn caller(peer: Peer) -> Caller {
+        Caller::of_channel(Arc::new(Channel {
+            id: 1,
+            peer,
+            security: ChannelSecurity::none(),
+        }))
     }
 
     fn local(user: u32) -> Caller {
-        caller(Transport::SharedMemory, Some(user), "process 1")
+        caller(Peer::SharedMemory {
+            user: Some(user),
+            process: Some(1),
+        })
     }
 
     fn remote(address: &str) -> Caller {
-        caller(Transport::Tcp, None, address)
+        let address = address.parse().unwrap();
+        caller(Peer::Tcp { address })
     }
 
     fn names(limits: NameLimits) -> (Names, tempfile::TempDir) {
@@ -311,17 +310,20 @@ mod tests {
 
     #[test]
     fn an_address_is_that_of_a_host() {
-        let owner = |address: &str| Owner::of(&remote(address).peer).map(|owner| owner.to_string());
+        let owner =
+            |address: &str| Owner::of(remote(address).peer()).map(|owner| owner.to_string());
         for (address, expected) in [
-            ("10.0.0.7:4840", Some("address 10.0.0.7")),
-            ("[::ffff:10.0.0.7]:1", Some("address 10.0.0.7")),
-            ("[2001:db8::1:2:3]:1", Some("address 2001:db8::")),
-            ("somewhere", None),
+            ("10.0.0.7:4840", "address 10.0.0.7"),
+            ("[::ffff:10.0.0.7]:1", "address 10.0.0.7"),
+            ("[2001:db8::1:2:3]:1", "address 2001:db8::"),
         ] {
-            assert_eq!(owner(address).as_deref(), expected, "{address}");
+            assert_eq!(owner(address).as_deref(), Some(expected), "{address}");
         }
-        let nobody = caller(Transport::SharedMemory, None, "");
-        assert_eq!(Owner::of(&nobody.peer), None);
+        let nobody = Peer::SharedMemory {
+            user: None,
+            process: None,
+        };
+        assert_eq!(Owner::of(&nobody), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
-use takt_space::{Caller, Peer, Transport, UserIdentity};
+use takt_space::{Caller, Peer, UserIdentity};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
@@ -73,11 +73,9 @@ impl ProviderState {
 
     /// Returns whether `caller` may act for this Provider.
     fn is_spoken_for_by(&self, caller: &Caller) -> bool {
-        match caller.peer.transport {
-            Transport::SharedMemory => {
-                caller.peer.user.is_some() && caller.peer.user == self.record.user
-            }
-            Transport::Tcp => {
+        match caller.peer() {
+            Peer::SharedMemory { user, .. } => user.is_some() && *user == self.record.user,
+            Peer::Tcp { .. } => {
                 self.first_session.as_ref() == Some(&caller.session_id)
                     || matches!(&caller.user, UserIdentity::UserName { name } if *name == self.record.name)
             }
@@ -105,9 +103,9 @@ impl Newcomer {
     /// Creates a record for the Provider that `caller` registers: with its Unix user, or with a secret if the user is
     /// unknown.
     pub(crate) fn new(name: &str, caller: &Caller) -> Result<Self, StatusCode> {
-        let (user, secret) = match caller.peer.transport {
-            Transport::SharedMemory => (caller.peer.user, None),
-            Transport::Tcp => (None, Some(new_secret()?)),
+        let (user, secret) = match caller.peer() {
+            Peer::SharedMemory { user, .. } => (*user, None),
+            Peer::Tcp { .. } => (None, Some(new_secret()?)),
         };
         let secret_digest = secret.as_deref().map(digest).unwrap_or_default();
         Ok(Self {
@@ -139,7 +137,7 @@ impl Providers {
 
     /// Returns whether `peer` may register: over `opc.tcp` only if that is allowed.
     pub(crate) fn admit(&self, peer: &Peer) -> bool {
-        self.allow_tcp || peer.transport == Transport::SharedMemory
+        self.allow_tcp || peer.is_local()
     }
 
     /// Returns the namespaces of all Providers.
@@ -192,7 +190,7 @@ impl Providers {
 
     /// Returns the name and the namespace of the Provider for which `caller` may act.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
-        let name = claimed_name(caller).filter(|_| self.admit(&caller.peer))?;
+        let name = claimed_name(caller).filter(|_| self.admit(caller.peer()))?;
         let providers = self.lock();
         let state = providers.get(name)?;
         state
@@ -202,7 +200,7 @@ impl Providers {
 
     /// Notes an activated session: a known Provider is connected again.
     pub(crate) fn session_activated(&self, caller: &Caller) {
-        let Some(name) = claimed_name(caller).filter(|_| self.admit(&caller.peer)) else {
+        let Some(name) = claimed_name(caller).filter(|_| self.admit(caller.peer())) else {
             return;
         };
         if let Some(state) = self.lock().get_mut(name)

@@ -7,7 +7,7 @@ use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, Endpoint, model};
 use takt_services::{BuildError, Server, ServerLimits};
 use takt_shm::Runtime;
-use takt_space::{AddressSpace, CallError, Caller, ImportError, MethodHandler, Transport};
+use takt_space::{AddressSpace, CallError, Caller, ImportError, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::{Database, DatabaseError};
@@ -229,7 +229,7 @@ fn bind_methods(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
         MethodHandler::local(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
             // Over TCP the caller is not authenticated.
-            if caller.peer.transport != Transport::SharedMemory {
+            if !caller.peer().is_local() {
                 return Err(CallError::from(StatusCode::BadUserAccessDenied));
             }
             match inputs.first() {

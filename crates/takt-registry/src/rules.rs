@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
 use takt_services::{Authenticator, NodeManagement, Server, SessionObserver};
-use takt_space::{AddressSpace, Caller, Change, Peer, UserIdentity};
+use takt_space::{AddressSpace, Caller, Change, Channel, UserIdentity};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
@@ -273,8 +273,8 @@ impl NodeManagement for Rules {
     }
 
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
-        if !self.providers.admit(&caller.peer) {
-            return Err(self.names.refuse_tcp(&caller.peer));
+        if !self.providers.admit(caller.peer()) {
+            return Err(self.names.refuse_tcp(caller.peer()));
         }
         match change {
             Change::AddNamespace { uri, .. } => {
@@ -375,13 +375,13 @@ impl Authenticator for Rules {
 
     fn user_name(
         &self,
-        peer: &Peer,
+        channel: &Channel,
         name: &str,
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
         // Otherwise a Provider that registered while this was allowed would assume that it is still registered.
-        if !self.providers.admit(peer) {
-            return Err(self.names.refuse_tcp(peer));
+        if !self.providers.admit(&channel.peer) {
+            return Err(self.names.refuse_tcp(&channel.peer));
         }
         if self.providers.knows_secret(name, password) {
             Ok(UserIdentity::UserName {

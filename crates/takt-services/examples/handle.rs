@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use takt_cell::Cell;
 use takt_services::{Connection, Outcome, Server};
-use takt_space::{CallError, Caller, Peer, Transport, Value};
+use takt_space::{CallError, Caller, ChannelSecurity, Peer, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
@@ -116,13 +116,16 @@ impl Bench {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Server::builder("Bench", "urn:bench").build()?;
-    let peer = Peer {
-        transport: Transport::SharedMemory,
+    let peer = Peer::SharedMemory {
         user: None,
         process: None,
-        address: String::new(),
     };
-    let connection = server.connect(peer, "opc.iox2://Bench".to_owned(), Arc::new(|| ()));
+    let connection = server.connect(
+        peer,
+        ChannelSecurity::none(),
+        "opc.iox2://Bench".to_owned(),
+        Arc::new(|| ()),
+    );
     let space = Arc::clone(server.address_space());
     let numbers: Vec<u32> = (0..1024).collect();
     let cell = |value: Variant| Value::Cell(Arc::new(Cell::of(&value)));

@@ -1,6 +1,6 @@
 //! Who may activate a Session (OPC 10000-4, 5.7.3 and 7.40).
 
-use takt_space::{Peer, UserIdentity};
+use takt_space::{Channel, UserIdentity};
 use takt_ua::StatusCode;
 
 /// Decides about the user identity tokens of ActivateSession.
@@ -17,17 +17,17 @@ pub trait Authenticator: Send + Sync {
         false
     }
 
-    /// Checks a user's name and password.
+    /// Checks a user's name and password, which came through `channel`.
     ///
     /// # Errors
     /// The StatusCode for the client: usually `BadUserAccessDenied` or `BadIdentityTokenRejected`.
     fn user_name(
         &self,
-        peer: &Peer,
+        channel: &Channel,
         name: &str,
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
-        let _ = (peer, name, password);
+        let _ = (channel, name, password);
         Err(StatusCode::BadIdentityTokenRejected)
     }
 }

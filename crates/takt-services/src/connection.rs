@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use takt_space::Peer;
+use takt_space::{Caller, Channel, Peer};
 
 use crate::completed::Completed;
 use crate::session::Session;
@@ -22,23 +22,23 @@ pub enum Outcome {
 pub struct Connection {
     /// Never 0: that stands for "no channel".
     pub(crate) channel: u64,
-    pub(crate) peer: Arc<Peer>,
     pub(crate) endpoint_url: String,
     /// The Session that the last request named.
     pub(crate) session: Option<Arc<Session>>,
+    /// The caller of that Session, or of requests without one.
+    pub(crate) caller: Arc<Caller>,
     pub(crate) completed: Arc<Completed>,
 }
 
 impl Connection {
     pub(crate) fn new(
-        channel: u64,
-        peer: Peer,
+        channel: Channel,
         endpoint_url: String,
         waker: Arc<dyn Fn() + Send + Sync>,
     ) -> Self {
         Self {
-            channel,
-            peer: Arc::new(peer),
+            channel: channel.id,
+            caller: Arc::new(Caller::of_channel(Arc::new(channel))),
             endpoint_url,
             session: None,
             completed: Arc::new(Completed::new(waker)),
@@ -53,7 +53,16 @@ impl Connection {
 
     /// The process at the other end.
     pub fn peer(&self) -> &Peer {
-        &self.peer
+        self.caller.peer()
+    }
+
+    /// Remembers the Session of the next requests.
+    pub(crate) fn set_session(&mut self, session: Option<Arc<Session>>) {
+        self.caller = match &session {
+            Some(session) => session.caller.load_full(),
+            None => Arc::new(Caller::of_channel(Arc::clone(&self.caller.channel))),
+        };
+        self.session = session;
     }
 
     /// Whether the peer uses an activated Session.
@@ -74,7 +83,7 @@ impl std::fmt::Debug for Connection {
         formatter
             .debug_struct("Connection")
             .field("channel", &self.channel)
-            .field("peer", &self.peer)
+            .field("peer", self.peer())
             .field("endpoint_url", &self.endpoint_url)
             .finish_non_exhaustive()
     }

@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod authentication;
 mod budgets;
 mod builder;

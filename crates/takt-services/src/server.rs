@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use takt_rt::memory_budget::MemoryBudget;
-use takt_space::{AddressSpace, Peer};
+use takt_space::{AddressSpace, Channel, ChannelSecurity, Peer};
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
 use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
@@ -103,18 +103,23 @@ impl Server {
         }
     }
 
-    /// A peer has opened a channel to `endpoint_url`.
+    /// A peer has opened a channel with this security to `endpoint_url`.
     ///
     /// `waker` is called, from any thread, when [`Connection::take_completed`] has something.
     pub fn connect(
         &self,
         peer: Peer,
+        security: ChannelSecurity,
         endpoint_url: String,
         waker: Arc<dyn Fn() + Send + Sync>,
     ) -> Connection {
-        let channel = self.last_channel.fetch_add(1, Ordering::Relaxed) + 1;
+        let channel = Channel {
+            id: self.last_channel.fetch_add(1, Ordering::Relaxed) + 1,
+            peer,
+            security,
+        };
         self.connections.add();
-        Connection::new(channel, peer, endpoint_url, waker)
+        Connection::new(channel, endpoint_url, waker)
     }
 
     /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.

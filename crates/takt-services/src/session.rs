@@ -30,8 +30,6 @@ pub(crate) struct Session {
     /// Identifier of the authentication token, which is a secret between client and server.
     pub(crate) token: Guid,
     pub(crate) timeout: Duration,
-    /// The channel that CreateSession came through; only that one may activate the Session for the first time.
-    created_on: u64,
     /// The channel that the Session is activated for, or [`NO_CHANNEL`].
     bound: AtomicU64,
     closed: AtomicBool,
@@ -86,14 +84,15 @@ impl Session {
         self.bound.load(Ordering::Relaxed) != NO_CHANNEL
     }
 
-    /// Whether CreateSession came through this channel.
+    /// Whether CreateSession of a Session that is not activated yet came through this channel: the only one that may activate it.
     pub(crate) fn is_created_on(&self, channel: u64) -> bool {
-        self.created_on == channel
+        self.caller.load().channel.id == channel
     }
 
-    /// Activates the Session for a channel, and for nobody else.
-    pub(crate) fn activate(&self, channel: u64, caller: Caller) {
-        self.caller.store(Arc::new(caller));
+    /// Activates the Session for a caller and its channel, and for no other.
+    pub(crate) fn activate(&self, caller: Arc<Caller>) {
+        let channel = caller.channel.id;
+        self.caller.store(caller);
         if !self.closed.load(Ordering::Relaxed) {
             self.bound.store(channel, Ordering::Relaxed);
             self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
@@ -161,7 +160,7 @@ impl Session {
             return (lost != HAS_CHANNEL).then_some(Expendability::WithoutChannel(lost));
         }
         let since = self.last_activity();
-        Some(match created.get(&self.created_on) {
+        Some(match created.get(&self.caller.load().channel.id) {
             Some(&count) if count > 1 => Expendability::OneOfSeveral(Reverse(count), since),
             _ => Expendability::NotActivated(since),
         })
@@ -191,7 +190,8 @@ enum Expendability {
 fn expendable(table: &Table) -> Option<Guid> {
     let mut created: HashMap<u64, u32> = HashMap::new();
     for session in table.values().filter(|session| !session.is_activated()) {
-        *created.entry(session.created_on).or_default() += 1;
+        let channel = session.caller.load().channel.id;
+        *created.entry(channel).or_default() += 1;
     }
     let expendable = table
         .values()
@@ -215,7 +215,6 @@ type Table = HashMap<Guid, Arc<Session>>;
 
 /// What CreateSession decides about a new Session.
 pub(crate) struct NewSession {
-    pub(crate) channel: u64,
     pub(crate) timeout: Duration,
     pub(crate) caller: Caller,
     pub(crate) max_sessions: u32,
@@ -254,7 +253,6 @@ impl Sessions {
         let session = Arc::new(Session {
             token: random_token()?,
             timeout: new.timeout,
-            created_on: new.channel,
             bound: AtomicU64::new(NO_CHANNEL),
             closed: AtomicBool::new(false),
             channel_lost: AtomicU64::new(HAS_CHANNEL),

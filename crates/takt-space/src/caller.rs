@@ -1,29 +1,94 @@
-//! Who sends a request: the peer behind the transport, the client application and the user of the Session.
+//! The security context of requests: the channel, the peer behind it, and the user of the Session.
 
+use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
-/// What carries the requests of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// `opc.tcp` (OPC 10000-6, 7).
-    Tcp,
-    /// `opc.iox2`: shared memory of this host.
-    SharedMemory,
+/// Process at the other end of a connection, as the transport knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Peer {
+    /// A client over `opc.tcp` (OPC 10000-6, 7): the operating system vouches for nothing but its address.
+    Tcp {
+        /// Address and port.
+        address: SocketAddr,
+    },
+    /// A process of this host over shared memory, `opc.iox2`.
+    SharedMemory {
+        /// Unix user id, where the operating system vouches for it.
+        user: Option<u32>,
+        /// Process id, where the operating system vouches for it.
+        process: Option<u32>,
+    },
 }
 
-/// The process at the other end of a connection, as the transport knows it.
+impl Peer {
+    /// The Unix user, where the operating system vouches for it.
+    #[must_use]
+    pub fn user(&self) -> Option<u32> {
+        match self {
+            Self::Tcp { .. } => None,
+            Self::SharedMemory { user, .. } => *user,
+        }
+    }
+
+    /// Whether the peer is a process of this host that uses shared memory.
+    #[inline]
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::SharedMemory { .. })
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { address } => write!(formatter, "{address}"),
+            Self::SharedMemory { process, .. } if process.is_some() => {
+                write!(formatter, "process {}", process.unwrap_or_default())
+            }
+            Self::SharedMemory { user, .. } if user.is_some() => {
+                write!(formatter, "a process of user {}", user.unwrap_or_default())
+            }
+            Self::SharedMemory { .. } => formatter.write_str("a process of this host"),
+        }
+    }
+}
+
+/// Security of a channel, as it was agreed when the channel was opened (OPC 10000-4, 5.6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer {
-    /// What carries its requests.
-    pub transport: Transport,
-    /// Unix user id, where the operating system vouches for it.
-    pub user: Option<u32>,
-    /// Process id, where the operating system vouches for it.
-    pub process: Option<u32>,
-    /// Address for people: `127.0.0.1:50123`, or the name of the shared-memory node.
-    pub address: String,
+pub struct ChannelSecurity {
+    /// URI of the SecurityPolicy.
+    pub policy_uri: String,
+    /// MessageSecurityMode: messages are signed, or signed and encrypted, or neither.
+    pub mode: MessageSecurityMode,
+    /// Certificate of the client (DER); empty with SecurityPolicy None.
+    pub client_certificate: Vec<u8>,
+}
+
+impl ChannelSecurity {
+    /// SecurityPolicy None: messages are neither signed nor encrypted.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            policy_uri: String::from("http://opcfoundation.org/UA/SecurityPolicy#None"),
+            mode: MessageSecurityMode::None,
+            client_certificate: Vec::new(),
+        }
+    }
+}
+
+/// SecureChannel, or private channel in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// Number of the channel at this server. No other channel has it; 0 stands for no channel.
+    pub id: u64,
+    /// The process at the other end.
+    pub peer: Peer,
+    /// SecurityPolicy, MessageSecurityMode and certificate.
+    pub security: ChannelSecurity,
 }
 
 /// The user on whose behalf a Session acts (OPC 10000-4, 7.40).
@@ -39,15 +104,15 @@ pub enum UserIdentity {
     },
 }
 
-/// Everything that is known about who sends a request.
+/// Security context of a request: the channel that it came through, the Session that it names, and the user.
 ///
-/// Application name and URI are the client's own words (CreateSession, clientDescription); only `peer.user`,
-/// `peer.process` and `user` have been checked by somebody.
+/// Application name and URI are the client's own words (CreateSession, clientDescription). The channel and `user` have been
+/// checked: by the operating system, the transport or the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caller {
-    /// The process behind the transport.
-    pub peer: Arc<Peer>,
-    /// NodeId of the Session.
+    /// The channel, with the peer and its security.
+    pub channel: Arc<Channel>,
+    /// NodeId of the Session; null before there is one.
     pub session_id: NodeId,
     /// Name that the client gave the Session.
     pub session_name: UaString,
@@ -60,7 +125,51 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The caller of requests without a Session.
+    #[must_use]
+    pub fn of_channel(channel: Arc<Channel>) -> Self {
+        Self {
+            channel,
+            session_id: NodeId::NULL,
+            session_name: UaString::null(),
+            application_name: UaString::null(),
+            application_uri: UaString::null(),
+            user: UserIdentity::Anonymous,
+        }
+    }
+
+    /// The caller of changes that the application itself makes, outside any Session.
+    #[must_use]
+    pub fn local() -> Self {
+        Self::of_channel(Arc::new(Channel {
+            id: 0,
+            peer: Peer::SharedMemory {
+                user: None,
+                process: Some(std::process::id()),
+            },
+            security: ChannelSecurity::none(),
+        }))
+    }
+
+    /// The process at the other end of the channel.
+    #[inline]
+    #[must_use]
+    pub fn peer(&self) -> &Peer {
+        &self.channel.peer
+    }
+
+    /// Whether a Session of `before` may be used by this caller, who has opened another channel (OPC 10000-4, 5.7.3.1): the
+    /// user, the Unix user and the client's certificate are the same.
+    #[must_use]
+    pub fn may_take_over(&self, before: &Self) -> bool {
+        self.user == before.user
+            && self.peer().user() == before.peer().user()
+            && self.channel.security.client_certificate
+                == before.channel.security.client_certificate
+    }
+
     /// Bytes of memory that its names take, about.
+    #[must_use]
     pub fn memory(&self) -> usize {
         let names = [
             &self.session_name,
@@ -69,21 +178,50 @@ impl Caller {
         ];
         size_of::<Self>() + names.iter().map(|name| name.as_str().len()).sum::<usize>()
     }
+}
 
-    /// A caller for changes that the application itself makes, outside any Session.
-    pub fn local() -> Self {
-        Self {
-            peer: Arc::new(Peer {
-                transport: Transport::SharedMemory,
-                user: None,
-                process: Some(std::process::id()),
-                address: String::from("local"),
-            }),
-            session_id: NodeId::NULL,
-            session_name: UaString::null(),
-            application_name: UaString::null(),
-            application_uri: UaString::null(),
-            user: UserIdentity::Anonymous,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(user: Option<u32>, certificate: &[u8]) -> Caller {
+        let peer = Peer::SharedMemory {
+            user,
+            process: None,
+        };
+        let security = ChannelSecurity {
+            client_certificate: certificate.to_vec(),
+            ..ChannelSecurity::none()
+        };
+        Caller::of_channel(Arc::new(Channel {
+            id: 1,
+            peer,
+            security,
+        }))
+    }
+
+    #[test]
+    fn a_session_is_taken_over_by_the_same_user_with_the_same_certificate() {
+        let before = caller(Some(1000), b"certificate");
+        assert!(caller(Some(1000), b"certificate").may_take_over(&before));
+        assert!(!caller(Some(1001), b"certificate").may_take_over(&before));
+        assert!(!caller(Some(1000), b"another").may_take_over(&before));
+        assert!(!caller(Some(1000), b"").may_take_over(&before));
+        let mut other = before.clone();
+        other.user = UserIdentity::UserName {
+            name: String::from("operator"),
+        };
+        assert!(!other.may_take_over(&before));
+    }
+
+    #[test]
+    fn peers_are_shown_by_address_or_process() {
+        let shown = |user, process| Peer::SharedMemory { user, process }.to_string();
+        assert_eq!(shown(Some(1000), Some(7)), "process 7");
+        assert_eq!(shown(Some(1000), None), "a process of user 1000");
+        assert_eq!(shown(None, None), "a process of this host");
+        let address: SocketAddr = ([10, 0, 0, 7], 4840).into();
+        assert_eq!(Peer::Tcp { address }.to_string(), "10.0.0.7:4840");
+        assert_eq!(Peer::Tcp { address }.user(), None);
     }
 }

@@ -30,7 +30,7 @@ pub use address_space::{
     VariableDefinition, VariableRef, View, access_level, value_rank,
 };
 pub use cached::CachedValue;
-pub use caller::{Caller, Peer, Transport, UserIdentity};
+pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
 pub use method::{
     CallError, InputArguments, Method, MethodCall, MethodHandler, OutputArguments, Spans,

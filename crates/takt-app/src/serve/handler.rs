@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_services::{Connection, Outcome, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
-use takt_space::{Peer, Transport};
+use takt_space::{ChannelSecurity, Peer};
 use takt_tcp::ChannelDescription;
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
@@ -58,14 +58,14 @@ impl takt_tcp::RequestHandler for Services {
         channel: ChannelDescription<'_>,
         waker: takt_tcp::CompletionWaker,
     ) -> Connection {
-        let peer = Peer {
-            transport: Transport::Tcp,
-            user: None,
-            process: None,
-            address: address.to_string(),
+        let security = ChannelSecurity {
+            policy_uri: channel.security_policy_uri.to_owned(),
+            mode: channel.security_mode,
+            client_certificate: channel.client_certificate.to_vec(),
         };
+        let endpoint_url = channel.endpoint_url.to_owned();
         self.server
-            .connect(peer, channel.endpoint_url.to_owned(), waker)
+            .connect(Peer::Tcp { address }, security, endpoint_url, waker)
     }
 
     fn handle(
@@ -104,25 +104,20 @@ impl takt_shm::Handler for Services {
         waker: takt_shm::CompletionWaker,
     ) -> Connection {
         let peer = match peer {
-            Some(peer) => Peer {
-                transport: Transport::SharedMemory,
+            Some(peer) => Peer::SharedMemory {
                 user: Some(peer.user),
                 // A process in another PID namespace has no id here.
                 process: (peer.process != 0).then_some(peer.process),
-                address: match peer.process {
-                    0 => format!("a process of user {}", peer.user),
-                    process => format!("process {process}"),
-                },
             },
             // Only this process's own Unix user can open the memory of the public services.
-            None => Peer {
-                transport: Transport::SharedMemory,
+            None => Peer::SharedMemory {
                 user: Some(rustix::process::geteuid().as_raw()),
                 process: None,
-                address: "public services".to_owned(),
             },
         };
-        self.server.connect(peer, name.endpoint_url(), waker)
+        let security = ChannelSecurity::none();
+        self.server
+            .connect(peer, security, name.endpoint_url(), waker)
     }
 
     fn handle(
@@ -138,9 +133,9 @@ impl takt_shm::Handler for Services {
         }
     }
 
-    fn locate(&self, _: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {
+    fn locate(&self, connection: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {
         let node_id = NodeIdRef::decode(&mut Decoder::new(node_id)).ok()?;
-        let location = self.server.shared_cell(&node_id)?;
+        let location = self.server.shared_cell(connection, &node_id)?;
         let segment = takt_cell::shared::segment(location.segment)?;
         Some(takt_shm::Located {
             segment: (location.segment, segment),

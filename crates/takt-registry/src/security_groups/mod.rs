@@ -13,7 +13,7 @@ mod options;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Transport};
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Peer};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{ByteString, DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
@@ -313,9 +313,9 @@ impl SecurityGroups {
 
 /// Returns the Unix user of the caller, if the kernel has authenticated it.
 fn user(caller: &Caller) -> Result<u32, StatusCode> {
-    match caller.peer.transport {
-        Transport::SharedMemory => caller.peer.user.ok_or(StatusCode::BadUserAccessDenied),
-        Transport::Tcp => Err(StatusCode::BadSecurityModeInsufficient),
+    match caller.peer() {
+        Peer::SharedMemory { user, .. } => user.ok_or(StatusCode::BadUserAccessDenied),
+        Peer::Tcp { .. } => Err(StatusCode::BadSecurityModeInsufficient),
     }
 }
 

@@ -1,9 +1,12 @@
 //! All attributes but Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
 
-use takt_space::{ClassAttributes, NodeRef, access_level};
+use takt_space::{Caller, ClassAttributes, NodeRef};
+
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ArrayRef, ExtensionObjectRef, LocalizedTextRef, StatusCode, VariantRef};
+
+use crate::access;
 
 pub(crate) const NODE_ID: u32 = 1;
 pub(crate) const NODE_CLASS: u32 = 2;
@@ -34,6 +37,7 @@ const NONE: Result<VariantRef<'static>, StatusCode> = Err(StatusCode::BadAttribu
 
 /// The value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it.
 pub(crate) fn attribute<'v>(
+    caller: &Caller,
     node: &NodeRef<'v>,
     attribute: u32,
 ) -> Result<VariantRef<'v>, StatusCode> {
@@ -67,28 +71,13 @@ pub(crate) fn attribute<'v>(
         | USER_ACCESS_LEVEL
         | ACCESS_LEVEL_EX
         | MINIMUM_SAMPLING_INTERVAL
-        | HISTORIZING => variable(node, attribute),
+        | HISTORIZING => variable(caller, node, attribute),
         EXECUTABLE | USER_EXECUTABLE if node.node_class() == NodeClass::Method => {
-            Ok(is_executable(node).into())
+            Ok(access::may_call(caller, node).into())
         }
         DATA_TYPE_DEFINITION => data_type_definition(node),
         _ => NONE,
     }
-}
-
-/// Whether a Method can be called: it is meant to be, and there is something behind it.
-pub(crate) fn is_executable(node: &NodeRef<'_>) -> bool {
-    let executable = match (node.standard(), node.definition()) {
-        (Some(standard), _) => standard.executable(),
-        (None, Some(definition)) => {
-            matches!(
-                definition.attributes,
-                ClassAttributes::Method { executable: true }
-            )
-        }
-        (None, None) => false,
-    };
-    executable && node.is_bound()
 }
 
 fn reference_type<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
@@ -154,7 +143,11 @@ fn object_or_view<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'
     }
 }
 
-fn variable<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
+fn variable<'v>(
+    caller: &Caller,
+    node: &NodeRef<'v>,
+    attribute: u32,
+) -> Result<VariantRef<'v>, StatusCode> {
     let Some(variable) = node.typed() else {
         return NONE;
     };
@@ -163,9 +156,10 @@ fn variable<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, St
         DATA_TYPE => Ok(variable.data_type.into()),
         VALUE_RANK => Ok(variable.value_rank.into()),
         ARRAY_DIMENSIONS => dimensions(variable.array_dimensions),
-        ACCESS_LEVEL | USER_ACCESS_LEVEL if is_variable => {
-            let [level, ..] = variable.access_level.to_le_bytes();
-            Ok(level.into())
+        ACCESS_LEVEL if is_variable => Ok(low_byte(variable.access_level)),
+        USER_ACCESS_LEVEL if is_variable => {
+            let level = access::user_access_level(caller, variable.access_level);
+            Ok(low_byte(level))
         }
         ACCESS_LEVEL_EX if is_variable => Ok(variable.access_level.into()),
         MINIMUM_SAMPLING_INTERVAL | HISTORIZING if is_variable => {
@@ -183,6 +177,12 @@ fn variable<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, St
         }
         _ => NONE,
     }
+}
+
+/// AccessLevel or UserAccessLevel: the low byte of AccessLevelEx.
+fn low_byte(access_level: u32) -> VariantRef<'static> {
+    let [level, ..] = access_level.to_le_bytes();
+    level.into()
 }
 
 #[cfg(target_endian = "little")]
@@ -223,10 +223,4 @@ fn data_type_definition<'v>(node: &NodeRef<'v>) -> Result<VariantRef<'v>, Status
         ) => Ok(definition.as_ref().as_ref().into()),
         _ => NONE,
     }
-}
-
-/// Whether the Value can be read (OPC 10000-3, 8.57).
-#[inline]
-pub(crate) fn is_readable(level: u32) -> bool {
-    level & access_level::CURRENT_READ != 0
 }

@@ -4,7 +4,7 @@ pub(crate) mod attributes;
 mod data_value;
 mod read_item;
 
-use takt_space::{StoredValue, View};
+use takt_space::{Caller, StoredValue, View};
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ReadValueId;
@@ -17,6 +17,7 @@ pub(crate) use read_item::{Read, check_encoding};
 /// The DataValue of one item with both timestamps, as a Read gives it, in at most `max_size` bytes. Remote values are not asked for.
 pub(crate) fn value_of(
     view: &View<'_>,
+    caller: &Caller,
     item: &ReadValueId,
     now: DateTime,
     max_size: usize,
@@ -24,6 +25,7 @@ pub(crate) fn value_of(
     let mut bytes = Vec::new();
     let mut read = Read {
         view,
+        caller,
         max_age: 0.0,
         results: EncodedResults {
             response: &mut Encoder::growing(&mut bytes, max_size),

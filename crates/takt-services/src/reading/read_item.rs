@@ -1,7 +1,9 @@
 //! Reading one item of a Read request (OPC 10000-4, 5.11.2): the Value of a Variable, a part of it, or another attribute.
 
 use takt_cell::CellError;
-use takt_space::{Binding, CachedValue, ClassAttributes, NodeRef, Value, ValueSource, View};
+use takt_space::{
+    Binding, CachedValue, Caller, ClassAttributes, NodeRef, Value, ValueSource, View,
+};
 use takt_ua::binary::{Decode, Decoder, EncodeError};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::views::ReadValueIdRef;
@@ -9,12 +11,14 @@ use takt_ua::{
     DataValue, DateTime, NumericRange, QualifiedNameRef, StatusCode, Variant, VariantRef,
 };
 
-use super::attributes::{self, VALUE, attribute};
+use super::attributes::{VALUE, attribute};
 use super::data_value::Results;
+use crate::access;
 
 /// The reading of one request's items.
 pub(crate) struct Read<'r, R> {
     pub(crate) view: &'r View<'r>,
+    pub(crate) caller: &'r Caller,
     /// In milliseconds.
     pub(crate) max_age: f64,
     pub(crate) results: R,
@@ -27,7 +31,8 @@ impl<R: Results> Read<'_, R> {
         if item.attribute_id == VALUE
             && is_plain(item)
             && let Some(entry) = self.view.in_memory(&item.node_id)
-            && entry.access_level().is_some_and(attributes::is_readable)
+            && let Some(level) = entry.access_level()
+            && access::may_read(self.caller, level)
             && let Some(binding) = entry.binding().get()
         {
             return self.bound_value(binding);
@@ -49,7 +54,7 @@ impl<R: Results> Read<'_, R> {
             return self.attribute(&node, item);
         }
         match node.access_level() {
-            Some(level) if attributes::is_readable(level) => {}
+            Some(level) if access::may_read(self.caller, level) => {}
             Some(_) => return self.results.status(StatusCode::BadNotReadable),
             None => return self.default_value(&node, item),
         }
@@ -227,7 +232,7 @@ impl<R: Results> Read<'_, R> {
         node: &NodeRef<'_>,
         item: &ReadValueIdRef<'_>,
     ) -> Result<(), EncodeError> {
-        let value = match attribute(node, item.attribute_id) {
+        let value = match attribute(self.caller, node, item.attribute_id) {
             Ok(value) => value,
             Err(status) => return self.results.status(status),
         };

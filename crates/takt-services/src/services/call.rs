@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_layout::{ResponseWriter, Service};
 use takt_space::{
-    Binding, CallError, InputArguments, MethodBinding, MethodCall, MethodHandler, NodeRef,
+    Binding, CallError, Caller, InputArguments, MethodBinding, MethodCall, MethodHandler, NodeRef,
     OutputArguments, RemoteCall, Spans, VariableRef, View,
 };
 use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
@@ -17,9 +17,9 @@ use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::request::{Handled, Request, check_count};
 use super::steps::{self, Pass, Steps};
+use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
-use crate::reading::attributes::is_executable;
 use crate::session::Session;
 
 /// Handles a Call request.
@@ -71,14 +71,14 @@ impl Steps for CallSteps {
         let mut items = pass.items(request, items);
         let view = request.server.space.view();
         pass.each_item(request, &mut items, count, |index, items| {
-            find_remote(&view, index, &next(items)?, found);
+            find_remote(&view, request.caller, index, &next(items)?, found);
             Ok(0)
         })
     }
 
     fn respond(
         request: &Request<'_>,
-        session: &Session,
+        _: &Session,
         body: &Body<'_>,
         response: &mut Encoder<'_>,
         remote: Option<&RemoteResults>,
@@ -89,7 +89,7 @@ impl Steps for CallSteps {
         let view = request.server.space.view();
         let calls = Calls {
             view: &view,
-            session,
+            caller: request.caller,
         };
         match body {
             Body::Encoded(_) => {
@@ -159,7 +159,7 @@ fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
 /// The calls of one request.
 struct Calls<'r> {
     view: &'r View<'r>,
-    session: &'r Session,
+    caller: &'r Caller,
 }
 
 impl Calls<'_> {
@@ -220,15 +220,14 @@ impl Calls<'_> {
         item: &Item<'_>,
         outputs: &mut OutputArguments<'_, '_>,
     ) -> Result<(), CallError> {
-        let node = check(self.view, item)?;
+        let node = check(self.view, self.caller, item)?;
         let binding = node.binding();
         match binding.get() {
             Some(Binding::Method(MethodBinding {
                 handler: MethodHandler::Local(method),
                 ..
             })) => {
-                let caller = self.session.caller.load();
-                let call = MethodCall::new(&caller, item.object_id, item.inputs);
+                let call = MethodCall::new(self.caller, item.object_id, item.inputs);
                 method.call(&call, outputs)
             }
             // Remote calls were made before, or there was no room for the request in its queue.
@@ -254,9 +253,15 @@ fn lay_out(
 }
 
 /// Adds a call to those that go to remote sources, if it is one.
-fn find_remote(view: &View<'_>, index: usize, call: &Item<'_>, found: &mut deferred::Operations) {
+fn find_remote(
+    view: &View<'_>,
+    caller: &Caller,
+    index: usize,
+    call: &Item<'_>,
+    found: &mut deferred::Operations,
+) {
     // What is wrong with the others is said when the request is answered.
-    let Ok(node) = check(view, call) else {
+    let Ok(node) = check(view, caller, call) else {
         return;
     };
     let binding = node.binding();
@@ -280,7 +285,11 @@ fn find_remote(view: &View<'_>, index: usize, call: &Item<'_>, found: &mut defer
 }
 
 /// Checks a call, and gives the Method.
-fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallError> {
+fn check<'v>(
+    view: &'v View<'_>,
+    caller: &Caller,
+    call: &Item<'_>,
+) -> Result<NodeRef<'v>, CallError> {
     if call.object_id.is_null() {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
@@ -290,7 +299,7 @@ fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallErr
     if !method.is_some_and(|method| view.has_owner(&method)) {
         // A Method without an owner is that of a Provider, whose Objects live in another server.
         return match method {
-            Some(method) => check_method(view, call, method),
+            Some(method) => check_method(view, caller, call, method),
             None if view.node(call.object_id).is_none() => Err(StatusCode::BadNodeIdUnknown.into()),
             None => Err(StatusCode::BadMethodInvalid.into()),
         };
@@ -305,7 +314,9 @@ fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallErr
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
     match method {
-        Some(method) if view.is_method_of(&method, &object) => check_method(view, call, method),
+        Some(method) if view.is_method_of(&method, &object) => {
+            check_method(view, caller, call, method)
+        }
         _ => Err(StatusCode::BadMethodInvalid.into()),
     }
 }
@@ -313,10 +324,11 @@ fn check<'v>(view: &'v View<'_>, call: &Item<'_>) -> Result<NodeRef<'v>, CallErr
 /// Checks what does not depend on the Object.
 fn check_method<'v>(
     view: &'v View<'_>,
+    caller: &Caller,
     call: &Item<'_>,
     method: NodeRef<'v>,
 ) -> Result<NodeRef<'v>, CallError> {
-    if !is_executable(&method) {
+    if !access::may_call(caller, &method) {
         return Err(StatusCode::BadNotExecutable.into());
     }
     check_arguments(view, &method, &call.inputs)?;

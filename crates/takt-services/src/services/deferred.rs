@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::Charge;
-use takt_space::{RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use takt_space::{Caller, RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
 use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::RequestHeaderRef;
@@ -132,7 +132,8 @@ impl Operations {
         let charge = self.charge(session, length)?;
         let pending = session.keep_pending(pending);
         let message = request.message.to_vec();
-        self.submit_charged(request.server, session, pending, message, charge);
+        let caller = Arc::clone(&connection.caller);
+        self.submit_charged(request.server, session, caller, pending, message, charge);
         Ok(Outcome::Deferred)
     }
 
@@ -141,11 +142,12 @@ impl Operations {
         self,
         server: &Arc<Server>,
         session: &Arc<Session>,
+        caller: Arc<Caller>,
         pending: Arc<Pending>,
         message: Vec<u8>,
     ) -> Result<(), Fault> {
         let charge = self.charge(session, message.len())?;
-        self.submit_charged(server, session, pending, message, charge);
+        self.submit_charged(server, session, caller, pending, message, charge);
         Ok(())
     }
 
@@ -159,6 +161,7 @@ impl Operations {
         self,
         server: &Arc<Server>,
         session: &Arc<Session>,
+        caller: Arc<Caller>,
         pending: Arc<Pending>,
         message: Vec<u8>,
         charge: Charge,
@@ -171,6 +174,7 @@ impl Operations {
                 .deadline
                 .map(|deadline| timeouts.add(deadline, Arc::clone(&pending))),
             session: Arc::clone(session),
+            caller,
             message,
             pending,
             respond: self.respond,
@@ -225,6 +229,7 @@ impl Patience {
 struct Deferred {
     server: Arc<Server>,
     session: Arc<Session>,
+    caller: Arc<Caller>,
     message: Vec<u8>,
     pending: Arc<Pending>,
     /// Where the server finds the request when the client's TimeoutHint is over.
@@ -347,6 +352,7 @@ impl Deferred {
         let request = Request {
             server: &self.server,
             header,
+            caller: &self.caller,
             now: DateTime::now(),
             request_id: 0,
             message: &self.message,

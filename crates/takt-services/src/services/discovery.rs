@@ -6,10 +6,12 @@ use takt_ua::structures::{
 };
 
 use super::request::{Handled, Request, decode, encode};
+use crate::connection::Connection;
 
 /// Handles a FindServers request: this server knows itself.
 pub(crate) fn find_servers(
     request: &Request<'_>,
+    _: &mut Connection,
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
@@ -31,6 +33,7 @@ pub(crate) fn find_servers(
 /// Handles a GetEndpoints request.
 pub(crate) fn get_endpoints(
     request: &Request<'_>,
+    _: &mut Connection,
     structure: Decoder<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {

@@ -265,7 +265,8 @@ impl Change for SetMode {
                 let begins = !item.is_sampled();
                 changing.removed.discard(item.set_mode(self.0));
                 if begins && self.0 != MonitoringMode::Disabled {
-                    changing.sampler.sample(item);
+                    let owner = &changing.subscription.owner;
+                    changing.sampler.sample(item, owner);
                 }
                 StatusCode::Good
             }

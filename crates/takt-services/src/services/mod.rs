@@ -33,13 +33,12 @@ mod write;
 
 use std::sync::Arc;
 
-use takt_space::Transport;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, ids};
 
 use self::body::Body;
-use self::request::{Handled, Request};
+use self::request::{Handled, Incoming, Request};
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::message::service_fault;
@@ -106,7 +105,7 @@ fn dispatch(
     let structure = body.clone();
     let header = RequestHeaderRef::decode(&mut body)?;
     *request_handle = header.request_handle;
-    let request = Request {
+    let incoming = Incoming {
         server,
         header: &header,
         now: DateTime::now(),
@@ -115,22 +114,26 @@ fn dispatch(
     };
     match type_id.standard_id().unwrap_or_default() {
         ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&request, connection)?;
+            let (connection, session) = session_of(&incoming, connection)?;
+            let request = incoming.of(&connection.caller);
             read::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&request, connection)?;
+            let (connection, session) = session_of(&incoming, connection)?;
+            let request = incoming.of(&connection.caller);
             write::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&request, connection)?;
+            let (connection, session) = session_of(&incoming, connection)?;
+            let request = incoming.of(&connection.caller);
             call::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::PUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&request, connection)?;
+            let (connection, session) = session_of(&incoming, connection)?;
+            let request = incoming.of(&connection.caller);
             subscriptions::publish(&request, connection, session, structure)
         }
-        other => dispatch_other(&request, other, connection, (structure, body), response),
+        other => dispatch_other(incoming, other, connection, (structure, body), response),
     }
 }
 
@@ -143,20 +146,21 @@ fn dispatch_layout(
     response: &mut Encoder<'_>,
     request_handle: &mut u32,
 ) -> Handled {
-    if connection.peer.transport != Transport::SharedMemory {
+    if !connection.peer().is_local() {
         return Err(Fault(StatusCode::BadDecodingError));
     }
     let laid_out = takt_layout::Request::parse(message, server.limits.encoding)?;
     let header = body::header(&laid_out);
     *request_handle = header.request_handle;
-    let request = Request {
+    let incoming = Incoming {
         server,
         header: &header,
         now: DateTime::now(),
         request_id,
         message,
     };
-    let (connection, session) = session_of(&request, connection)?;
+    let (connection, session) = session_of(&incoming, connection)?;
+    let request = incoming.of(&connection.caller);
     let body = Body::LaidOut(&laid_out);
     match laid_out.service() {
         takt_layout::Service::Read => read::handle(&request, connection, session, body, response),
@@ -168,34 +172,25 @@ fn dispatch_layout(
 /// The services that are not on the hot path.
 #[inline(never)]
 fn dispatch_other(
-    request: &Request<'_>,
+    incoming: Incoming<'_>,
     type_id: u32,
     connection: &mut Connection,
     (structure, body): (Decoder<'_>, Decoder<'_>),
     response: &mut Encoder<'_>,
 ) -> Handled {
-    // Services without a Session, and those that are about the Session itself.
-    match type_id {
-        ids::FIND_SERVERS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            return discovery::find_servers(request, structure, response);
-        }
-        ids::GET_ENDPOINTS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            return discovery::get_endpoints(request, structure, response);
-        }
-        ids::CREATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => {
-            return session::create(request, connection, structure, response);
-        }
-        ids::ACTIVATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => {
-            return session::activate(request, connection, structure, response);
-        }
-        ids::CLOSE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => {
-            return session::close(request, connection, structure, response);
-        }
-        _ => {}
+    if let Some(service) = without_session(type_id) {
+        let caller = Arc::clone(&connection.caller);
+        return service(&incoming.of(&caller), connection, structure, response);
     }
     if let Some(service) = sliced(type_id) {
-        let (connection, session) = session_of(request, connection)?;
-        return service(request, connection, session, body, response);
+        let (connection, session) = session_of(&incoming, connection)?;
+        return service(
+            &incoming.of(&connection.caller),
+            connection,
+            session,
+            body,
+            response,
+        );
     }
     let service: Unsliced = match type_id {
         ids::CANCEL_REQUEST_ENCODING_DEFAULT_BINARY => session::cancel,
@@ -207,8 +202,27 @@ fn dispatch_other(
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
-    let (_, session) = session_of(request, connection)?;
-    service(request, session, structure, response)
+    let (connection, session) = session_of(&incoming, connection)?;
+    service(
+        &incoming.of(&connection.caller),
+        session,
+        structure,
+        response,
+    )
+}
+
+/// A service that needs no Session, or is about the Session itself. It gets the RequestHeader and what follows.
+type WithoutSession = fn(&Request<'_>, &mut Connection, Decoder<'_>, &mut Encoder<'_>) -> Handled;
+
+fn without_session(type_id: u32) -> Option<WithoutSession> {
+    Some(match type_id {
+        ids::FIND_SERVERS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::find_servers,
+        ids::GET_ENDPOINTS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::get_endpoints,
+        ids::CREATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::create,
+        ids::ACTIVATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::activate,
+        ids::CLOSE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::close,
+        _ => return None,
+    })
 }
 
 /// A service that is handled in one go. It gets the RequestHeader and what follows.
@@ -255,21 +269,18 @@ fn sliced(type_id: u32) -> Option<Sliced> {
 /// The Session that the request names, if this connection may use it; the connection remembers it.
 #[inline]
 fn session_of<'c>(
-    request: &Request<'_>,
+    incoming: &Incoming<'_>,
     connection: &'c mut Connection,
 ) -> Result<(&'c Connection, &'c Arc<Session>), Fault> {
-    let token = request.header.authentication_token;
+    let token = incoming.header.authentication_token;
     let remembered = connection
         .session
         .as_ref()
         .is_some_and(|session| session.has_token(token) && session.is_usable(connection.channel));
     if !remembered {
-        connection.session = Some(
-            request
-                .server
-                .sessions
-                .find_usable(token, connection.channel)?,
-        );
+        let sessions = &incoming.server.sessions;
+        let session = sessions.find_usable(token, connection.channel)?;
+        connection.set_session(Some(session));
     }
     let connection: &'c Connection = connection;
     match &connection.session {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_space::View;
+use takt_space::{Caller, View};
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
@@ -102,7 +102,7 @@ impl Operations for Create {
                         Ok((item, result)) => {
                             room -= 1;
                             if item.is_sampled() {
-                                sampler.sample(&item);
+                                sampler.sample(&item, &subscription.owner);
                             }
                             subscription.add(item, now.instant);
                             result.encode(turn.response)?;
@@ -142,7 +142,7 @@ fn create_item(
     }
     let watched = create.item_to_monitor;
     let view = server.space.view();
-    let range = check_watched(server, &view, &watched)?;
+    let range = check_watched(server, &view, &subscription.owner, &watched)?;
     let parameters = parameters(
         server,
         &view,
@@ -178,6 +178,7 @@ fn create_item(
 fn check_watched(
     server: &Server,
     view: &View<'_>,
+    caller: &Caller,
     watched: &ReadValueId,
 ) -> Result<Option<NumericRange>, StatusCode> {
     let node = match view.node(&watched.node_id) {
@@ -195,11 +196,11 @@ fn check_watched(
                 ..watched.clone()
             };
             let now = takt_ua::DateTime::now();
-            let value = value_of(view, &whole, now, server.limits.max_response_size).value;
+            let value = value_of(view, caller, &whole, now, server.limits.max_response_size).value;
             check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
         }
     } else {
-        attribute(&node, watched.attribute_id)?;
+        attribute(caller, &node, watched.attribute_id)?;
         if !watched.data_encoding.as_ref().is_null() {
             return Err(StatusCode::BadDataEncodingInvalid);
         }

@@ -14,10 +14,11 @@ use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::request::{Handled, Request, check_count, check_timestamps};
 use super::steps::{self, Pass, Steps};
+use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::reading::Read;
-use crate::reading::attributes::{self, VALUE};
+use crate::reading::attributes::VALUE;
 use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::server::Server;
 use crate::session::Session;
@@ -187,6 +188,7 @@ fn read<'a, R: Results>(
     let start = results.position();
     let mut read = Read {
         view: &view,
+        caller: request.caller,
         max_age: parameters.max_age,
         results,
     };
@@ -218,7 +220,7 @@ fn find_remote(
     };
     let readable = node
         .variable()
-        .is_some_and(|variable| attributes::is_readable(variable.access_level));
+        .is_some_and(|variable| access::may_read(request.caller, variable.access_level));
     if let (true, Some(Value::Remote(remote))) = (readable, node.value())
         && NumericRange::of_request(item.index_range).is_ok()
     {
@@ -233,11 +235,15 @@ fn find_remote(
 
 impl Server {
     /// Where other processes can read the Value of a Variable without asking, if it is [published](takt_space::Value::publish_current) or
-    /// comes from a [shared](takt_cell::Cell::share) cell, and may be read.
-    pub fn shared_cell(&self, node_id: &NodeIdRef<'_>) -> Option<CellLocation> {
+    /// comes from a [shared](takt_cell::Cell::share) cell, and the client of this connection may read it.
+    pub fn shared_cell(
+        &self,
+        connection: &Connection,
+        node_id: &NodeIdRef<'_>,
+    ) -> Option<CellLocation> {
         let view = self.space.view();
         let node = view.in_memory(node_id)?;
-        if !node.access_level().is_some_and(attributes::is_readable) {
+        if !access::may_read(&connection.caller, node.access_level()?) {
             return None;
         }
         match node.binding().get() {

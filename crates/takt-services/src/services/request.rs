@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_space::Caller;
 use takt_ua::binary::{Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::ResponseHeader;
@@ -13,10 +14,37 @@ use crate::fault::Fault;
 use crate::message::response_header;
 use crate::server::Server;
 
+/// A request whose Session is not known yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Incoming<'a> {
+    pub(crate) server: &'a Arc<Server>,
+    pub(crate) header: &'a RequestHeaderRef<'a>,
+    pub(crate) now: DateTime,
+    pub(crate) request_id: u32,
+    pub(crate) message: &'a [u8],
+}
+
+impl<'a> Incoming<'a> {
+    /// The request of this caller.
+    #[inline]
+    pub(crate) fn of(self, caller: &'a Caller) -> Request<'a> {
+        Request {
+            server: self.server,
+            header: self.header,
+            caller,
+            now: self.now,
+            request_id: self.request_id,
+            message: self.message,
+        }
+    }
+}
+
 /// A request as its service gets it.
 pub(crate) struct Request<'a> {
     pub(crate) server: &'a Arc<Server>,
     pub(crate) header: &'a RequestHeaderRef<'a>,
+    /// The security context, borrowed from the connection.
+    pub(crate) caller: &'a Caller,
     /// The one look at the clock that a request gets.
     pub(crate) now: DateTime,
     pub(crate) request_id: u32,

@@ -43,7 +43,6 @@ pub(crate) fn create(
     );
     let client = create.client_description;
     let (session, replaced) = server.sessions.create(NewSession {
-        channel: connection.channel,
         timeout,
         max_sessions: server.max_sessions(),
         memory: server
@@ -52,12 +51,10 @@ pub(crate) fn create(
         memory_before: server.memory_without_session().clone(),
         max_continuation_points: server.limits.max_browse_continuation_points,
         caller: Caller {
-            peer: Arc::clone(&connection.peer),
-            session_id: NodeId::NULL,
             session_name: create.session_name,
             application_name: client.application_name.text,
             application_uri: client.application_uri,
-            user: UserIdentity::Anonymous,
+            ..Caller::of_channel(Arc::clone(&connection.caller.channel))
         },
     })?;
     if let Some(replaced) = replaced {
@@ -113,8 +110,13 @@ pub(crate) fn activate(
     let user = identify(request, connection, &activate.user_identity_token)?;
     let before = session.caller.load();
     let moves = session.is_activated() && !session.is_usable(connection.channel);
-    // Whoever learned the token of somebody else's Session cannot take it over as another user (OPC 10000-4, 5.7.3.1).
-    if moves && (user != before.user || connection.peer.user != before.peer.user) {
+    let caller = Arc::new(Caller {
+        channel: Arc::clone(&connection.caller.channel),
+        user,
+        ..Caller::clone(&before)
+    });
+    // A client that learned the token of a Session cannot take it over as another user.
+    if moves && !caller.may_take_over(&before) {
         return Err(Fault(StatusCode::BadUserAccessDenied));
     }
     session.take_memory()?;
@@ -125,17 +127,15 @@ pub(crate) fn activate(
         ..ActivateSessionResponse::default()
     };
     let outcome = encode(&activated, response)?;
-    let caller = Caller {
-        peer: Arc::clone(&connection.peer),
-        user,
-        ..Caller::clone(&before)
-    };
     tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
     request.server.session_observer.activated(&caller);
-    session.activate(connection.channel, caller);
+    session.activate(Arc::clone(&caller));
     let subscriptions = &request.server.subscriptions;
-    subscriptions.with(|engine| engine.set_has_channel(&session.id, true));
-    connection.session = Some(session);
+    subscriptions.with(|engine| {
+        engine.set_owner(&session.id, &caller);
+        engine.set_has_channel(&session.id, true);
+    });
+    connection.set_session(Some(session));
     Ok(outcome)
 }
 
@@ -159,7 +159,7 @@ fn identify(
             return Err(StatusCode::BadIdentityTokenInvalid);
         }
         let (name, password) = (token.user_name.as_str(), token.password.as_bytes());
-        return authenticator.user_name(&connection.peer, name, password);
+        return authenticator.user_name(&connection.caller.channel, name, password);
     }
     if !token.is_null() {
         let anonymous: AnonymousIdentityToken = decoded(token.decode_as())?;
@@ -201,7 +201,7 @@ pub(crate) fn close(
     tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
     // The channel may have another one.
-    connection.session = sessions.of_channel(connection.channel);
+    connection.set_session(sessions.of_channel(connection.channel));
     encode(
         &CloseSessionResponse {
             response_header: request.response_header(),

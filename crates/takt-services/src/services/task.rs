@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use takt_rt::memory_budget::Charge;
+use takt_space::Caller;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode};
@@ -22,6 +23,7 @@ use crate::work::Work;
 /// A request that has taken more than its first slice.
 pub(super) struct RequestTask {
     session: Arc<Session>,
+    caller: Arc<Caller>,
     pending: Arc<Pending>,
     message: Vec<u8>,
     response: Vec<u8>,
@@ -59,6 +61,7 @@ impl RequestTask {
         Ok(Box::new(Self {
             pending: session.keep_pending(pending),
             session: Arc::clone(session),
+            caller: Arc::clone(&connection.caller),
             message: request.message.to_vec(),
             response,
             max_response: max_response.min(server.limits.max_response_size),
@@ -91,6 +94,7 @@ impl RequestTask {
         let request = Request {
             server,
             header: &header,
+            caller: &self.caller,
             now: DateTime::now(),
             request_id: self.pending.request_id,
             message: &self.message,
@@ -152,7 +156,9 @@ impl Task<Server> for RequestTask {
                 self.response = Vec::new();
                 let message = std::mem::take(&mut self.message);
                 let pending = Arc::clone(&self.pending);
-                if let Err(fault) = operations.submit(server, &self.session, pending, message) {
+                let caller = Arc::clone(&self.caller);
+                let submitted = operations.submit(server, &self.session, caller, pending, message);
+                if let Err(fault) = submitted {
                     self.fail(fault);
                 }
                 true

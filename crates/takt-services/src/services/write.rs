@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use takt_layout::Service;
-use takt_space::{Binding, Fit, NodeRef, RemoteWrite, Value, View, access_level};
+use takt_space::{Binding, Caller, Fit, NodeRef, RemoteWrite, Value, View, access_level};
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
@@ -14,6 +14,7 @@ use super::body::{Body, Items};
 use super::deferred::{self, RemoteResults};
 use super::request::{Handled, Request, check_count};
 use super::steps::{self, Pass, Steps};
+use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::reading::attributes::{VALUE, attribute};
@@ -68,7 +69,7 @@ impl Steps for WriteSteps {
         let mut items = pass.items(request, items);
         let view = request.server.space.view();
         pass.each_item(request, &mut items, count, |index, items| {
-            find_remote(&view, index, &Item::next(items)?, found);
+            find_remote(&view, request.caller, index, &Item::next(items)?, found);
             Ok(0)
         })
     }
@@ -126,7 +127,7 @@ fn write_all<'a>(
         let item = Item::next(items)?;
         respond(match remote.and_then(|remote| remote.write(index)) {
             Some(status) => status,
-            None => write(&view, &item, request.now)
+            None => write(&view, request.caller, &item, request.now)
                 .err()
                 .unwrap_or(StatusCode::Good),
         })?;
@@ -135,12 +136,18 @@ fn write_all<'a>(
 }
 
 /// Adds an item to those that remote sources have to be told, if it is one.
-fn find_remote(view: &View<'_>, index: usize, item: &Item<'_>, found: &mut deferred::Operations) {
+fn find_remote(
+    view: &View<'_>,
+    caller: &Caller,
+    index: usize,
+    item: &Item<'_>,
+    found: &mut deferred::Operations,
+) {
     let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value()) else {
         return;
     };
     // What is wrong with the others is said when the request is answered.
-    if check(view, item).is_ok() {
+    if check(view, caller, item).is_ok() {
         let write = RemoteWrite {
             node_id: remote.node_id,
             index_range: item.index_range.unwrap_or_default().to_owned(),
@@ -249,6 +256,7 @@ impl<'a> Item<'a> {
 #[inline]
 fn check<'v>(
     view: &'v View<'_>,
+    caller: &Caller,
     item: &Item<'_>,
 ) -> Result<(NodeRef<'v>, Fit, Option<NumericRange>), StatusCode> {
     let Some(node) = view.node(item.node_id) else {
@@ -265,13 +273,13 @@ fn check<'v>(
             return Err(StatusCode::BadNotWritable);
         }
         _ => {
-            return Err(match attribute(&node, item.attribute_id) {
+            return Err(match attribute(caller, &node, item.attribute_id) {
                 Ok(_) => StatusCode::BadNotWritable,
                 Err(status) => status,
             });
         }
     };
-    let may = |bit: u32| variable.access_level & bit != 0;
+    let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
     if !may(access_level::CURRENT_WRITE) {
         return Err(StatusCode::BadNotWritable);
     }
@@ -290,8 +298,13 @@ fn check<'v>(
 }
 
 #[inline]
-fn write(view: &View<'_>, item: &Item<'_>, now: DateTime) -> Result<(), StatusCode> {
-    let (node, fit, range) = check(view, item)?;
+fn write(
+    view: &View<'_>,
+    caller: &Caller,
+    item: &Item<'_>,
+    now: DateTime,
+) -> Result<(), StatusCode> {
+    let (node, fit, range) = check(view, caller, item)?;
     let binding = node.binding();
     let Some(Binding::Value(target)) = binding.get() else {
         return Err(StatusCode::BadNotWritable);

@@ -5,6 +5,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_space::Caller;
+
 use super::item::MonitoredItem;
 use super::sampler::Sampler;
 use super::slice::Slice;
@@ -69,6 +71,7 @@ impl Groups {
     pub(crate) fn sample(
         &mut self,
         sampler: &mut Sampler<'_>,
+        owner: &Caller,
         now: Instant,
         slice: &mut Slice,
     ) -> bool {
@@ -86,7 +89,7 @@ impl Groups {
                 if slice.is_over() {
                     return false;
                 }
-                slice.spend_sample(sampler.sample(item));
+                slice.spend_sample(sampler.sample(item, owner));
                 group.interrupted_at = Some(*id);
             }
             group.interrupted_at = None;

@@ -343,7 +343,7 @@ impl Engine {
         }
         let owner = &subscription.owner;
         if owner.user != caller.user
-            || owner.peer.user != caller.peer.user
+            || owner.peer().user() != caller.peer().user()
             || owner.application_uri != caller.application_uri
         {
             return Err(StatusCode::BadUserAccessDenied);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use takt_cell::Cell;
 use takt_space::{
-    AddressSpace, Binding, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View,
+    AddressSpace, Binding, Caller, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -18,6 +18,7 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
+use crate::access;
 use crate::reading::{attributes, value_of};
 use crate::worker::WorkerPool;
 
@@ -57,13 +58,14 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// Samples an item; the units of work that it took.
-    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>) -> u32 {
+    /// Samples an item on behalf of the owner of its Subscription; the units of work that it took.
+    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>, caller: &Caller) -> u32 {
         let watched = &item.item_to_monitor;
         let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
         if is_value
             && let Some(node) = self.view.in_memory(&watched.node_id.as_ref())
-            && node.access_level().is_some_and(attributes::is_readable)
+            && let Some(level) = node.access_level()
+            && access::may_read(caller, level)
             && let Some(Binding::Value(value)) = node.binding().get()
         {
             let cost = load::cost(Some(value));
@@ -81,7 +83,7 @@ impl<'s> Sampler<'s> {
             return cost;
         }
         item.set_seen(Seen::Nothing);
-        let value = value_of(&self.view, watched, self.now, self.sources.max_size);
+        let value = value_of(&self.view, caller, watched, self.now, self.sources.max_size);
         item.offer(Sample::of(&value, self.now));
         load::cost(None)
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+use takt_space::Caller;
 use takt_ua::{NodeId, StatusCode};
 
 use super::agenda::Timed;
@@ -113,6 +114,16 @@ impl Engine {
         if let Some(queue) = self.sessions.get(session) {
             let subscriptions = queue.subscriptions.clone();
             self.set_paused(&subscriptions, !has_channel);
+        }
+    }
+
+    /// The Session has another caller, who owns its Subscriptions from now on.
+    pub(crate) fn set_owner(&mut self, session: &NodeId, owner: &Arc<Caller>) {
+        let subscriptions = self.sessions.get(session).map(|queue| &queue.subscriptions);
+        for id in subscriptions.into_iter().flatten() {
+            if let Some(subscription) = self.subscriptions.get_mut(id) {
+                subscription.owner = Arc::clone(owner);
+            }
         }
     }
 

@@ -284,7 +284,7 @@ impl Subscription {
         slice: &mut Slice,
     ) -> bool {
         self.queue_initial_values(slice)
-            && (self.is_paused || self.groups.sample(sampler, now, slice))
+            && (self.is_paused || self.groups.sample(sampler, &self.owner, now, slice))
     }
 
     /// Whether publishing waits for the rest of what is to be sampled now; not for longer than one publishing interval.

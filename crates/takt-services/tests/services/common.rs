@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use takt_layout::LaidOut;
 use takt_services::{Connection, Outcome, Server, ServerBuilder};
-use takt_space::{Peer, Transport};
+use takt_space::{ChannelSecurity, Peer};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
@@ -47,16 +47,19 @@ impl Client {
 
     pub fn connect_as(server: &Arc<Server>, user: Option<u32>) -> Self {
         let (wake, woken) = mpsc::channel();
-        let peer = Peer {
-            transport: Transport::SharedMemory,
+        let peer = Peer::SharedMemory {
             user,
             process: None,
-            address: "test".to_owned(),
         };
         let wake = move || {
             let _ = wake.send(());
         };
-        let connection = server.connect(peer, "opc.iox2://Test".to_owned(), Arc::new(wake));
+        let connection = server.connect(
+            peer,
+            ChannelSecurity::none(),
+            "opc.iox2://Test".to_owned(),
+            Arc::new(wake),
+        );
         Self {
             server: Arc::clone(server),
             connection,

@@ -85,7 +85,7 @@ impl NodeManagement for Rules {
             Change::AddNode(item) if item.browse_name.name == "Forbidden" => {
                 Err(StatusCode::BadUserAccessDenied)
             }
-            Change::DeleteNode(_) if caller.peer.user != Some(1000) => {
+            Change::DeleteNode(_) if caller.peer().user() != Some(1000) => {
                 Err(StatusCode::BadUserAccessDenied)
             }
             _ => Ok(()),

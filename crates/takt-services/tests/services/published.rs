@@ -160,6 +160,7 @@ fn after_a_write_the_source_is_asked() {
 #[test]
 fn what_is_published_can_be_found_unless_it_may_not_be_read() {
     let server = server();
+    let client = Client::new(&server);
     let space = server.address_space();
     let shared = Cell::of(&Variant::from(1_u32)).share().unwrap();
     let shared = Arc::new(shared);
@@ -175,7 +176,7 @@ fn what_is_published_can_be_found_unless_it_may_not_be_read() {
     ];
     for (name, is_published, value) in values {
         let node = space.add_variable(name).value(value.clone()).add().unwrap();
-        let location = server.shared_cell(&node.as_ref());
+        let location = server.shared_cell(&client.connection, &node.as_ref());
         assert_eq!(location.is_some(), is_published, "{name}");
         let hidden = space
             .add_variable(format!("hidden {name}").as_str())
@@ -183,7 +184,14 @@ fn what_is_published_can_be_found_unless_it_may_not_be_read() {
             .access_level(access_level::CURRENT_WRITE)
             .add()
             .unwrap();
-        assert_eq!(server.shared_cell(&hidden.as_ref()), None, "{name}");
+        assert_eq!(
+            server.shared_cell(&client.connection, &hidden.as_ref()),
+            None,
+            "{name}"
+        );
     }
-    assert_eq!(server.shared_cell(&NodeId::NULL.as_ref()), None);
+    assert_eq!(
+        server.shared_cell(&client.connection, &NodeId::NULL.as_ref()),
+        None
+    );
 }

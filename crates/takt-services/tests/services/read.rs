@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{Client, VALUE, read_id, server};
 use takt_cell::Cell;
-use takt_space::{Peer, Transport, Value, access_level};
+use takt_space::{ChannelSecurity, Peer, Value, access_level};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{Range, ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{
@@ -420,11 +420,15 @@ fn the_layout_of_shared_memory_is_for_shared_memory() {
         ..ReadRequest::default()
     };
     assert_eq!(client.call_laid_out(&request).unwrap().results.len(), 1);
-    let peer = Peer {
-        transport: Transport::Tcp,
-        ..client.connection.peer().clone()
+    let peer = Peer::Tcp {
+        address: ([127, 0, 0, 1], 50123).into(),
     };
-    client.connection = server.connect(peer, "opc.tcp://test".to_owned(), Arc::new(|| ()));
+    client.connection = server.connect(
+        peer,
+        ChannelSecurity::none(),
+        "opc.tcp://test".to_owned(),
+        Arc::new(|| ()),
+    );
     let refused = client.call_laid_out(&request).unwrap_err();
     assert_eq!(refused, StatusCode::BadDecodingError);
 }

@@ -1,17 +1,18 @@
 //! Sessions (OPC 10000-4, 5.7): who may use one, for how long, and as whom.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
 use takt_services::{Authenticator, ServerLimits};
-use takt_space::{Peer, UserIdentity};
+use takt_space::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
+use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
-    CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
-    CreateSessionResponse, UserNameIdentityToken,
+    ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CallMethodRequest,
+    CallRequest, CallResponse, CancelRequest, CancelResponse, CloseSessionRequest,
+    CloseSessionResponse, CreateSessionRequest, CreateSessionResponse, UserNameIdentityToken,
 };
-use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, Structure, ids};
+use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, Structure, Variant, ids};
 
 fn read(client: &mut Client) -> Result<(), StatusCode> {
     client
@@ -329,7 +330,12 @@ impl Authenticator for Doorman {
         true
     }
 
-    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserIdentity, StatusCode> {
+    fn user_name(
+        &self,
+        _: &Channel,
+        name: &str,
+        password: &[u8],
+    ) -> Result<UserIdentity, StatusCode> {
         match (name, password) {
             ("operator", b"secret") => Ok(UserIdentity::UserName {
                 name: name.to_owned(),
@@ -384,6 +390,84 @@ fn an_authenticator_decides_about_users() {
     assert_eq!(encrypted.unwrap_err(), StatusCode::BadIdentityTokenInvalid);
     activate_with(&mut client, &user("operator", "secret")).unwrap();
     assert_eq!(read(&mut client), Ok(()));
+}
+
+/// Security of a channel whose client has this certificate.
+fn signed(certificate: &[u8]) -> ChannelSecurity {
+    ChannelSecurity {
+        policy_uri: "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256".to_owned(),
+        mode: MessageSecurityMode::Sign,
+        client_certificate: certificate.to_vec(),
+    }
+}
+
+/// Another channel of the same host to the same server.
+fn reconnect(client: &mut Client, security: ChannelSecurity) {
+    let address = ([127, 0, 0, 1], 50123).into();
+    let url = "opc.tcp://test".to_owned();
+    let server = Arc::clone(&client.server);
+    client.connection = server.connect(Peer::Tcp { address }, security, url, Arc::new(|| ()));
+}
+
+#[test]
+fn a_session_moves_to_a_channel_with_the_same_certificate_only() {
+    let mut client = Client::connect(&server());
+    reconnect(&mut client, signed(b"A"));
+    client.create().unwrap();
+    client.activate().unwrap();
+    for other in [signed(b"B"), ChannelSecurity::none()] {
+        reconnect(&mut client, other);
+        assert_eq!(
+            client.activate().err(),
+            Some(StatusCode::BadUserAccessDenied)
+        );
+    }
+    reconnect(&mut client, signed(b"A"));
+    client.activate().unwrap();
+    assert_eq!(read(&mut client), Ok(()));
+}
+
+#[test]
+fn a_method_is_told_the_security_of_the_channel_and_the_user_of_the_session() {
+    let server = builder().authenticator(Arc::new(Doorman)).build().unwrap();
+    let callers: Arc<Mutex<Vec<Caller>>> = Arc::default();
+    let seen = Arc::clone(&callers);
+    let method = move |caller: &Caller, _: &NodeId, _: &[Variant]| {
+        seen.lock().unwrap().push(caller.clone());
+        Ok(Vec::new())
+    };
+    let space = server.address_space();
+    let method = space.add_method("Who").handler(method).add().unwrap();
+    let mut client = Client::connect(&server);
+    reconnect(&mut client, signed(b"A"));
+    client.create().unwrap();
+    for _ in 0..2 {
+        activate_with(&mut client, &user("operator", "secret")).unwrap();
+        let request_header = client.header();
+        let called: CallResponse = client
+            .call(CallRequest {
+                request_header,
+                methods_to_call: vec![CallMethodRequest {
+                    object_id: NodeId::from(ids::OBJECTS_FOLDER),
+                    method_id: method.clone(),
+                    ..CallMethodRequest::default()
+                }],
+            })
+            .unwrap();
+        assert_eq!(called.results[0].status_code, StatusCode::Good);
+        // The next call comes through another channel.
+        reconnect(&mut client, signed(b"A"));
+    }
+    let callers = callers.lock().unwrap();
+    let [first, second] = callers.as_slice() else {
+        panic!("{callers:?}");
+    };
+    assert_eq!(first.channel.security, signed(b"A"));
+    assert_eq!(second.channel.security, signed(b"A"));
+    assert_ne!(first.channel.id, second.channel.id);
+    assert_eq!(first.session_id, second.session_id);
+    let name = "operator".to_owned();
+    assert_eq!(second.user, UserIdentity::UserName { name });
 }
 
 #[test]

@@ -7,12 +7,14 @@ use super::{MAX_TYPE_DEPTH, NodeRef, TypeFilter, View};
 
 impl View<'_> {
     /// Whether any node has the Method as a component.
+    #[inline]
     pub fn has_owner(&self, method: &NodeRef<'_>) -> bool {
         self.is_owned_by(method, |_| true)
     }
 
     /// Whether the Method can be called on this Object or ObjectType: the node itself, its type, or a supertype of
     /// that has the Method as a component.
+    #[inline]
     pub fn is_method_of(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
         if self.is_owned_by(method, |owner| object.node_id() == owner) {
             return true;
@@ -31,6 +33,7 @@ impl View<'_> {
         false
     }
 
+    #[inline]
     fn is_owned_by(&self, method: &NodeRef<'_>, is: impl Fn(NodeIdRef<'_>) -> bool) -> bool {
         let mut components = TypeFilter::with_subtypes(NodeIdRef::from(ids::HAS_COMPONENT));
         let references = method.references();

@@ -31,6 +31,7 @@ impl References {
     }
 
     /// The references in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = ReferenceView<'_>> {
         self.standard_references().chain(self.added_references())
     }
@@ -92,10 +93,12 @@ impl References {
         position < self.standard_len()
     }
 
+    #[inline]
     fn standard_len(&self) -> usize {
         self.standard.map_or(0, |node| node.references().len())
     }
 
+    #[inline]
     fn standard_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
         // Shorter than they are: those of the table live as long as the program.
         let shorter = |reference| -> ReferenceView<'_> { standard_view(reference) };
@@ -105,6 +108,7 @@ impl References {
             .map(shorter)
     }
 
+    #[inline]
     fn added_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
         self.added
             .iter()
