@@ -424,7 +424,7 @@ fn a_session_moves_to_a_channel_with_the_same_certificate_only() {
     }
     reconnect(&mut client, signed(b"A"));
     client.activate().unwrap();
-    assert_eq!(read(&mut client), Ok(()));
+    assert!(client.connection.has_session());
 }
 
 #[test]
