@@ -165,6 +165,7 @@ impl Pair {
             role,
             wait: self.wait,
             core: setting.cores.server,
+            ordinary: false,
             payloads: setting.payloads.to_vec(),
             longest: setting.longest(),
         }

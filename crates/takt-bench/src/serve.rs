@@ -34,6 +34,8 @@ pub(crate) enum Assignment {
         /// How many.
         count: usize,
     },
+    /// To keep one processor busy.
+    Busy,
     /// To play a part in a comparison of architectures.
     Directory(directory::Part),
 }
@@ -45,6 +47,9 @@ pub(crate) struct ServerAssignment {
     pub(crate) wait: Wait,
     /// The core of its serving thread.
     pub(crate) core: usize,
+    /// Serves with the system's usual scheduling policy, even where a real-time policy is permitted.
+    #[serde(default)]
+    pub(crate) ordinary: bool,
     /// Of the Variables of a server.
     pub(crate) payloads: Vec<Payload>,
     /// Bytes of the longest message of a floor.
@@ -92,6 +97,13 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
                 idle::hold(&endpoint, count, announce, stop)
             })
         }
+        Assignment::Busy => until_input_ends(None, |announce, stop| {
+            announce("");
+            while !stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        }),
         Assignment::Directory(part) => directory::play(&part),
     }
 }
@@ -205,7 +217,7 @@ fn takt(
     let options = ServeOptions {
         waiting: assignment.wait.policy(),
         core: Some(assignment.core),
-        policy: Some(seat::policy()),
+        policy: (!assignment.ordinary).then(seat::policy),
         ..ServeOptions::default()
     };
     let serving = Serving::start(&server, &[endpoint], options)
@@ -227,6 +239,7 @@ mod tests {
         let assignment = Assignment::Server(ServerAssignment {
             role: Role::TaktSharedMemory,
             wait: Wait::Adaptive,
+            ordinary: false,
             core: 1,
             payloads: Payload::ALL.to_vec(),
             longest: 5000,

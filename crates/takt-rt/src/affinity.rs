@@ -73,6 +73,12 @@ impl fmt::Display for Cores {
     }
 }
 
+/// Returns the core that the calling thread runs on at this moment.
+#[must_use]
+pub fn current() -> usize {
+    rustix::thread::sched_getcpu()
+}
+
 /// Returns the cores that the calling thread may run on.
 ///
 /// # Errors

@@ -12,6 +12,7 @@
 //! * [`process`]: the state and the memory of a process: running, sleeping or stopped;
 //! * [`segment`]: memory shared between processes, which is freed with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
+//! * [`waiting`]: learned spinning and sleeping of threads that wait for messages;
 //! * [`readiness`]: waiting for many file descriptors at once (level-triggered `epoll`), and a [`readiness::Waker`].
 //!
 //! Everything here is for Linux. Threads, sockets and buffers belong to the callers; this crate provides small
@@ -37,3 +38,4 @@ mod sched;
 pub mod segment;
 #[allow(unsafe_code, reason = "memory that others use at the same time")]
 pub mod shared_bytes;
+pub mod waiting;

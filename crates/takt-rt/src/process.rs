@@ -3,6 +3,7 @@
 //! Both are read from `/proc` (proc(5)), without involving the process, which may be stopped or hang.
 
 use std::fs;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -73,6 +74,20 @@ fn state_of(stat: &str) -> Option<State> {
     })
 }
 
+/// Returns the processor time that the living threads of a process have used (proc(5), `/proc/PID/task/TID/schedstat`); `None` if there is
+/// no such process, it is hidden from this user, or the kernel keeps no account.
+#[must_use]
+pub fn cpu_time(process: u32) -> Option<Duration> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let times = tasks.flatten().map(|task| {
+        let account = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        account.split_ascii_whitespace().next()?.parse().ok()
+    });
+    // A thread that ends meanwhile has no account.
+    let times: Vec<u64> = times.flatten().collect();
+    (!times.is_empty()).then(|| Duration::from_nanos(times.iter().sum()))
+}
+
 /// Returns the memory of a process; `None` if there is none with this id, or it is hidden from this user.
 #[must_use]
 pub fn memory(process: u32) -> Option<Memory> {
@@ -97,11 +112,21 @@ fn proportional(rollup: &str) -> Option<u64> {
 #[cfg(not(miri))]
 mod tests {
     use std::process::{Child, Command};
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use rustix::process::{Signal, kill_process};
 
     use super::*;
+
+    #[test]
+    fn the_processor_time_of_a_process_grows() {
+        let before = cpu_time(std::process::id()).unwrap();
+        let mut sum = 0_u64;
+        while cpu_time(std::process::id()).unwrap() < before + Duration::from_millis(5) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert_eq!(cpu_time(u32::MAX / 2), None);
+    }
 
     fn wait_for(child: &Child, wanted: Option<State>) {
         let deadline = Instant::now() + Duration::from_secs(10);

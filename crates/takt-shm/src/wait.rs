@@ -1,8 +1,10 @@
-//! How a side waits for the other.
+//! Policy of waiting for the other side.
 
 use std::time::Duration;
 
-/// How to wait for a message.
+use takt_rt::waiting::{Arrivals, SpinBudget};
+
+/// Policy of waiting for a message.
 ///
 /// Waking a sleeping thread on another core takes 6 to 7 µs, a message between two spinning ones less than 1 µs;
 /// spinning uses a whole core. A spinning thread with a real-time priority is stopped for 50 ms in every
@@ -11,9 +13,15 @@ use std::time::Duration;
 pub enum WaitPolicy {
     /// Look at the shared memory until a message is there.
     Spin,
-    /// Look at the shared memory for a while, then sleep.
+    /// Look at the shared memory where messages are expected, and sleep otherwise. The thread learns from its hits:
+    ///
+    /// * A client spins for at most `spin_for`, as long as at least half of its spins end with a response
+    ///   ([`SpinBudget`]).
+    /// * A server spins after a request for at least `spin_for` and at most 1.5 ms, as long as at least half of its spins end
+    ///   with a request; it sleeps until shortly before a request that comes regularly, and it only sleeps while its
+    ///   client runs on the one processor to which its thread is bound ([`Arrivals`]).
     Adaptive {
-        /// For how long.
+        /// Time of one spin.
         spin_for: Duration,
     },
     /// Sleep at once.
@@ -21,12 +29,12 @@ pub enum WaitPolicy {
 }
 
 impl WaitPolicy {
-    /// Spin for 20 µs, then sleep.
+    /// Adaptive waiting that spins for 20 µs.
     pub const ADAPTIVE: Self = Self::Adaptive {
         spin_for: Duration::from_micros(20),
     };
 
-    /// For how long to spin before sleeping; `None` is for ever.
+    /// The longest spin of a client before it sleeps; `None` is without end.
     #[must_use]
     pub const fn spin_for(self) -> Option<Duration> {
         match self {
@@ -36,10 +44,28 @@ impl WaitPolicy {
         }
     }
 
-    /// Whether this side has to be woken by a doorbell.
+    /// Returns true if this side has to be woken by a doorbell.
     #[must_use]
     pub const fn sleeps(self) -> bool {
         !matches!(self, Self::Spin)
+    }
+
+    /// The learner of a client that waits adaptively.
+    #[must_use]
+    pub fn budget(self) -> Option<SpinBudget> {
+        match self {
+            Self::Adaptive { spin_for } => Some(SpinBudget::new(spin_for)),
+            Self::Spin | Self::Sleep => None,
+        }
+    }
+
+    /// The learner of a server that waits adaptively.
+    #[must_use]
+    pub fn arrivals(self) -> Option<Arrivals> {
+        match self {
+            Self::Adaptive { spin_for } => Some(Arrivals::new(spin_for)),
+            Self::Spin | Self::Sleep => None,
+        }
     }
 }
 

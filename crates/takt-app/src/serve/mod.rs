@@ -2,6 +2,7 @@
 
 mod capacity;
 mod handler;
+mod idling;
 mod peak;
 mod traffic;
 
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use takt_rt::affinity::{self, AffinityError};
 use takt_rt::priority::{self, Policy, PriorityError};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
+use takt_rt::waiting::Step;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
 use takt_tcp::{BindError, ServerConnectionConfig, TcpServer, TcpServerConfig};
@@ -23,6 +25,7 @@ use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use capacity::Descriptors;
 use handler::Services;
+use idling::Idling;
 use peak::Peak;
 use traffic::Counters;
 
@@ -106,6 +109,7 @@ const TCP: u8 = 1;
 const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
 const DEADLINE: u8 = 4;
+const EXPECTED: u8 = 5;
 
 /// Number of checks of shared memory per check of the descriptors, which is a system call.
 const LOOKS: u32 = 64;
@@ -222,6 +226,8 @@ struct Transports {
     shared_memory: Vec<ShmServer<Services>>,
     /// Alarm for the next task of the server: a Session may have timed out, or a Subscription samples or publishes.
     alarm: Alarm,
+    /// Goes off shortly before requests are expected.
+    expected: Alarm,
     peak: Peak,
     endpoints: Vec<Endpoint>,
 }
@@ -241,8 +247,11 @@ impl Transports {
         }
         let alarm = Alarm::new()?;
         readiness.add(alarm.as_fd(), tagged_key(DEADLINE, 0), Interest::READ)?;
+        let expected = Alarm::new()?;
+        readiness.add(expected.as_fd(), tagged_key(EXPECTED, 0), Interest::READ)?;
         let mut transports = Self {
             alarm,
+            expected,
             peak: Peak::default(),
             services,
             readiness: Arc::new(readiness),
@@ -325,26 +334,30 @@ impl Transports {
 
     fn run(&mut self, stop: &AtomicBool, waiting: Waiting) {
         let mut events = Events::with_capacity(64);
-        let mut last_request = Instant::now();
+        let mut idling = Idling::of_this_thread(waiting);
         let mut awake = false;
+        let mut look_again = false;
         while !stop.load(Ordering::Acquire) {
-            let looking = waiting
-                .spin_for()
-                .is_none_or(|spin_for| last_request.elapsed() < spin_for);
+            let step = idling.step(|processor| self.client_is_on(processor));
+            let looking = step == Step::Spin;
             if awake != looking {
                 awake = looking;
+                look_again = true;
                 for shared_memory in &mut self.shared_memory {
                     shared_memory.set_awake(awake);
                 }
             }
-            // One more check after announcing sleep: a client that sent a request before it saw that has not rung the
-            // doorbell.
-            let spins = waiting != Waiting::Sleep;
+            // Checks go on after announcing sleep until no request is found: a client that sent one before it saw that has not rung
+            // the doorbell.
             // One slice of the long requests is run between two checks of the transports.
             let working = self.services.server.work();
             let looks = if looking && !working { LOOKS } else { 1 };
-            let mut answered = spins && self.look(looks);
+            let mut answered = (looking || look_again) && self.look(looks);
+            look_again = answered;
             let timeout = (looking || answered || working).then_some(Duration::ZERO);
+            if let (None, Step::Sleep(Some(at))) = (timeout, step) {
+                self.expected.at(at);
+            }
             if let Err(error) = self.readiness.wait(&mut events, timeout) {
                 tracing::error!(%error, "the readiness loop is broken, serving ends");
                 return;
@@ -352,19 +365,24 @@ impl Transports {
             if !events.is_empty() {
                 let now = Instant::now();
                 for event in events.iter() {
-                    self.dispatch(event, now);
+                    answered |= self.dispatch(event, now);
                 }
-                answered = true;
             }
             let give_back = self.peak.note(self.services.server.memory().used());
             let deadline = self.services.server.next_deadline();
             for at in deadline.into_iter().chain(give_back) {
                 self.alarm.at(at);
             }
-            if answered && spins {
-                last_request = Instant::now();
+            if answered {
+                idling.answered();
             }
         }
+    }
+
+    /// Returns true if the client that was served last runs on `processor`.
+    fn client_is_on(&self, processor: usize) -> bool {
+        let mut servers = self.shared_memory.iter();
+        servers.any(|server| server.shares_processor(processor))
     }
 
     /// Checks shared memory up to `times` times; returns whether there was a request.
@@ -376,7 +394,8 @@ impl Transports {
         })
     }
 
-    fn dispatch(&mut self, event: Event, now: Instant) {
+    /// Handles an event; returns true if a transport may have answered requests.
+    fn dispatch(&mut self, event: Event, now: Instant) -> bool {
         let (kind, number) = split_tag(key_tag(event.key));
         match kind {
             DEADLINE => {
@@ -385,18 +404,23 @@ impl Transports {
                 if self.peak.is_due(self.services.server.memory().used(), now) {
                     takt_rt::heap::give_back();
                 }
+                false
+            }
+            EXPECTED => {
+                self.expected.acknowledge();
+                false
             }
             TCP => {
                 if let Some(tcp) = self.tcp.get_mut(number) {
                     tcp.ready(event, now);
                 }
+                true
             }
             SHARED_MEMORY => {
-                if let Some(shared_memory) = self.shared_memory.get_mut(number) {
-                    shared_memory.ready(event.key);
-                }
+                let server = self.shared_memory.get_mut(number);
+                server.is_some_and(|server| server.ready(event.key) > 0)
             }
-            _ => {}
+            _ => false,
         }
     }
 }

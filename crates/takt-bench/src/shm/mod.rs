@@ -15,6 +15,7 @@ mod row;
 mod sizes;
 mod subjects;
 mod table;
+mod waiting;
 
 use std::sync::atomic::AtomicBool;
 
@@ -57,6 +58,9 @@ pub struct Options {
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
     #[arg(long, default_value = "auto", hide_default_value = true)]
     pub theme: takt_report::Theme,
+    /// Compare the wait policies instead: latency and processor time at several rates, on one core, on two, and beside a busy process.
+    #[arg(long, conflicts_with_all = ["placement", "rate", "sizes", "idle", "plot", "theme", "iterations"])]
+    pub waiting: bool,
     /// Print JSON, one object a row and a ratio.
     #[arg(long)]
     pub json: bool,
@@ -96,6 +100,10 @@ pub fn run(
         cores: CorePair::choose()?,
         payloads: options.sizes.payloads(),
     };
+    if options.waiting {
+        let mut report = Report::new(line, options.json);
+        return waiting::run(options, &setting, interrupted, &mut report);
+    }
     let placements = placements(options, setting.cores)?;
     let list = subjects::list(&setting, &placements, options.idle);
     let mut report = Report::new(line, options.json);

@@ -93,6 +93,12 @@ impl Inbox {
         protocol::sleep_of(&self.view)
     }
 
+    /// The processor on which the other side last fell asleep, if it ever did.
+    #[inline]
+    pub(crate) fn processor(&self) -> Option<usize> {
+        protocol::processor(&self.view)
+    }
+
     /// The other side's rings so far; see [`Sleep::Rings`].
     #[inline]
     pub(crate) fn rings(&self) -> u32 {

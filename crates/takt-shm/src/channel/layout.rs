@@ -11,6 +11,7 @@
 //!    112  asleep u64         how to ring after sending: 0 not at all, 1 by a Ring, 2 by the futex `rings`
 //!    120  backlog u64        not 0: ring after taking
 //!    128  rings u64          grows with each ring of the second kind; its lower half is the futex
+//!    136  processor u64      number of the processor on which this side last fell asleep, plus 1; 0: not known
 //!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body
 //! ```
 //!
@@ -46,6 +47,7 @@ pub(crate) const TAKEN: usize = 13;
 pub(crate) const ASLEEP: usize = 14;
 pub(crate) const BACKLOG: usize = 15;
 pub(crate) const RINGS: usize = 16;
+pub(crate) const PROCESSOR: usize = 17;
 
 /// In a place: the message has a segment of its own, whose generation is in the lower half.
 const LARGE: u64 = 1 << 32;
@@ -119,9 +121,10 @@ mod tests {
     #[test]
     fn the_layout_is_the_documented_one() {
         assert_eq!(
-            (SENT * 8, TAKEN * 8, ASLEEP * 8, BACKLOG * 8, RINGS * 8),
-            (64, 104, 112, 120, 128)
+            (SENT * 8, TAKEN * 8, ASLEEP * 8, BACKLOG * 8),
+            (64, 104, 112, 120)
         );
+        assert_eq!((RINGS * 8, PROCESSOR * 8), (128, 136));
         assert_eq!((place_word(0) * 8, place_word(7) * 8), (72, 96));
         assert_eq!((slot(0).start, slot(3).end), (4096, OUTBOX));
     }

@@ -122,6 +122,12 @@ impl Outbox {
         protocol::set_asleep(&*self.segment, asleep);
     }
 
+    /// Tells on which processor this side falls asleep.
+    #[inline]
+    pub(crate) fn set_processor(&self, processor: usize) {
+        protocol::set_processor(&*self.segment, processor);
+    }
+
     /// Rings the other side where it [sleeps on the rings](Sleep::Rings).
     #[inline]
     pub(crate) fn ring(&self) {

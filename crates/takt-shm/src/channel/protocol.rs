@@ -5,7 +5,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::channel::layout::{ASLEEP, BACKLOG, Place, QUEUE, RINGS, SENT, TAKEN, place_word};
+use crate::channel::layout::{
+    ASLEEP, BACKLOG, PROCESSOR, Place, QUEUE, RINGS, SENT, TAKEN, place_word,
+};
 
 /// Words that can be loaded; one outside is 0.
 pub(crate) trait Load {
@@ -207,6 +209,19 @@ pub(crate) fn count_ring(ours: &impl Store) {
 #[inline]
 pub(crate) fn rings(theirs: &impl Load) -> u32 {
     theirs.load(RINGS, Ordering::Acquire) as u32
+}
+
+/// Tells on which processor this side falls asleep. A hint: nothing but the way of waiting depends on it.
+#[inline]
+pub(crate) fn set_processor(ours: &impl Store, processor: usize) {
+    ours.store(PROCESSOR, processor as u64 + 1, Ordering::Relaxed);
+}
+
+/// The processor on which the other side last fell asleep, if it ever did.
+#[inline]
+pub(crate) fn processor(theirs: &impl Load) -> Option<usize> {
+    let word = theirs.load(PROCESSOR, Ordering::Relaxed);
+    usize::try_from(word).ok()?.checked_sub(1)
 }
 
 /// Asks to be told when messages are taken, or not; whoever asks has to look once more whether some are.

@@ -110,6 +110,7 @@ impl ShmClient {
             readiness,
             events: Events::with_capacity(1),
             wait: config.wait,
+            budget: config.wait.budget(),
             next_id: 1,
             refused: 0,
             closed: false,

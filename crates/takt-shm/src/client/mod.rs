@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use takt_rt::readiness::{Events, Readiness};
 use takt_rt::segment::SegmentView;
 use takt_rt::shared_bytes::SharedBytes;
+use takt_rt::waiting::SpinBudget;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
@@ -72,6 +73,8 @@ pub struct ShmClient {
     readiness: Readiness,
     events: Events,
     wait: WaitPolicy,
+    /// What the client learned of spinning, if its policy is adaptive.
+    budget: Option<SpinBudget>,
     next_id: u32,
     /// The request that was refused last.
     refused: u32,
@@ -276,5 +279,6 @@ impl ShmClient {
     /// Waits in another way from the next request on.
     pub fn set_wait_policy(&mut self, wait: WaitPolicy) {
         self.wait = wait;
+        self.budget = wait.budget();
     }
 }

@@ -3,6 +3,7 @@
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
+use takt_rt::affinity;
 use takt_ua::StatusCode;
 
 use super::ShmClient;
@@ -27,11 +28,21 @@ impl ShmClient {
     ) -> Result<Message, ShmError> {
         // A timeout beyond what the clock can say is none.
         let deadline = start.checked_add(timeout);
-        let spin_for = self.wait.spin_for();
-        if spin_for != Some(Duration::ZERO)
-            && let Some(message) = self.spin(id, start, spin_for, deadline)?
-        {
-            return Ok(message);
+        let spin_for = match &mut self.budget {
+            Some(budget) => Some(budget.next_wait()),
+            None => self.wait.spin_for(),
+        };
+        if spin_for != Some(Duration::ZERO) {
+            let message = self.spin(id, start, spin_for, deadline)?;
+            if let Some(budget) = &mut self.budget {
+                match message {
+                    Some(_) => budget.hit(),
+                    None => budget.miss(),
+                }
+            }
+            if let Some(message) = message {
+                return Ok(message);
+            }
         }
         self.sleep(id, deadline)
     }
@@ -70,6 +81,8 @@ impl ShmClient {
 
     /// Sleeps on the server's rings for a while, which is the shortest way to be woken, and then where its death is heard too.
     fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<Message, ShmError> {
+        // A server that is bound to the same processor does not spin then.
+        self.outbox.set_processor(affinity::current());
         // Before looking: what comes after that, the server rings for.
         self.outbox.set_asleep(Sleep::Rings);
         let mut result = self.nap(id, deadline);

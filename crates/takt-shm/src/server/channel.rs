@@ -63,6 +63,11 @@ pub(super) struct Line<'a> {
 }
 
 impl<C> Channel<C> {
+    /// The processor on which the client last fell asleep, if it ever did.
+    pub(super) fn client_processor(&self) -> Option<usize> {
+        self.inbox.processor()
+    }
+
     /// A channel to the client that has the outbox behind `fd`. What it takes is charged to `memory`.
     pub(super) fn new(
         fd: &OwnedFd,

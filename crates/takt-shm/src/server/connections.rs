@@ -173,6 +173,16 @@ impl<C> Connections<C> {
         }
     }
 
+    /// The channel of a connection, if both are there.
+    pub(super) fn channel(&self, slot: Slot) -> Option<&Channel<C>> {
+        match self.places.get(usize::from(slot.index)) {
+            Some((generation, connection)) if *generation == slot.generation => {
+                connection.as_ref()?.channel.as_ref()
+            }
+            _ => None,
+        }
+    }
+
     /// The connection at a place of the map of attention, if there is one.
     #[inline]
     pub(super) fn at(&self, index: usize) -> Option<Slot> {

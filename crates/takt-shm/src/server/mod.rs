@@ -31,6 +31,7 @@ use crate::public::Ipc;
 use crate::public::room;
 use crate::public::server::Public;
 use crate::server::accepting::affordable_connections;
+use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::copies::Copies;
@@ -61,6 +62,8 @@ pub struct ShmServer<H: Handler> {
     attention: Attention,
     /// Where the next turn begins.
     next_word: usize,
+    /// The connection whose request was answered last.
+    last_served: Option<Slot>,
     handler: H,
     config: ServerConfig,
     readiness: Arc<Readiness>,
@@ -135,6 +138,7 @@ impl<H: Handler> ShmServer<H> {
             _name_lock: name_lock,
             attention,
             next_word: 0,
+            last_served: None,
             handler,
             config,
             readiness: Arc::clone(readiness),
@@ -194,6 +198,16 @@ impl<H: Handler> ShmServer<H> {
     /// while the thread sleeps.
     pub fn set_awake(&mut self, awake: bool) {
         self.attention.set_awake(awake);
+    }
+
+    /// Returns true if the client whose request was answered last fell asleep on this processor when it waited. A thread that is
+    /// bound to the processor keeps that client from running while it spins.
+    #[must_use]
+    pub fn shares_processor(&self, processor: usize) -> bool {
+        let channel = self
+            .last_served
+            .and_then(|slot| self.connections.channel(slot));
+        channel.and_then(Channel::client_processor) == Some(processor)
     }
 
     /// Does what an event on one of its descriptors asks for; `key` is the event's. Says how many requests were answered.

@@ -133,6 +133,7 @@ impl<H: Handler> ShmServer<H> {
             Ok(polled) => {
                 if polled == Polled::Answered {
                     self.attention.count_request();
+                    self.last_served = Some(slot);
                     if channel.has_large() && self.trim_at.is_none() {
                         self.trim_later();
                     }

@@ -1,0 +1,362 @@
+//! Comparison of the wait policies: latency and processor time of Reads over shared memory with client and server on one core, on
+//! two cores, and beside a process that keeps a processor busy, at several rates.
+//!
+//! All threads have the system's usual scheduling policy. The client sleeps between two requests, whatever its policy is. The first
+//! requests are not counted: that is the time in which the adaptive policy learns.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::Serialize;
+use takt_report::{Column, Report, Table};
+use takt_rt::{affinity, process};
+
+use super::Options;
+use crate::error::{BenchError, check_interrupt};
+use crate::local_session::LocalSession;
+use crate::measure::Samples;
+use crate::pace::{Pace, Rate};
+use crate::pair::{Pair, Setting, Subject};
+use crate::payload::Payload;
+use crate::process::Process;
+use crate::progress::Progress;
+use crate::round_trip::{self, Access, Operation, RoundTrip, Service, Wait};
+use crate::seat::Placement;
+use crate::serve::{self, Assignment, Role};
+
+/// Requests in which the adaptive policy learns.
+const LEARNING: u64 = 100;
+/// Requests of one series back to back.
+const BACK_TO_BACK: u64 = 20_000;
+/// Time of one series of requests at a rate.
+const SERIES: Duration = Duration::from_secs(1);
+/// Rates in requests per second; none: back to back.
+const RATES: [Option<&str>; 4] = [Some("100Hz"), Some("1kHz"), Some("10kHz"), None];
+/// The policies, in the order in which they are measured.
+const POLICIES: [Wait; 3] = [Wait::Spin, Wait::Adaptive, Wait::Sleep];
+/// Adaptive waiting may cost this much more than the better of the two others.
+const GOAL: f64 = 1.2;
+
+/// Where client, server and a busy process run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    name: &'static str,
+    placement: Placement,
+    busy: bool,
+}
+
+const PLACES: [Place; 4] = [
+    Place {
+        name: "one core",
+        placement: Placement::Same,
+        busy: false,
+    },
+    Place {
+        name: "two cores",
+        placement: Placement::Diff,
+        busy: false,
+    },
+    Place {
+        name: "one core, busy",
+        placement: Placement::Same,
+        busy: true,
+    },
+    Place {
+        name: "two cores, busy",
+        placement: Placement::Diff,
+        busy: true,
+    },
+];
+
+/// Figures of one policy at one rate.
+#[derive(Debug)]
+struct Figures {
+    durations: Samples,
+    /// Processor time of client and server.
+    cpu: Duration,
+    requests: u64,
+}
+
+impl Figures {
+    fn cpu_micros(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss, reason = "requests far below 2^53")]
+        let requests = self.requests.max(1) as f64;
+        self.cpu.as_secs_f64() * 1e6 / requests
+    }
+}
+
+/// A line of the table: one place and one rate.
+#[derive(Debug, Serialize)]
+struct Row {
+    cores: &'static str,
+    /// Requests per second; none: back to back.
+    rate: Option<f64>,
+    /// Medians in microseconds: spin, adaptive, sleep. None: not measured.
+    median: [Option<f64>; 3],
+    /// 99th percentiles, likewise.
+    p99: [Option<f64>; 3],
+    /// Processor time of client and server for each request, in microseconds, likewise.
+    cpu: [Option<f64>; 3],
+    /// Median of the adaptive policy over the better of the others.
+    median_ratio: f64,
+    /// Processor time of the adaptive policy over that of sleeping, where sleeping has the better median.
+    cpu_ratio: Option<f64>,
+}
+
+impl Row {
+    fn new(place: Place, rate: Option<Rate>, figures: &[Option<Figures>; 3]) -> Self {
+        let each = |metric: fn(&Figures) -> f64| figures.each_ref().map(|f| f.as_ref().map(metric));
+        let median = each(|figures| figures.durations.percentiles().p50);
+        let cpu = each(Figures::cpu_micros);
+        let [spin, adaptive, sleep] = median.map(|median| median.unwrap_or(f64::INFINITY));
+        let cpu_ratio = match (spin < sleep, cpu) {
+            (false, [_, Some(adaptive), Some(sleep)]) => Some(adaptive / sleep),
+            _ => None,
+        };
+        Self {
+            cores: place.name,
+            rate: rate.map(Rate::hertz),
+            median,
+            p99: each(|figures| figures.durations.percentiles().p99),
+            cpu,
+            median_ratio: adaptive / spin.min(sleep),
+            cpu_ratio,
+        }
+    }
+
+    fn meets_the_goal(&self) -> bool {
+        self.median_ratio <= GOAL && self.cpu_ratio.is_none_or(|ratio| ratio <= GOAL)
+    }
+
+    /// Cells of the table.
+    fn cells(&self) -> Vec<String> {
+        let two_digits = |value: Option<f64>| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+        };
+        let rate = self
+            .rate
+            .map_or_else(|| "most".to_owned(), |rate| format!("{rate:.0}"));
+        let figures = self.median.into_iter().chain(self.cpu);
+        let ratios = [Some(self.median_ratio), self.cpu_ratio];
+        let goal = if self.meets_the_goal() { "yes" } else { "no" };
+        [self.cores.to_owned(), rate]
+            .into_iter()
+            .chain(figures.chain(ratios).map(two_digits))
+            .chain([goal.to_owned()])
+            .collect()
+    }
+}
+
+/// Columns of the table.
+fn columns() -> Vec<Column> {
+    let policies = |group: &'static str| {
+        let names = ["spin", "adaptive", "sleep"];
+        names.map(|name| Column::number(name).unit("µs").group(group).at_least(8))
+    };
+    let mut columns = vec![
+        Column::text("client, server").at_least(15),
+        Column::number("rate").unit("1/s"),
+    ];
+    columns.extend(policies("median"));
+    columns.extend(policies("processor time"));
+    columns.push(
+        Column::number("median")
+            .group("adaptive / better")
+            .at_least(6),
+    );
+    columns.push(
+        Column::number("time")
+            .group("adaptive / better")
+            .at_least(6),
+    );
+    columns.push(Column::text("goal met"));
+    columns
+}
+
+/// Measures and shows the comparison.
+pub(super) fn run<L: FnMut(String)>(
+    options: &Options,
+    setting: &Setting<'_>,
+    interrupted: &AtomicBool,
+    report: &mut Report<L>,
+) -> Result<(), BenchError> {
+    report.note(
+        "Reads of 4 B over shared memory; the client sleeps between requests. µs; CPU: client and server together, for each request.",
+    );
+    report.note("Goal: median at most 1.2 of the better one; where sleeping is better, CPU at most 1.2 of sleeping.");
+    let layout = report.layout(&Table::new(columns()));
+    report.line("");
+    report.lines(layout.head());
+    let places = PLACES
+        .iter()
+        .filter(|place| place.placement == Placement::Same || setting.cores.are_two());
+    for place in places {
+        for rate in RATES {
+            let rate = rate
+                .map(str::parse)
+                .transpose()
+                .map_err(BenchError::Option)?;
+            let figures = measure_policies(options, setting, *place, rate, interrupted)?;
+            let row = Row::new(*place, rate, &figures);
+            report.lines(layout.row(row.cells()));
+            report.row(&row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures all policies at one place and rate, in each series in the opposite order of the one before.
+fn measure_policies(
+    options: &Options,
+    setting: &Setting<'_>,
+    place: Place,
+    rate: Option<Rate>,
+    interrupted: &AtomicBool,
+) -> Result<[Option<Figures>; 3], BenchError> {
+    let mut all = [None, None, None];
+    let progress = Progress::new("series", options.series);
+    for series in 0..options.series {
+        progress.show(series);
+        let mut turn: Vec<_> = POLICIES.iter().zip(&mut all).collect();
+        if series % 2 == 1 {
+            turn.reverse();
+        }
+        for (policy, figures) in turn {
+            // The two would wait for each other until the system takes the processor away.
+            if *policy == Wait::Spin && place.placement == Placement::Same {
+                continue;
+            }
+            check_interrupt(interrupted)?;
+            let measured = measure(setting, place, *policy, rate, interrupted)?;
+            match figures {
+                None => *figures = Some(measured),
+                Some(figures) => {
+                    figures.durations.add(&measured.durations);
+                    figures.cpu += measured.cpu;
+                    figures.requests += measured.requests;
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// One series with fresh processes.
+fn measure(
+    setting: &Setting<'_>,
+    place: Place,
+    policy: Wait,
+    rate: Option<Rate>,
+    interrupted: &AtomicBool,
+) -> Result<Figures, BenchError> {
+    let payload = Payload::SCALAR;
+    let pair = Pair {
+        subject: Subject::Own(Role::TaktSharedMemory),
+        placement: place.placement,
+        wait: policy,
+    };
+    let busy = if place.busy {
+        let mut command = serve::command(setting.program, &Assignment::Busy)?;
+        Some(Process::start("the busy process", &mut command)?)
+    } else {
+        None
+    };
+    let mut assignment = pair.assignment(Role::TaktSharedMemory, setting);
+    assignment.ordinary = true;
+    let mut command = serve::command(setting.program, &Assignment::Server(assignment))?;
+    let server = Process::start(&pair.name(), &mut command)?;
+    let operation =
+        LocalSession::open(&[payload])?.operation(Service::Read, payload, Access::InPlace)?;
+    let mut connection = pair.connect(server.ready(), setting)?;
+    let before = affinity::available()?;
+    affinity::pin(setting.cores.client_core(place.placement))?;
+    let figures = measure_client(&mut *connection, &operation, rate, server.id(), interrupted);
+    affinity::restrict(&before)?;
+    drop(connection);
+    drop(server);
+    drop(busy);
+    figures
+}
+
+fn measure_client(
+    connection: &mut dyn RoundTrip,
+    operation: &Operation,
+    rate: Option<Rate>,
+    server: u32,
+    interrupted: &AtomicBool,
+) -> Result<Figures, BenchError> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rate is at most 1 MHz"
+    )]
+    let requests = rate.map_or(BACK_TO_BACK, |rate| {
+        (rate.hertz() * SERIES.as_secs_f64()) as u64
+    });
+    let mut pace = Pace::new(rate, false);
+    let mut durations = Samples::nanos();
+    // The same pace as later: what is learned back to back would be something else.
+    round_trip::measure_at(
+        connection,
+        operation,
+        &mut pace,
+        LEARNING,
+        &mut durations,
+        interrupted,
+    )?;
+    let mut durations = Samples::nanos();
+    let cpu_before = cpu_time(server)?;
+    pace.begin();
+    for _ in 0..requests {
+        check_interrupt(interrupted)?;
+        pace.wait();
+        durations.time(|| connection.round_trip())?;
+    }
+    let cpu = cpu_time(server)?.saturating_sub(cpu_before);
+    Ok(Figures {
+        durations,
+        cpu,
+        requests,
+    })
+}
+
+/// Processor time of the server process and of this one.
+fn cpu_time(server: u32) -> Result<Duration, BenchError> {
+    let account = |id| {
+        process::cpu_time(id).ok_or_else(|| BenchError::Process {
+            what: format!("process {id}"),
+            reason: "has no account of its processor time (/proc/PID/schedstat)".to_owned(),
+        })
+    };
+    Ok(account(server)? + account(std::process::id())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(micros: u64, cpu: u64) -> Option<Figures> {
+        let mut durations = Samples::nanos();
+        durations.record(micros * 1000);
+        Some(Figures {
+            durations,
+            cpu: Duration::from_micros(cpu),
+            requests: 1,
+        })
+    }
+
+    #[test]
+    fn processor_time_counts_where_sleeping_is_better() {
+        let row = |spin, adaptive, sleep| Row::new(PLACES[1], None, &[spin, adaptive, sleep]);
+        let spinning_is_better = row(figures(10, 500), figures(11, 400), figures(70, 100));
+        assert!(spinning_is_better.meets_the_goal());
+        assert_eq!(spinning_is_better.cpu_ratio, None);
+        let too_busy = row(figures(700, 500), figures(70, 150), figures(70, 100));
+        assert!((too_busy.cpu_ratio.unwrap() - 1.5).abs() < 1e-9);
+        assert!(!too_busy.meets_the_goal());
+        let too_slow = row(figures(10, 500), figures(13, 100), figures(70, 100));
+        assert!(!too_slow.meets_the_goal());
+        let one_core = row(None, figures(71, 101), figures(70, 100));
+        assert!(one_core.meets_the_goal() && one_core.cpu_ratio.is_some());
+    }
+}

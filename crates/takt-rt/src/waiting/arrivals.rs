@@ -1,0 +1,341 @@
+//! Learned waiting of the side that serves requests.
+
+use std::time::{Duration, Instant};
+
+use super::bet::Bet;
+use super::estimate::Estimate;
+
+/// Requests that come within this time after another belong to one burst; a thread may spin between them. A wake-up ahead of time
+/// pays only for longer pauses: it takes up to 100 µs in a virtual machine, and varies as much.
+const SHORT: Duration = Duration::from_micros(1500);
+/// Time by which the thread wakes before an expected burst, apart from what it learned of its own wake-ups.
+const LEAD: Duration = Duration::from_micros(20);
+
+/// What a thread that serves requests does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Look for requests without sleeping.
+    Spin,
+    /// Sleep until a request rings, or until this time at the latest.
+    Sleep(Option<Instant>),
+}
+
+/// Learner of the times at which requests arrive.
+///
+/// Requests that follow each other closely are spun for, as long as at least half of the spins end with a request. The starts of
+/// bursts that come with a regular period are expected: the thread sleeps until shortly before, and spins for the rest. Where
+/// the client may need the processor of this thread, it only sleeps ([`share_processor`](Self::share_processor)).
+#[derive(Debug, Clone)]
+pub struct Arrivals {
+    shortest_spin: Duration,
+    shares_processor: bool,
+    last: Option<Instant>,
+    burst: Option<Instant>,
+    gap: Estimate,
+    period: Estimate,
+    lateness: Estimate,
+    soon: Bet,
+    early: Bet,
+    spin: Option<Spin>,
+    wake: Option<Wake>,
+}
+
+/// A spin under way.
+#[derive(Debug, Clone, Copy)]
+struct Spin {
+    until: Instant,
+    kind: Kind,
+}
+
+/// Reason of a spin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A request was answered a moment ago.
+    Soon,
+    /// A burst is expected.
+    Early,
+}
+
+/// A planned wake-up, and the end of the spin that follows.
+#[derive(Debug, Clone, Copy)]
+struct Wake {
+    at: Instant,
+    until: Instant,
+}
+
+impl Arrivals {
+    /// A learner that spins for at least `shortest_spin` if it spins.
+    #[must_use]
+    pub fn new(shortest_spin: Duration) -> Self {
+        Self {
+            shortest_spin,
+            shares_processor: false,
+            last: None,
+            burst: None,
+            gap: Estimate::default(),
+            period: Estimate::default(),
+            lateness: Estimate::default(),
+            soon: Bet::default(),
+            early: Bet::default(),
+            spin: None,
+            wake: None,
+        }
+    }
+
+    /// Tells whether clients run on the only processor of this thread: then spinning keeps them from sending.
+    pub fn share_processor(&mut self, shares: bool) {
+        self.shares_processor = shares;
+        if shares {
+            self.spin = None;
+            self.wake = None;
+        }
+    }
+
+    /// Notes that requests were answered at `now`, and plans the next wait.
+    #[inline]
+    pub fn arrived(&mut self, now: Instant) {
+        match self.spin.take() {
+            Some(Spin {
+                kind: Kind::Soon, ..
+            }) => self.soon.win(),
+            Some(Spin {
+                kind: Kind::Early, ..
+            }) => self.early.win(),
+            None => {}
+        }
+        match self.last.replace(now) {
+            Some(last) => {
+                let gap = now.saturating_duration_since(last);
+                if gap <= SHORT {
+                    self.gap.note(nanos(gap));
+                } else {
+                    self.new_burst(now);
+                }
+            }
+            None => self.burst = Some(now),
+        }
+        if self.shares_processor {
+            return;
+        }
+        if self.soon.is_open() {
+            let until = now + self.soon_spin();
+            self.spin = Some(Spin {
+                until,
+                kind: Kind::Soon,
+            });
+        } else {
+            self.soon.skip();
+        }
+    }
+
+    fn new_burst(&mut self, now: Instant) {
+        let start = self.burst.replace(now);
+        if let Some(start) = start {
+            self.period
+                .note(nanos(now.saturating_duration_since(start)));
+        }
+        self.wake = None;
+        if self.shares_processor {
+            return;
+        }
+        if self.early.is_open() {
+            self.wake = self.plan_wake(now);
+        } else {
+            self.early.skip();
+        }
+    }
+
+    /// The next step at `now`.
+    #[inline]
+    pub fn step(&mut self, now: Instant) -> Step {
+        if let Some(spin) = self.spin {
+            if now < spin.until {
+                return Step::Spin;
+            }
+            self.spin = None;
+            match spin.kind {
+                Kind::Soon => self.soon.lose(),
+                Kind::Early => self.early.lose(),
+            }
+        }
+        let Some(wake) = self.wake else {
+            return Step::Sleep(None);
+        };
+        if now < wake.at {
+            return Step::Sleep(Some(wake.at));
+        }
+        self.wake = None;
+        self.lateness.note(nanos(now - wake.at));
+        self.spin = Some(Spin {
+            until: wake.until.max(now + LEAD),
+            kind: Kind::Early,
+        });
+        Step::Spin
+    }
+
+    /// The time to spin after a request: a little longer than requests of a burst are apart.
+    fn soon_spin(&self) -> Duration {
+        let gap = self.gap.mean().unwrap_or(0);
+        let spin = gap + gap / 4 + 4 * self.gap.deviation();
+        Duration::from_nanos(spin).clamp(self.shortest_spin, SHORT.max(self.shortest_spin))
+    }
+
+    /// The wake-up before the next burst, if bursts come regularly and the wake-ups of this thread are exact enough.
+    fn plan_wake(&self, burst: Instant) -> Option<Wake> {
+        let period = self.period.mean()?;
+        let spread = 4 * self.period.deviation();
+        let lateness = self.lateness.mean().unwrap_or(0) + 3 * self.lateness.deviation();
+        let before = nanos(LEAD) + spread + lateness;
+        if before > period / 2 {
+            return None;
+        }
+        Some(Wake {
+            at: burst + Duration::from_nanos(period - before),
+            until: burst + Duration::from_nanos(period + spread) + LEAD,
+        })
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPIN: Duration = Duration::from_micros(20);
+
+    /// A thread with a learner, and a clock of its own.
+    struct Thread {
+        learner: Arrivals,
+        now: Instant,
+        spun: Duration,
+        caught: usize,
+    }
+
+    impl Thread {
+        fn new() -> Self {
+            Self {
+                learner: Arrivals::new(SPIN),
+                now: Instant::now(),
+                spun: Duration::ZERO,
+                caught: 0,
+            }
+        }
+
+        /// Lives until a request arrives at `at`, one microsecond after the other.
+        fn serve_at(&mut self, at: Instant) {
+            let mut step = Step::Sleep(None);
+            while self.now < at {
+                step = self.learner.step(self.now);
+                let tick = Duration::from_micros(1);
+                self.now += match step {
+                    Step::Spin => {
+                        self.spun += tick;
+                        tick
+                    }
+                    Step::Sleep(Some(wake)) if wake < at => wake - self.now,
+                    Step::Sleep(_) => at - self.now,
+                };
+            }
+            self.caught += usize::from(step == Step::Spin);
+            self.learner.arrived(self.now);
+        }
+
+        /// Serves `requests` requests, `gaps` apart in turn; returns the share that was caught while spinning.
+        fn serve(&mut self, requests: usize, gaps: &[Duration]) -> f64 {
+            self.caught = 0;
+            self.spun = Duration::ZERO;
+            for gap in gaps.iter().cycle().take(requests) {
+                let at = self.now + *gap;
+                self.serve_at(at);
+            }
+            self.caught as f64 / requests as f64
+        }
+    }
+
+    const fn micros(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn requests_back_to_back_are_caught() {
+        assert!(Thread::new().serve(1000, &[micros(3)]) > 0.99);
+    }
+
+    #[test]
+    fn frequent_requests_are_caught_after_a_hundred() {
+        for period in [100, 1_000] {
+            let mut thread = Thread::new();
+            thread.serve(100, &[micros(period)]);
+            assert!(thread.serve(1000, &[micros(period)]) > 0.95, "{period}");
+        }
+    }
+
+    #[test]
+    fn periodic_requests_are_caught_with_a_short_spin() {
+        for (period, most) in [(2_000, 0.1), (10_000, 0.02)] {
+            let mut thread = Thread::new();
+            thread.serve(100, &[micros(period)]);
+            let caught = thread.serve(1000, &[micros(period)]);
+            let share = thread.spun.as_secs_f64() / (1e-6 * period as f64 * 1000.0);
+            assert!(caught > 0.95, "{period} {caught}");
+            assert!(share < most, "{period} {share}");
+        }
+    }
+
+    #[test]
+    fn bursts_with_a_period_are_caught() {
+        let mut thread = Thread::new();
+        let gaps = [micros(2), micros(2), micros(4_996)];
+        thread.serve(300, &gaps);
+        assert!(thread.serve(3000, &gaps) > 0.95);
+    }
+
+    #[test]
+    fn irregular_requests_cost_no_spin() {
+        let mut thread = Thread::new();
+        let gaps: Vec<_> = (0..97_u64)
+            .map(|i| micros(300 + i * i * 7919 % 20_000))
+            .collect();
+        thread.serve(200, &gaps);
+        let before = thread.now;
+        thread.serve(2000, &gaps);
+        let share = thread.spun.as_secs_f64() / (thread.now - before).as_secs_f64();
+        assert!(share < 0.002, "{share}");
+    }
+
+    #[test]
+    fn a_thread_that_shares_its_processor_only_sleeps() {
+        let mut thread = Thread::new();
+        thread.serve(100, &[micros(100)]);
+        thread.learner.share_processor(true);
+        for period in [5, 100, 2_000, 10_000] {
+            thread.serve(200, &[micros(period)]);
+            assert_eq!(thread.spun, Duration::ZERO);
+        }
+        thread.learner.share_processor(false);
+        thread.serve(100, &[micros(100)]);
+        assert!(thread.serve(100, &[micros(100)]) > 0.9);
+    }
+
+    #[test]
+    fn an_idle_thread_wakes_once_and_then_sleeps() {
+        let mut thread = Thread::new();
+        thread.serve(100, &[micros(10_000)]);
+        let mut wakes = 0;
+        let end = thread.now + micros(1_000_000);
+        while thread.now < end {
+            match thread.learner.step(thread.now) {
+                Step::Spin => thread.now += micros(1),
+                Step::Sleep(Some(at)) => {
+                    wakes += 1;
+                    thread.now = at;
+                }
+                Step::Sleep(None) => thread.now = end,
+            }
+        }
+        assert_eq!(wakes, 1);
+    }
+}
