@@ -5,19 +5,21 @@
 //! |---|---|
 //! | `console` | each line after `$ ` is run, in one shell for all blocks; it must succeed and print the next lines |
 //! | `console background` | the block's one command is started and kept running; it must print the next lines |
+//! | `console install` | nothing: the commands find the `takt` that is built already |
 //! | `console skip` | nothing: the command cannot be run here, like fetching the repository |
 //! | `LANGUAGE file=PATH` | the block becomes that file of the clone |
 //!
 //! In expected output, `…` stands for any text in its line, and a line that is only `…` for any number of lines. A
 //! command continues on the next line after `\`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::binary::repository;
+use crate::binary::{self, repository};
 use crate::process::{self, Process};
 use crate::sandbox::Sandbox;
 
@@ -83,8 +85,7 @@ pub fn run(file: &str) {
     shell.end();
 }
 
-/// Returns a clone of the committed state. It shares the target folder, so that dependencies are not compiled twice;
-/// builds with `--release` go to a separate folder, because they are built with less optimization here.
+/// Returns a clone of the committed state. It shares the target folder, so that dependencies are not compiled twice.
 fn clean_clone(sandbox: &Sandbox) -> PathBuf {
     let clone = sandbox.data_directory().join("takt");
     let mut git = Command::new("git");
@@ -103,22 +104,23 @@ fn clean_clone(sandbox: &Sandbox) -> PathBuf {
         .ancestors()
         .nth(3)
         .expect("target/<profile>/deps/<test>");
-    let release = target.join("tutorial/release");
-    fs::create_dir_all(&release).expect("a folder can be made");
     fs::create_dir_all(clone.join("target")).expect("a folder can be made");
     symlink(target.join("debug"), clone.join("target/debug")).expect("a link can be made");
-    symlink(release, clone.join("target/release")).expect("a link can be made");
     clone
 }
 
-/// Settings of faster builds: the commands are tested, not their speed, and optimizing across all crates takes longer
-/// than everything else.
-const HURRY: [(&str, &str); 4] = [
-    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
-    ("CARGO_PROFILE_RELEASE_LTO", "off"),
-    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
-    ("CARGO_PROFILE_RELEASE_DEBUG", "none"),
-];
+/// Returns a search path for programs that begins with a folder for installed ones, in which `takt` is.
+fn installed(sandbox: &Sandbox) -> OsString {
+    let folder = sandbox.data_directory().join("bin");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let takt = folder.join("takt");
+    if !takt.exists() {
+        symlink(binary::takt(), takt).expect("a link can be made");
+    }
+    let usual = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder).chain(std::env::split_paths(&usual));
+    std::env::join_paths(folders).expect("folders have no colon")
+}
 
 /// The shell that runs from the first block to the last.
 struct Shell {
@@ -133,7 +135,7 @@ impl Shell {
         sandbox
             .confine(&mut command)
             .arg("--norc")
-            .envs(HURRY)
+            .env("PATH", installed(sandbox))
             .current_dir(folder);
         let mut shell = Self {
             process: Process::spawn("the tutorial's shell", &mut command),
@@ -278,7 +280,9 @@ fn steps(text: &str) -> Vec<Step> {
                 path: path.to_owned(),
                 text: block.join("\n") + "\n",
             });
-        } else if words[0] == "console" && !words.contains(&"skip") {
+        } else if words[0] == "console"
+            && !words.iter().any(|word| ["skip", "install"].contains(word))
+        {
             steps.extend(commands(&block, words.contains(&"background")));
         }
     }
@@ -320,7 +324,7 @@ mod tests {
 
     #[test]
     fn blocks_become_steps() {
-        let text = "Intro\n```console skip\n$ git clone x\n```\n```console\n$ echo a \\\n  b\na b\n$ true\n```\n\
+        let text = "Intro\n```console skip\n$ git clone x\n```\n```console install\n$ cargo install x\n```\n```console\n$ echo a \\\n  b\na b\n$ true\n```\n\
                     ```console background\n$ takt registry\nlistening on …\n```\n```rust,file=a/b.rs\nfn main() {}\n```\n";
         let expected = [
             Step::Run {
