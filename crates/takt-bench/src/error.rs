@@ -1,4 +1,4 @@
-//! What can go wrong in a benchmark.
+//! Errors of a benchmark.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use takt_rt::affinity::AffinityError;
 use takt_ua::StatusCode;
 
-/// Why the benchmark ended without its result.
+/// Reason for which a benchmark ended without its result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The user has had enough.
+    /// Interrupt by the user.
     #[error("interrupted")]
     Interrupted,
     /// No row has such a label.
@@ -27,25 +27,25 @@ pub enum BenchError {
     /// A system call failed.
     #[error("cannot {action}: {error}")]
     System {
-        /// What was tried.
+        /// The action.
         action: String,
-        /// What the system said.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// A process that was started for the benchmark did not do its part.
     #[error("the process for `{what}` {reason}")]
     Process {
-        /// What it was to do.
+        /// Name of the process.
         what: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// The other side of a round trip did not answer, or answered something else.
     #[error("{what}: {reason}")]
     RoundTrip {
-        /// What was measured.
+        /// Subject of the measurement.
         what: String,
-        /// What is wrong.
+        /// Reason.
         reason: String,
     },
     /// A picture that cannot be drawn.
@@ -57,7 +57,7 @@ pub enum BenchError {
     /// The server in this process refused a request.
     #[error("{service} was answered with {status}")]
     Service {
-        /// Which request.
+        /// Service of the request.
         service: &'static str,
         /// The answer.
         status: StatusCode,
@@ -84,7 +84,7 @@ impl BenchError {
     }
 }
 
-/// Fails if the user has had enough.
+/// Fails after an interrupt by the user.
 pub(crate) fn check_interrupt(interrupted: &AtomicBool) -> Result<(), BenchError> {
     if interrupted.load(Ordering::Relaxed) {
         Err(BenchError::Interrupted)

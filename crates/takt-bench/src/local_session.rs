@@ -95,7 +95,7 @@ impl LocalSession {
         subject::message(&subject::write_request(&self.token, &node, payload))
     }
 
-    /// What is asked for, with the size of its messages. Carries it out once.
+    /// Operation with the sizes of its messages. It is carried out once.
     pub(crate) fn operation(
         &mut self,
         service: Service,

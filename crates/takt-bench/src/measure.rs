@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Percentiles of a duration, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Percentiles {
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: u64,
     /// The shortest.
     pub min: f64,
@@ -22,14 +22,14 @@ pub struct Percentiles {
     pub max: f64,
 }
 
-/// What takes longer than this, in nanoseconds, counts as this: a minute.
+/// Longest duration in nanoseconds, a minute. Longer ones count as this.
 const LONGEST: u64 = 60_000_000_000;
 
 /// Durations, kept to three significant digits.
 #[derive(Debug, Clone)]
 pub(crate) struct Samples {
     histogram: Histogram<u64>,
-    /// What one recorded number stands for, in nanoseconds.
+    /// Unit of recorded numbers in nanoseconds.
     unit_nanos: f64,
 }
 
@@ -96,7 +96,7 @@ impl Samples {
         self.histogram.mean() * self.unit_nanos / 1000.0
     }
 
-    /// What is reported.
+    /// Percentiles of the samples.
     pub(crate) fn percentiles(&self) -> Percentiles {
         #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
         let micros = |value: u64| value as f64 * self.unit_nanos / 1000.0;

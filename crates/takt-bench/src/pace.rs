@@ -1,14 +1,14 @@
-//! How often requests are sent: back to back, or at a rate.
+//! Pace of requests: back to back, or at a rate.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
-/// When the next request is due.
+/// Time of the next request.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     /// `None`: at once.
     interval: Option<Duration>,
-    /// Whether to look at the clock until then, rather than sleep.
+    /// True if the wait reads the clock instead of sleeping.
     spins: bool,
     next: Option<Instant>,
 }

@@ -18,7 +18,7 @@ pub(crate) const OPEN62541: &str = "open62541-server";
 /// Bytes that messages have beside the value, headers included: enough for a floor of any of them.
 pub(crate) const OVERHEAD: usize = 512;
 
-/// For whom a figure of a debug build might look like one of Takt.
+/// Warning about figures of a debug build.
 pub(crate) const DEBUG_BUILD: &str =
     "This is a debug build: figures of Takt mean nothing. Use `cargo build --release`.";
 
@@ -28,7 +28,7 @@ pub(crate) fn sibling(program: &Path, name: &str) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Whose server it is.
+/// Server of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Our own program as a server.
@@ -45,7 +45,7 @@ pub(crate) struct Pair {
     pub(crate) wait: Wait,
 }
 
-/// What all pairs need.
+/// Setting of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting<'a> {
     /// Our own program.
@@ -58,7 +58,7 @@ pub(crate) struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// What a reader of figures has to know about where they come from.
+    /// Remarks on the origin of the figures.
     pub(crate) fn notes(&self) -> Vec<String> {
         let CorePair { client, server } = self.cores;
         let mut notes = vec![if self.cores.are_two() {
@@ -97,7 +97,7 @@ impl Setting<'_> {
 }
 
 impl Pair {
-    /// Whose software, which transport, and what a floor does there.
+    /// Software, transport, and the mechanism of a floor.
     pub(crate) fn names(&self) -> (&'static str, &'static str, Option<&'static str>) {
         match self.subject {
             Subject::Own(Role::TcpEcho) => ("floor", "TCP", Some("echo")),
@@ -110,7 +110,7 @@ impl Pair {
         }
     }
 
-    /// How both sides wait, as rows name it.
+    /// Name in rows of the way in which both sides wait.
     pub(crate) fn wait_name(&self) -> &'static str {
         let (_, transport, _) = self.names();
         match (self.wait, transport) {

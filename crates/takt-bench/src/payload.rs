@@ -1,4 +1,4 @@
-//! How large a value is.
+//! Sizes of values.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Payload {
         self.elements() * size_of::<u32>()
     }
 
-    /// Whether the Variable is no array.
+    /// Returns true if the Variable is a scalar.
     pub(crate) fn is_scalar(self) -> bool {
         self == Self::SCALAR
     }

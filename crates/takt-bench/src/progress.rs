@@ -1,8 +1,8 @@
-//! How far a measurement is.
+//! Progress of a measurement.
 
 use std::io::{IsTerminal, Write};
 
-/// Which step of a measurement it is, on the error output of a terminal, until this is dropped.
+/// Display of the current step on the error output of a terminal, until this is dropped.
 pub(crate) struct Progress {
     what: &'static str,
     of: u32,

@@ -10,7 +10,7 @@ use super::measure::Samples;
 use super::pace::Pace;
 use super::payload::Payload;
 
-/// What is asked for.
+/// Service of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     pub(crate) service: Service,
@@ -29,7 +29,7 @@ pub(crate) enum Service {
     Write,
 }
 
-/// What the client does beside the transport.
+/// Access of the client to values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Nothing: requests are encoded beforehand, and of responses only the length is looked at.
@@ -68,7 +68,7 @@ pub(crate) trait RoundTrip {
     fn round_trip(&mut self) -> Result<(), BenchError>;
 }
 
-/// How both sides wait for each other.
+/// Way in which both sides wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wait {
     /// They look all the time.
@@ -90,7 +90,7 @@ impl Wait {
     }
 }
 
-/// How many round trips go by before somebody asks whether the user has had enough: at most some 50 ms.
+/// Number of round trips between two looks for an interrupt: at most some 50 ms.
 const CHUNK: u64 = 1000;
 
 /// Measures `samples` round trips after some that are not counted.

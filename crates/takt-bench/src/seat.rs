@@ -1,4 +1,4 @@
-//! Where a measured thread runs, and before whom.
+//! Core and priority of a measured thread.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use takt_rt::priority::{self, Policy};
 /// The policy of every measured thread, where the user may set it.
 const WANTED: Policy = Policy::Fifo(50);
 
-/// Whether this user may run threads with the real-time policy; found out once.
+/// Returns true if this user may run threads with the real-time policy. It is tried once.
 pub(crate) fn real_time_permitted() -> bool {
     static PERMITTED: OnceLock<bool> = OnceLock::new();
     *PERMITTED.get_or_init(|| {
@@ -66,7 +66,7 @@ pub(crate) enum Placement {
 }
 
 impl Placement {
-    /// As rows name it.
+    /// Name in rows.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -101,7 +101,7 @@ impl CorePair {
         }
     }
 
-    /// Whether there is more than one core.
+    /// Returns true if there is more than one core.
     pub(crate) fn are_two(self) -> bool {
         self.client != self.server
     }

@@ -1,4 +1,4 @@
-//! What is measured: a server with a Variable for each payload, and the requests that are sent to it.
+//! Subject of the measurement: a server with a Variable for each payload, and the requests to it.
 
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ pub(crate) fn write_request(token: &NodeId, node: &NodeId, payload: Payload) -> 
     }
 }
 
-/// Whether `response` is what a Read of `payload` should be answered with: Good, and as many elements as expected.
+/// Returns true if `response` is the expected one of a Read of `payload`: Good, with the expected number of elements.
 pub(crate) fn check_read(response: &[u8], payload: Payload) -> Result<(), String> {
     let response: ReadResponse = decode(response)?;
     let status = response.response_header.service_result;
@@ -166,7 +166,7 @@ pub(crate) fn check_read(response: &[u8], payload: Payload) -> Result<(), String
     }
 }
 
-/// Whether `response` is what a Write should be answered with: Good.
+/// Returns true if `response` is the expected one of a Write: Good.
 pub(crate) fn check_write(response: &[u8]) -> Result<(), String> {
     let response: WriteResponse = decode(response)?;
     match response.results.as_slice() {

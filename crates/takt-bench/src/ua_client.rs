@@ -18,15 +18,15 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// An application's client.
 pub(crate) struct UaClient {
     client: Client,
-    /// What is measured, for errors.
+    /// Subject of the measurement, for errors.
     what: String,
     namespace: u16,
     prepared: Prepared,
-    /// Where values are copied to.
+    /// Buffer for copies of values.
     value: Vec<u32>,
 }
 
-/// What is sent, and what is done with the response.
+/// Request and the use of its response.
 enum Prepared {
     Nothing,
     /// A message that was encoded beforehand, and the length of its response.

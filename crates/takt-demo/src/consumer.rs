@@ -15,10 +15,10 @@ use crate::latency::{Latency, Summary};
 use crate::screen::Screen;
 use crate::{host, machine, tree};
 
-/// How often the live values are shown anew.
+/// Interval at which the live values are updated.
 const REFRESH: Duration = Duration::from_millis(500);
 
-/// How many Reads by each way are timed for one refresh.
+/// Number of Reads over each transport that are timed for one update.
 const READS: usize = 200;
 
 /// Levels of the tree; what lies deeper stands in one line.
@@ -137,7 +137,7 @@ fn show_tree(
     screen.line("")
 }
 
-/// What a person wants to know of an item beside its name.
+/// Description of an item for people, beside its name.
 fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
     if shown.item.node_class == NodeClass::Method {
         return "()".to_owned();

@@ -13,7 +13,7 @@ use takt_ua::{BuiltInType, DateTime, NodeId, StatusCode, Variant, ids};
 /// The ApplicationName.
 pub const NAME: &str = "HostTelemetry";
 
-/// How many samples `ContextSwitches/Samples` holds.
+/// Number of samples in `ContextSwitches/Samples`.
 pub const SAMPLES: usize = 1024;
 
 /// The sampling interval that a client may ask for.
@@ -101,7 +101,7 @@ impl Interval {
     }
 }
 
-/// What is sampled, and the cells that it goes to.
+/// Sources of the samples and the cells for them.
 struct Telemetry {
     system: System,
     networks: Networks,

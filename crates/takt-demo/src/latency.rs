@@ -8,7 +8,7 @@ pub struct Latency {
     nanos: Vec<u64>,
 }
 
-/// What is shown of many round-trip times.
+/// Summary of round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The shortest.
@@ -28,7 +28,7 @@ impl Latency {
             .push(u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// How many there are.
+    /// Number of round trips.
     pub fn count(&self) -> usize {
         self.nanos.len()
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 
-/// Where live data is shown.
+/// Display of live data.
 pub struct Screen {
     terminal: bool,
     /// Lines of the live part on the terminal now.

@@ -101,7 +101,7 @@ impl Table {
         self.rows.push(Row::Text(text.into()));
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -109,7 +109,7 @@ pub fn shared_memory(error: &ShmError) -> Report {
     )
 }
 
-/// What is in the way below /dev/shm.
+/// Advice on an obstacle below /dev/shm.
 const FILES: &str = "`df /dev/shm` shows its size; `takt clean` removes what killed applications left there, and \
                      `mount -o remount,size=1G /dev/shm` makes it larger. Files of other users are removed by them or by root.";
 
@@ -192,7 +192,7 @@ pub fn with_help(error: impl std::fmt::Display, help: impl Into<String>) -> Repo
     Report::new(MietteDiagnostic::new(error.to_string()).with_help(help.into()))
 }
 
-/// How people come to share within a group.
+/// Advice on sharing within a group.
 const GROUPS: &str = "With --group, memory is shared among the members of a Unix group, in a directory that root has made for it \
     (/run/takt/GROUP, mode 2770). `id` shows your groups; `usermod -a -G GROUP USER` adds a user, from the next login on. Without \
     --group it is shared with your own user alone. docs/threat-model.md says more.";

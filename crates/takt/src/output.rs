@@ -1,4 +1,4 @@
-//! What is printed: a line for people or an object for programs.
+//! Output of commands: lines for people, or objects for programs.
 
 use std::io::{IsTerminal, Write};
 

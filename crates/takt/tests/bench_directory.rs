@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::Value;
 
-/// Where the processes of this benchmark would have met.
+/// Runtime directory of the processes of this benchmark.
 fn meeting(process: u32) -> std::path::PathBuf {
     format!("/dev/shm/takt-bench-{process}").into()
 }

@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::Value;
 
-/// Whether there is a second core, and so anything that spins.
+/// Returns true if there is a second core. Only then does a subject spin.
 fn has_two_cores() -> bool {
     std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
 }

@@ -40,7 +40,7 @@ pub(super) enum Lost {
 }
 
 impl Lost {
-    /// Whether the connection is as good as before.
+    /// Returns true if the connection still works.
     fn is_timeout(&self) -> bool {
         matches!(
             self,

@@ -43,7 +43,7 @@ fn hold<T>(
     }
 }
 
-/// Whether the server has not closed the connection.
+/// Returns true if the server has not closed the connection.
 fn is_open(socket: &mut TcpStream) -> bool {
     let mut byte = [0];
     if socket.set_nonblocking(true).is_err() {

@@ -27,7 +27,7 @@ macro_rules! attacks {
                 }
             }
 
-            /// What it does, at full strength.
+            /// Description of the attack at full strength.
             #[must_use]
             pub const fn description(self) -> &'static str {
                 match self {
@@ -83,7 +83,7 @@ impl Attack {
             .find(|attack| attack.name() == name)
     }
 
-    /// Whether it has no Session: the smaller budget of memory holds.
+    /// Returns true if the attack has no Session. The smaller budget of memory holds then.
     #[must_use]
     pub const fn is_without_session(self) -> bool {
         matches!(

@@ -24,7 +24,7 @@ pub struct Observation {
     /// How long its Reads took, in µs. A Read that could not be sent in time, since the one before had no answer yet, counts from the
     /// time at which it was due.
     pub latency: Percentiles,
-    /// What failed: requests, the Session itself, or somebody new who could not connect.
+    /// Failures: of requests, of the Session, or of new connections.
     pub failures: Vec<String>,
     /// Number of new clients that connected, read and left.
     pub newcomers: u64,

@@ -16,16 +16,16 @@ use super::victim::Victim;
 use crate::error::{BenchError, check_interrupt};
 use crate::measure::Samples;
 
-/// How soon everything is as before.
+/// Time that the server has to recover.
 const RECOVERY: Duration = Duration::from_secs(10);
 
-/// How long a server may be busy after an attack, until there is no use in waiting.
+/// Longest time that a server may be busy after an attack.
 const CATCHING_UP: Duration = Duration::from_secs(60);
 
-/// How long a server takes to come to rest after its first clients.
+/// Time until a server is idle after its first clients.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// What one second client saw, without and with the attack.
+/// Latencies of a second client, without and with the attack.
 struct Seen {
     transport: &'static str,
     observer: Observer,

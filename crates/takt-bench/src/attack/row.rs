@@ -30,7 +30,7 @@ pub struct Row {
     pub descriptors_before: usize,
     /// After it, as for memory.
     pub descriptors_after: usize,
-    /// Whether both were as before within 10 s.
+    /// True if both were as before within 10 s.
     pub recovered: bool,
     /// The longest slice of work that the server counted, in its units, and the limit; left out if the server shows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,9 +38,9 @@ pub struct Row {
     /// The limit of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_limit: Option<u64>,
-    /// What the attackers did.
+    /// Counts of the attackers.
     pub attackers: Tally,
-    /// Why it could not be measured to its end, for example because the server ended.
+    /// Reason for which the measurement is not complete, for example the end of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct ClientRow {
     pub attacked: Percentiles,
     /// Requests that failed.
     pub failures: Vec<String>,
-    /// Whether the 99th percentile beside the attack is within the [`GOAL`].
+    /// True if the 99th percentile beside the attack is within the [`GOAL`].
     pub within_goal: bool,
 }
 

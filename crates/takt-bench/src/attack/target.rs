@@ -16,7 +16,7 @@ pub struct Target {
     pub opc_tcp: String,
     /// Its endpoint `opc.iox2://name`.
     pub opc_iox2: String,
-    /// Where shared-memory applications meet; by default the user's directory.
+    /// Runtime directory of shared memory; default is that of the user.
     pub runtime_directory: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Endpoints {
     pub(super) name: takt_shm::ApplicationName,
 }
 
-/// What an attack did.
+/// Counts of an attack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Connections that were opened, over either transport.
@@ -86,7 +86,7 @@ pub(super) struct Attacker<'a> {
     stop: &'a AtomicBool,
 }
 
-/// How often an attack that waits looks whether it shall end.
+/// Interval at which an attack that waits looks for its end.
 const STEP: Duration = Duration::from_millis(10);
 
 impl<'a> Attacker<'a> {
@@ -106,12 +106,12 @@ impl<'a> Attacker<'a> {
         })
     }
 
-    /// Whether the attack goes on.
+    /// Returns true if the attack continues.
     pub(super) fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Acquire) && Instant::now() < self.deadline
     }
 
-    /// How many it is of `full` that the attack has at full strength.
+    /// Count of an attack with `full` at full strength.
     pub(super) fn count(&self, full: usize) -> usize {
         (full / self.divisor).max(1)
     }

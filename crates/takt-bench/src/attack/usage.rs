@@ -58,7 +58,7 @@ impl Usage {
             .map_err(BenchError::system("reset the server's peak of memory"))
     }
 
-    /// Whether a process that used this is back at what it was `before`: the same descriptors, and memory within 10 % and 8 MiB.
+    /// Returns true if a process is back at its use `before`: the same descriptors, and memory within 10 % and 8 MiB.
     #[must_use]
     pub fn is_recovered(&self, before: &Self) -> bool {
         self.descriptors == before.descriptors
@@ -91,7 +91,7 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// What the server shows below `Server/VendorServerInfo`; `None` if it shows nothing of the kind.
+    /// Slices of work that the server shows below `Server/VendorServerInfo`; `None` if it shows none.
     ///
     /// # Errors
     /// It cannot be asked.

@@ -109,7 +109,7 @@ pub(super) fn browse_next(attacker: &mut Attacker<'_>, way: Way) -> Result<(), L
     Ok(())
 }
 
-/// As many ContinuationPoints as a Session gets.
+/// Number of ContinuationPoints of a Session.
 fn first_points(
     attacker: &mut Attacker<'_>,
     session: &mut Session,

@@ -1,4 +1,4 @@
-//! Who is connected to whom, and who takes how much memory: as the kernel tells it (proc(5)).
+//! Connections and memory of processes, from the kernel (proc(5)).
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -15,7 +15,7 @@ use crate::error::BenchError;
 
 const WHAT: &str = "a Consumer";
 
-/// What a Consumer has found, and how long it took from its first connection on.
+/// Result of a Consumer, with times from its first connection on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Discovery {
     pub(super) discover_ms: f64,
@@ -24,7 +24,7 @@ pub(super) struct Discovery {
     pub(super) connections_discovered: usize,
 }
 
-/// What holds the connections of a Consumer, as long as it lives.
+/// Owner of the connections of a Consumer.
 #[allow(dead_code, reason = "it is kept, not used")]
 pub(super) enum Connected {
     Registry(Box<Consumer>),

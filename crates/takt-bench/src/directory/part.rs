@@ -19,7 +19,7 @@ use crate::error::BenchError;
 
 /// Variables of each Provider.
 pub(super) const VARIABLES: usize = 10;
-/// What the names of the Providers begin with.
+/// Beginning of the names of the Providers.
 pub(super) const NAME: &str = "BenchProvider";
 /// Providers that one registry takes from this user: the most that `--providers` allows.
 const MOST_PROVIDERS: usize = 500;
@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// What the process holds.
+/// Servers or connections that the process holds.
 enum Held {
     Registry(Registry),
     Providers(Vec<Provider>),

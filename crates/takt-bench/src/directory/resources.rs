@@ -22,7 +22,7 @@ const FILES: u64 = 300;
 const OTHER_MEMORY: u64 = 128 << 10;
 const OTHER_FILES: u64 = 8 << 10;
 
-/// What a run takes, or what there is.
+/// Resources that a run needs, or that are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resources {
     /// File descriptors of one process.
@@ -34,7 +34,7 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    /// What the larger one of the architectures takes.
+    /// Resources that the larger one of the architectures needs.
     pub(super) fn needed(providers: usize, consumers: usize) -> Self {
         let together = providers.min(PROVIDERS_OF_A_PROCESS);
         let descriptors = [
@@ -50,7 +50,7 @@ impl Resources {
         }
     }
 
-    /// What this process, and those that it starts, can have. What cannot be found out is no limit.
+    /// Resources that are available to this process and its children. An unknown resource is not a limit.
     pub(super) fn available() -> Self {
         let memory = std::fs::read_to_string("/proc/meminfo");
         let memory = memory.ok().and_then(|text| {
@@ -68,7 +68,7 @@ impl Resources {
         }
     }
 
-    /// Whether `available` is enough for `providers`, which take this.
+    /// Fails if `available` is not enough for `providers`, which need this.
     pub(super) fn check(self, providers: usize, available: Self) -> Result<(), BenchError> {
         let lacking = |what: String, help: &str| {
             Err(BenchError::Option(format!(

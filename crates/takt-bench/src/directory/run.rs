@@ -11,7 +11,7 @@ use crate::error::BenchError;
 use crate::process::Process;
 use crate::serve::{self, Assignment};
 
-/// Which one.
+/// Architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Architecture {
     /// Providers register with the SR-Server, and Consumers ask it.
@@ -20,15 +20,15 @@ pub(super) enum Architecture {
     Classical,
 }
 
-/// So many Providers share a process: as many as have their descriptors within 4096, the least that is usual as a hard limit.
+/// Number of Providers in a process: their descriptors are within 4096, the smallest usual hard limit.
 pub(super) const PROVIDERS_OF_A_PROCESS: usize = 32;
-/// How long the processes of one step may take together.
+/// Time that the processes of one step have together.
 const STEP: Duration = Duration::from_secs(300);
 /// Bytes before each message body: those of `opc.tcp` (OPC 10000-6, 6.7.2), and those of our shared memory.
 const TCP_HEADER: u64 = 24;
 const SHARED_MEMORY_HEADER: u64 = takt_shm::header::HEADER_LENGTH as u64;
 
-/// Where the processes of one run meet; nobody else does. It is removed when this is dropped, after they have ended.
+/// Runtime directory of the processes of one run. It is removed when this is dropped, after they have ended.
 struct Meeting(PathBuf);
 
 impl Meeting {
@@ -48,7 +48,7 @@ impl Drop for Meeting {
     }
 }
 
-/// How processes are started.
+/// Starter of processes.
 #[derive(Clone, Copy)]
 struct Starter<'a> {
     program: &'a Path,
@@ -83,7 +83,7 @@ fn ids(processes: &[Process]) -> impl Iterator<Item = u32> {
     processes.iter().map(Process::id)
 }
 
-/// What these processes say that they have done.
+/// Reports of these processes.
 fn reports(processes: &mut [Process]) -> Result<Vec<Report>, BenchError> {
     let report = |process: &mut Process| {
         let line = process.ask("the comparison")?;

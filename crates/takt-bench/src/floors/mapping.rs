@@ -22,12 +22,12 @@ use crate::round_trip::Wait;
 
 /// One direction: a line with a word that counts messages and a word that says that its sender is taken; then room for a message.
 const LINE: usize = 64;
-/// Where that second word is.
+/// Position of the second word.
 const TAKEN: usize = 4;
 
 /// The bit of a counter that says that its reader sleeps.
 const ASLEEP: u32 = 1;
-/// What a counter advances by.
+/// Step of a counter.
 const ONE: u32 = 2;
 /// A sleeper looks up this often, in case nobody wakes it.
 const NAP: Timespec = Timespec {
@@ -40,7 +40,7 @@ pub(super) fn length(longest: usize) -> usize {
     2 * (LINE + longest.next_multiple_of(LINE))
 }
 
-/// Which way a message goes.
+/// Direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From client to server.
@@ -119,7 +119,7 @@ impl Mapping {
         }
     }
 
-    /// Where the message of a direction begins.
+    /// Beginning of the message of a direction.
     #[inline]
     fn message(&self, direction: Direction) -> NonNull<u8> {
         // SAFETY: inside the mapping: after the line there is the room.
@@ -191,7 +191,7 @@ fn await_message(
 pub(super) struct Side {
     mapping: Mapping,
     sends: Direction,
-    /// Whether the other side leaves the messages alone until [`pass`](Self::pass).
+    /// Returns true if the other side does not touch the messages until [`pass`](Self::pass).
     has_turn: bool,
     /// The counter of its messages.
     sent: u32,

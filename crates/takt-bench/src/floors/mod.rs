@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use crate::round_trip::MessageSizes;
 
-/// How long a floor waits for an answer before it gives up. They come in microseconds.
+/// Time that a floor waits for an answer. Answers take microseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What every request of a floor begins with: how many bytes it has and how many its response shall have, each as UInt32 in
+/// Header of every request of a floor: lengths of the request and of its response in bytes, each as UInt32 in
 /// little-endian.
 const HEADER: usize = 8;
 
@@ -30,7 +30,7 @@ fn request_bytes(sizes: MessageSizes) -> Vec<u8> {
     bytes
 }
 
-/// What a request begins with; nothing longer than `longest` is believed.
+/// Lengths in the header of a request, at most `longest`.
 fn sizes_of(request: &[u8], longest: usize) -> Option<MessageSizes> {
     let (header, _) = request.split_first_chunk::<HEADER>()?;
     let number = |four: &[u8]| {
@@ -44,12 +44,12 @@ fn sizes_of(request: &[u8], longest: usize) -> Option<MessageSizes> {
     })
 }
 
-/// How long there has been no answer. Begins with the second question, so that who need not ask twice pays nothing.
+/// Timeout of a wait. It begins with the second question, so that a short wait costs nothing.
 #[derive(Debug, Default)]
 struct Patience(Option<Instant>);
 
 impl Patience {
-    /// Whether it is over. Asks the clock.
+    /// Returns true after the timeout. Reads the clock.
     #[cold]
     fn is_over(&mut self) -> bool {
         let now = Instant::now();
@@ -57,7 +57,7 @@ impl Patience {
     }
 }
 
-/// A spinning loop asks anything but what it waits for so rarely.
+/// Looks of a spinning loop between two questions about the timeout.
 const LOOKS_PER_QUESTION: u32 = 1024;
 
 #[cfg(test)]

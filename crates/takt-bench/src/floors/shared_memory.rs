@@ -36,7 +36,7 @@ impl Server {
         })
     }
 
-    /// Where another process of the same user can open it, as long as this process is there.
+    /// Path for other processes of the same user, as long as this process runs.
     pub(crate) fn path(&self) -> PathBuf {
         let (process, file) = (std::process::id(), self.file.as_raw_fd());
         PathBuf::from(format!("/proc/{process}/fd/{file}"))

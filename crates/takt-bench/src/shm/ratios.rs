@@ -11,7 +11,7 @@ use super::row::Row;
 /// Two measurements of one run, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// What is divided by what.
+    /// Dividend and divisor.
     pub ratio: String,
     /// `same` or `diff`, as in the rows.
     pub placement: String,
@@ -20,7 +20,7 @@ pub struct Ratio {
     /// The ratio of the medians in each series, in ascending order, without those where what it is divided by is not above zero: a
     /// difference that is lost in noise.
     pub series: Vec<f64>,
-    /// What it has to reach.
+    /// Goal: the largest ratio that reaches it.
     pub at_most: f64,
 }
 
@@ -47,7 +47,7 @@ impl Ratio {
         }
     }
 
-    /// Whether it is as small as it has to be.
+    /// Returns true if the goal is reached.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         self.value.is_some_and(|value| value <= self.at_most)

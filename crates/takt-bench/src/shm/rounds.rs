@@ -41,9 +41,9 @@ impl Measurement {
     }
 }
 
-/// So many idle Consumers share a process: its file descriptors are enough for them wherever the usual limits hold.
+/// Number of idle Consumers in a process. Its file descriptors are enough for them under the usual limits.
 const CONSUMERS_OF_A_PROCESS: usize = 64;
-/// How long they may take to connect.
+/// Time that they have to connect.
 const CONNECTING: Duration = Duration::from_secs(120);
 
 /// Measures everything in the list, in each series in the opposite order of the one before.

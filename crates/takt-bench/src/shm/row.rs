@@ -1,4 +1,4 @@
-//! What was measured of one operation, as an object for programs.
+//! Result of one operation, as a JSON row.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,20 +36,20 @@ impl Series {
 /// An operation, and how long it took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Whose server: `takt`, `open62541`, or `floor` for what the machine itself costs.
+    /// Server: `takt`, `open62541`, or `floor` for the bare mechanism.
     pub peer: String,
     /// `opc.iox2`, `opc.tcp`, or the mechanism of a floor.
     pub transport: String,
     /// `Read` (the paper's GetValue) or `Write` (SetValue); for a floor the one whose messages are as long.
     pub service: String,
-    /// What the client does with the value: `in place`, `copied`, `current` if it was read without a request, or `bytes` where
+    /// Access of the client to the value: `in place`, `copied`, `current` if it was read without a request, or `bytes` where
     /// nobody looks at it.
     pub access: String,
     /// Bytes of the value.
     pub payload_bytes: usize,
     /// `same` or `diff`: both sides pinned to one core, or to two.
     pub placement: String,
-    /// How both sides wait: `spin`, `adaptive`, `sleep`, `blocking`.
+    /// Way in which both sides wait: `spin`, `adaptive`, `sleep`, `blocking`.
     pub wait: String,
     /// Consumers that are connected to the same server and idle.
     pub idle_consumers: usize,
@@ -112,7 +112,7 @@ impl Row {
         }
     }
 
-    /// Who, how they wait, and what is done with the value.
+    /// Peer and transport, with the number of idle Consumers.
     pub(super) fn subject(&self) -> String {
         let who = if self.peer == "takt" {
             self.transport.clone()

@@ -1,4 +1,4 @@
-//! Which payloads are measured.
+//! Sizes of the values that are measured.
 
 use crate::payload::Payload;
 
@@ -12,7 +12,7 @@ impl Sizes {
         &self.0
     }
 
-    /// Whether so many tables would bury what they show.
+    /// Returns true if there are too many sizes for a table each.
     pub(crate) fn is_sweep(&self) -> bool {
         self.0.len() > 2
     }

@@ -1,4 +1,4 @@
-//! Whose Reads and Writes are measured.
+//! Subjects whose Reads and Writes are measured.
 
 use crate::error::BenchError;
 use crate::local_session::LocalSession;
@@ -14,7 +14,7 @@ pub(super) struct Measured {
     pub(super) pair: Pair,
     /// Others that are connected to the server and ask for nothing.
     pub(super) idle_consumers: usize,
-    /// What the client does with values that it reads.
+    /// Access of the client to the values that it reads.
     reads: &'static [Access],
     /// And with those that it writes.
     writes: &'static [Access],
@@ -74,7 +74,7 @@ pub(super) fn list(
 }
 
 impl Measured {
-    /// What is asked for, in the order of the rows.
+    /// Operations, in the order of the rows.
     pub(super) fn operations(
         &self,
         payloads: &[Payload],

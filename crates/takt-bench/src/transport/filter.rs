@@ -1,4 +1,4 @@
-//! Which rows are wanted.
+//! Filter of rows.
 
 /// Words that a row's label has to have.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ impl Filter {
         )
     }
 
-    /// Whether each word is in the label; a number has to be a whole word, so that 4 is not 4096.
+    /// Returns true if each word is in the label. A number must be a whole word, so that 4 does not match 4096.
     pub(super) fn matches(&self, label: &str) -> bool {
         let label = label.to_lowercase();
         let mut wanted = self.0.iter();

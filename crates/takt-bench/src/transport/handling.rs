@@ -22,13 +22,13 @@ use crate::seat::{CorePair, Seat};
 /// The program that counts allocations, beside `takt` itself.
 pub const PROGRAM: &str = "takt-bench-handling";
 
-/// Gives the number of allocations of this process so far.
+/// Function that returns the number of allocations of this process so far.
 pub type CountAllocations = fn() -> u64;
 
 /// Requests whose allocations are counted.
 const COUNTED: u32 = 10_000;
 
-/// What the rows begin with: first the floors, then what stands on them.
+/// Heads of the rows: first the floors, then the subjects.
 const HEADS: [Head; 6] = [
     Head::new("floor", "system call", "getppid", 0),
     Head::new("floor", "clock", "read", 0),
@@ -37,10 +37,10 @@ const HEADS: [Head; 6] = [
     Head::new("takt", "in-process", "Read", Payload::ARRAY.bytes()),
     Head::new("takt", "in-process", "Write", Payload::SCALAR.bytes()),
 ];
-/// Which floor each of the others stands on: small ones are compared with a system call, the large one with a copy of its value.
+/// Floors of the subjects: small values are compared with a system call, the large one with a copy of its bytes.
 const FLOORS: [usize; 3] = [0, 2, 0];
 
-/// Whether one of the rows is wanted.
+/// Returns true if one of the rows is wanted.
 pub(super) fn is_wanted(filter: &Filter) -> bool {
     HEADS.iter().any(|head| filter.matches(&head.label()))
 }
@@ -110,7 +110,7 @@ fn allocations(session: &mut LocalSession, request: &[u8], count: CountAllocatio
     allocations / f64::from(COUNTED)
 }
 
-/// What the program that counts allocations does: measures as its arguments say (batches and rounds) and prints one row a line as
+/// Main function of the program that counts allocations: measures (arguments: batches and rounds) and prints one row per line as
 /// JSON. Gives its exit code.
 pub fn main(
     arguments: impl IntoIterator<Item = String>,

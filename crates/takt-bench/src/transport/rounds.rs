@@ -32,7 +32,7 @@ impl Wanted {
     }
 }
 
-/// What the filter asks for, and the floors of that, in the order of the rows.
+/// Rows that match the filter, and their floors, in the order of the rows.
 pub(super) fn wanted(pairs: &[Measured], filter: &Filter) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {

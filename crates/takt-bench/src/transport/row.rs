@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{Percentiles, Samples};
 
-/// What was measured, and how long it took.
+/// Result of a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Whose software: `takt`, `open62541`, or `floor` for what the machine itself costs.
+    /// Software: `takt`, `open62541`, or `floor` for the bare mechanism.
     pub peer: String,
     /// `in-process`, `opc.iox2`, `opc.tcp`, or the mechanism of a floor.
     pub transport: String,
-    /// What was asked for, for example `Read`.
+    /// Service, for example `Read`.
     pub service: String,
     /// Bytes of value in the response.
     pub payload_bytes: usize,
     /// `same` or `diff`: both sides pinned to one core, or to two; `none` where there is one side.
     pub placement: String,
-    /// How both sides wait: `spin`, `adaptive`, `sleep`, `blocking`; `none` where nobody waits.
+    /// Way in which both sides wait: `spin`, `adaptive`, `sleep`, `blocking`; `none` without a second side.
     pub wait: String,
     /// The scheduling policy of the threads that were measured.
     pub scheduling: String,
@@ -30,12 +30,12 @@ pub struct Row {
     /// Median over the floor's median of the same run, where there is a floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_to_floor: Option<f64>,
-    /// Which floor that is.
+    /// Name of that floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<String>,
 }
 
-/// What a row is about.
+/// Head of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) peer: &'static str,
@@ -105,12 +105,12 @@ impl Row {
         self
     }
 
-    /// What it is called as a floor.
+    /// Name of the row as a floor.
     pub(crate) fn mechanism(&self) -> String {
         format!("{} {}", self.transport, self.service)
     }
 
-    /// What `--only` is compared with: everything that tells this row from the others, in the order of the columns.
+    /// Label for `--only`, with everything that tells this row from the others.
     #[must_use]
     pub fn label(&self) -> String {
         [

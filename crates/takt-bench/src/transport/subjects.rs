@@ -1,4 +1,4 @@
-//! Whose round trips are measured.
+//! Subjects whose round trips are measured.
 
 use super::row::Head;
 use crate::pair::{Pair, Setting, Subject};
@@ -67,7 +67,7 @@ pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Measured> {
 }
 
 impl Measured {
-    /// What its row begins with.
+    /// Head of its row.
     pub(super) fn head(&self, payload: Payload) -> Head {
         let (peer, transport, floor) = self.pair.names();
         Head {

@@ -20,7 +20,7 @@ pub const NAME: &str = "Machine";
 /// The cycle in which the physics are worked out.
 const CYCLE: Duration = Duration::from_millis(10);
 
-/// What the cyclic thread sets and everybody reads.
+/// Cells that the cyclic thread sets and clients read.
 struct Actuals {
     speed: Arc<Cell>,
     load: Arc<Cell>,

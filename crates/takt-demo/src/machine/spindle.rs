@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 use std::time::Duration;
 
-/// What the motor can do at most, in N·m.
+/// Largest torque of the motor in N·m.
 const MAX_TORQUE: f64 = 20.0;
 /// Inertia of rotor, shaft and tool, in kg·m².
 const INERTIA: f64 = 0.03;
@@ -36,7 +36,7 @@ pub const TEMPERATURE_LIMIT: f64 = 90.0;
 /// Below this the spindle may start again after it was too hot, in °C.
 pub const TEMPERATURE_RELEASE: f64 = 70.0;
 
-/// What the spindle is doing.
+/// State of the spindle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum State {
@@ -50,7 +50,7 @@ pub enum State {
     TooHot = 3,
 }
 
-/// Why the machine does not do what it was asked.
+/// Reason for which the machine refuses a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// `Start` while it turns.
@@ -116,12 +116,12 @@ impl Spindle {
         self.temperature
     }
 
-    /// What it is doing.
+    /// Its state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Whether the door is closed.
+    /// True if the door is closed.
     pub fn door_closed(&self) -> bool {
         self.door_closed
     }

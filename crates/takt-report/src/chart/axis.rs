@@ -169,7 +169,7 @@ impl Resolved {
     }
 }
 
-/// Whether the smallest distance of two ticks is larger on a logarithmic axis.
+/// Returns true if the smallest distance of two ticks is larger on a logarithmic axis.
 fn is_more_even_logarithmic(ticks: &[(f64, String)]) -> bool {
     let (Some((first, _)), Some((last, _))) = (ticks.first(), ticks.last()) else {
         return false;

@@ -22,7 +22,7 @@ pub struct Line {
     pub label: String,
     /// Points in ascending order of x.
     pub points: Vec<(f64, f64)>,
-    /// Whether each point has a mark.
+    /// True if each point has a mark.
     pub marks: bool,
 }
 
@@ -37,9 +37,9 @@ pub struct Chart {
     pub y: Axis,
     /// Lines.
     pub lines: Vec<Line>,
-    /// Whether the lines are in the order of a quantity. Their colours are then in order as well.
+    /// True if the lines are in the order of a quantity. Their colours are then in order as well.
     pub ordered: bool,
-    /// Whether lines have labels. A chart without labels stands beside one with the same lines.
+    /// True if lines have labels. A chart without labels stands beside one with the same lines.
     pub labelled: bool,
 }
 

@@ -9,16 +9,18 @@ use super::ModelName;
 
 #[derive(Debug, Args)]
 pub struct BoundsArguments {
-    /// The scenario.
+    /// Scenario file (TOML).
     #[arg(value_name = "SCENARIO")]
     pub file: PathBuf,
-    /// What is assumed; by default what the scenario says.
+    /// Assumptions; default is those of the scenario.
     #[arg(long)]
     pub model: Option<ModelName>,
-    /// The analyses, with commas between them: tfa, tfa++, sfa, pmoo, plp, schedule, or all; by default what the scenario says. The least of their bounds is the answer. The paper's model has tfa alone.
+    /// Analyses, separated by commas: tfa, tfa++, sfa, pmoo, plp, schedule, or all; default is those of the scenario. The smallest of
+    /// their bounds holds. The model of the paper has only tfa.
     #[arg(long, value_name = "NAMES", value_parser = analyses)]
     pub analysis: Option<Analyses>,
-    /// Draw into this file (.png or .svg): of a scenario the arrival and service curves at each hop, of sweeps the bounds over their values.
+    /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves of
+    /// each hop.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<takt_report::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
@@ -29,7 +31,7 @@ pub struct BoundsArguments {
     pub json: bool,
 }
 
-/// Analyses to carry out.
+/// Analyses that the user wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analyses(pub Vec<Analysis>);
 
@@ -40,7 +42,7 @@ fn analyses(text: &str) -> Result<Analyses, String> {
     let names = Analysis::ALL.map(Analysis::name).join(", ");
     let read = |name: &str| {
         Analysis::of_name(name.trim())
-            .ok_or_else(|| format!("`{name}` is no analysis; there is {names}, or all"))
+            .ok_or_else(|| format!("`{name}` is no analysis; analyses are {names}, or all"))
     };
     let mut analyses: Vec<Analysis> = Vec::new();
     for name in text.split(',') {

@@ -1,4 +1,4 @@
-//! What can be typed after `takt publish` and `takt subscribe`.
+//! Arguments of `takt publish` and `takt subscribe`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,19 +6,20 @@ use std::time::Duration;
 use clap::Args;
 use takt_app::Endpoint;
 
-use super::{GroupArguments, SecurityKey, duration, endpoint};
+use super::values::{duration, endpoint};
+use super::{GroupArguments, SecurityKey};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
-    /// The configuration: TOML, or the standard's binary file; - for the standard input.
+    /// Configuration: TOML or the binary file of the standard; - for the standard input.
     pub file: PathBuf,
-    /// Publish the Variables of this server that the configuration names.
+    /// Publish Variables of this server: those that the configuration names.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
     pub from: Option<Endpoint>,
-    /// Publish this value in fields of this name: NAME=VALUE.
+    /// Publish this value in the fields of this name.
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Make up the values of all other fields.
+    /// Simulate the values of all other fields.
     #[arg(long)]
     pub simulate: bool,
     #[command(flatten)]
@@ -27,38 +28,38 @@ pub struct PublishArguments {
 
 #[derive(Debug, Args)]
 pub struct SubscribeArguments {
-    /// A configuration (TOML, or the standard's binary file), or an address: opc.udp://239.0.0.1:4840, opc.eth://…, opc.iox2://…,
-    /// mqtt://broker. From an address all that comes is shown.
+    /// Configuration (TOML or the binary file of the standard) or address (opc.udp://239.0.0.1:4840, opc.eth://…, opc.iox2://…,
+    /// mqtt://broker). All messages at an address are shown.
     pub source: String,
-    /// With an address: the network interface.
+    /// Network interface, with an address.
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
-    /// With an address: ask Publishers there for names and types of their fields, for example at opc.udp://224.0.2.14:4840.
+    /// Address at which Publishers are asked for names and types of their fields, for example opc.udp://224.0.2.14:4840.
     #[arg(long, value_name = "ADDRESS")]
     pub discovery: Option<String>,
-    /// With the address of a broker: the topic filter.
+    /// Topic filter, with the address of a broker.
     #[arg(long, value_name = "FILTER", default_value = "opcua/#")]
     pub topic: String,
-    /// Print JSON, one object a DataSetMessage.
+    /// Print JSON, one object for each DataSetMessage.
     #[arg(long)]
     pub json: bool,
-    /// End after so many DataSetMessages.
+    /// End after this number of DataSetMessages.
     #[arg(long, value_name = "NUMBER")]
     pub count: Option<u64>,
     #[command(flatten)]
     pub run: RunArguments,
 }
 
-/// What both have in common.
+/// Arguments of both commands.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// End after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub run_for: Option<Duration>,
-    /// Ask this SecurityKeyService for keys, for example opc.iox2://SemanticRegistryServer.
+    /// SecurityKeyService that is asked for keys, for example opc.iox2://SemanticRegistryServer.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
     pub keys: Option<Endpoint>,
-    /// A key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
+    /// Key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Vec<(String, SecurityKey)>,
     /// Run with this real-time priority (SCHED_FIFO), 1 to 99.
@@ -67,7 +68,7 @@ pub struct RunArguments {
     /// Run on this core.
     #[arg(long, value_name = "NUMBER")]
     pub core: Option<usize>,
-    /// How long a request to a server may take.
+    /// Longest time that a request to a server may take.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     pub timeout: Duration,
     #[command(flatten)]

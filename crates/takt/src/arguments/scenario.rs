@@ -7,23 +7,24 @@ use takt_scenario::{Duration, Rate, Share};
 
 #[derive(Debug, Subcommand)]
 pub enum ScenarioCommand {
-    /// Write a scenario to begin with.
+    /// Write a new scenario.
     #[command(after_help = "Examples:\n  \
         takt scenario new p2p\n  \
-        takt scenario new line --hops 7 --rnc 160 --qdisc cbs --provisioning -3% --model paper --output line.toml\n  \
+        takt scenario new line --hops 7 --rnc 160 --output line.toml\n  \
+        takt scenario new line --qdisc cbs --provisioning -3% --model paper\n  \
         takt scenario new ring --nodes 6 --qdisc mqprio --payload 100")]
     New(NewArguments),
-    /// Check scenarios, with all values of their sweeps.
+    /// Check scenarios with all values of their sweeps.
     #[command(after_help = "Example:\n  takt scenario check scenarios/line.toml")]
     Check(CheckScenarioArguments),
-    /// Print the JSON Schema, for editors.
+    /// Print the JSON Schema of scenarios, for editors.
     #[command(after_help = "Example:\n  takt scenario schema > scenario.schema.json")]
     Schema,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TemplateName {
-    /// Two hosts at one link.
+    /// Two hosts and a link.
     P2p,
     /// Two hosts and a bridge.
     Bridged,
@@ -37,7 +38,7 @@ pub enum TemplateName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum QdiscName {
-    /// Linux's default.
+    /// Default of Linux.
     #[value(name = "fq_codel")]
     FqCodel,
     /// Strict priority.
@@ -52,54 +53,54 @@ pub enum QdiscName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModelName {
-    /// Assumptions that hold.
+    /// Assumptions under which the bounds hold.
     Sound,
-    /// Those of the paper.
+    /// Assumptions of the paper.
     Paper,
 }
 
 #[derive(Debug, Args)]
 pub struct NewArguments {
-    /// The form of the network.
+    /// Topology of the network.
     pub template: TemplateName,
-    /// Links between the hosts of a line; by default 7.
+    /// Number of links between the hosts of a line; default 7.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub hops: Option<u32>,
-    /// Bridges in a ring, at least 3, or hosts of a star; by default 4.
+    /// Number of bridges of a ring (at least 3) or of hosts of a star; default 4.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub nodes: Option<u32>,
-    /// The repeated node count of open62541's example: messages of 32 + 9 (1 + RNC) bytes; by default 2.
+    /// Repeated node count (RNC) of the example of open62541, for messages of 32 + 9 (1 + RNC) bytes; default 2.
     #[arg(long, conflicts_with = "payload", value_parser = clap::value_parser!(u32).range(0..=162))]
     pub rnc: Option<u32>,
-    /// The payload in bytes.
+    /// Payload in bytes.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1500))]
     pub payload: Option<u32>,
-    /// The queueing discipline of all ports.
+    /// Queueing discipline of all ports.
     #[arg(long, default_value = "cbs")]
     pub qdisc: QdiscName,
-    /// How much more idleSlope than needed; only with cbs.
+    /// Share of idleSlope beyond the needed one; only with cbs.
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     pub provisioning: Option<Share>,
-    /// What bounds assume.
+    /// Assumptions of the bounds.
     #[arg(long, default_value = "sound")]
     pub model: ModelName,
-    /// The cycle of Publisher and loopback, for example "250 us".
+    /// Cycle of Publisher and loopback, for example "250 us".
     #[arg(long)]
     pub cycle: Option<Duration>,
-    /// From the end of a cycle until its messages are sent, for example "150 us".
+    /// Time from the end of a cycle until its messages are sent, for example "150 us".
     #[arg(long)]
     pub offset: Option<Duration>,
-    /// The rate of all links.
+    /// Rate of all links.
     #[arg(long)]
     pub rate: Option<Rate>,
-    /// Where to write it; by default on the standard output. There must be no such file.
+    /// File to write, which must not exist; default is the standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct CheckScenarioArguments {
-    /// The scenarios.
+    /// Scenario files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }

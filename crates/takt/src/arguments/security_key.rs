@@ -1,4 +1,4 @@
-//! The keys of a SecurityGroup, as they are typed.
+//! Keys of a SecurityGroup on the command line.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use takt_pubsub::security::{SecurityKeyUpdate, SecurityKeys, SecurityPolicy};
 
-/// A key that is typed does not change.
+/// Lifetime of a key on the command line, which does not change: a year.
 const LIFETIME: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// `TOKEN:SIGNING:ENCRYPTING:NONCE`: the token as a number, the others in hex. How long the encrypting key is says which SecurityPolicy
-/// it is for.
+/// Key `TOKEN:SIGNING:ENCRYPTING:NONCE`: the token as a number, the others in hexadecimal digits. The length of the encrypting key
+/// determines the SecurityPolicy.
 #[derive(Debug, Clone)]
 pub struct SecurityKey {
-    /// To look into messages with.
+    /// Keys for decoding.
     pub keys: Arc<SecurityKeys>,
-    /// To publish and subscribe with: what a SecurityKeyService would say.
+    /// Keys for publishing and subscribing, in the form of an answer of a SecurityKeyService.
     pub update: SecurityKeyUpdate,
 }
 

@@ -1,62 +1,62 @@
-//! What can be typed after `takt simulate`.
+//! Arguments of `takt simulate`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Whose disciplines are simulated.
+/// Model of the queueing disciplines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulationModel {
-    /// Linux: sch_cbs in software, lengths as the kernel counts them, a queue in the driver.
+    /// Linux: sch_cbs in software, lengths as in the kernel, a queue in the driver.
     Linux,
-    /// IEEE 802.1Q: frames are chosen when the link is free. This is what bounds assume.
+    /// IEEE 802.1Q: a frame is chosen when the link is free. Bounds assume this model.
     Ieee,
 }
 
-/// What loopbacks do with several messages that came in one cycle.
+/// Behaviour of loopbacks after several messages in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulationLoopback {
-    /// They send all of them back. This is what bounds assume.
+    /// They return all messages. Bounds assume this behaviour.
     All,
-    /// They send the last one in each cycle, again if none has come, as open62541's example does.
+    /// They return the latest message in each cycle, repeatedly if there is no new one, as the example of open62541.
     Latest,
 }
 
 #[derive(Debug, Args)]
 pub struct SimulateArguments {
-    /// The scenario, a TOML file. If it has sweeps, each combination is simulated.
+    /// Scenario file (TOML). Each combination of swept values is simulated.
     pub scenario: PathBuf,
-    /// What random numbers begin with, instead of what the scenario says.
+    /// Seed of the random numbers; default is that of the scenario.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Messages of each application, instead of the scenario's cycles.
+    /// Number of messages of each application; default is the number of cycles of the scenario.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub messages: Option<u64>,
-    /// Publish nothing after this time, for example "2 s".
+    /// Time after which no message is published, for example "2 s".
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub duration: Option<takt_scenario::Duration>,
-    /// Whose queueing disciplines. Linux's, unless --adversarial is given.
+    /// Model of the queueing disciplines; default is linux, and ieee with --adversarial.
     #[arg(long)]
     pub model: Option<SimulationModel>,
-    /// What loopbacks do with several messages of one cycle.
+    /// Behaviour of loopbacks after several messages in one cycle.
     #[arg(long, value_enum, default_value = "all")]
     pub loopback: SimulationLoopback,
-    /// Frames that each class hands to the driver before the link is free (Linux's model).
+    /// Number of frames that each class gives to the driver before the link is free (model linux).
     #[arg(long, value_name = "FRAMES", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub driver_queue: u16,
-    /// Search the worst case: phases of applications and cross traffic, frames of lower priority in the way, forwarding delays.
+    /// Search for the worst case: phases of applications and cross traffic, blocking frames of lower priority, forwarding delays.
     #[arg(long)]
     pub adversarial: bool,
-    /// How many simulations the search may take.
+    /// Number of simulations of the search.
     #[arg(long, value_name = "COUNT", default_value = "1000", requires = "adversarial", value_parser = clap::value_parser!(u64).range(1..))]
     pub tries: u64,
-    /// Write every message to this file.
+    /// Write a row for every message to this CSV file.
     #[arg(long, value_name = "FILE", conflicts_with = "adversarial")]
     pub csv: Option<PathBuf>,
-    /// Write each hop of each frame to that file as well, cross traffic's too.
+    /// Write a row for every hop of every frame to that file as well, including cross traffic.
     #[arg(long, requires = "csv")]
     pub hops: bool,
-    /// Print an object for programs, one line for each combination of a sweep.
+    /// Print JSON, one object for each combination of swept values.
     #[arg(long)]
     pub json: bool,
 }

@@ -56,7 +56,7 @@ struct Tree<'a> {
     path: HashSet<NodeId>,
     /// References in `open` that were not shown yet.
     pending: usize,
-    /// What stands before the names on the level of the last of `open`.
+    /// Text before the names on the level of the last of `open`.
     indent: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the commands that talk to a server share: the session, and nodes as they are typed.
+//! Session and nodes of the commands that use a server.
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, model};

@@ -18,14 +18,14 @@ use crate::{explain, output};
 /// An application, with what the kernel says of its process.
 struct Row {
     endpoint: String,
-    /// Whom it shares with; the user alone if `None`.
+    /// Group of its shared memory; `None` if only the user has access.
     group: Option<String>,
     process: Option<u32>,
     counts: Option<Counts>,
     /// Requests per second.
     rate: Option<f64>,
     memory: Option<Memory>,
-    /// What the application says of its memory budget.
+    /// Memory budget of the application.
     budget: Option<Budget>,
     /// For programs, and for people.
     state: (&'static str, &'static str),
@@ -40,7 +40,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// How long an application is asked for its budget.
+    /// Time that an application has to answer.
     const PATIENCE: Duration = Duration::from_millis(500);
 
     /// Asks an application; `None` if it does not say.

@@ -20,7 +20,7 @@ use crate::arguments::PublishArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-/// How often changes are asked for if the configuration does not say.
+/// Sampling interval if the configuration has none.
 const SAMPLING: Duration = Duration::from_millis(10);
 
 pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
@@ -105,7 +105,7 @@ fn row(group: &ComponentState) -> String {
     )
 }
 
-/// Where fields come from, in this order.
+/// Sources of fields, in this order.
 struct Source {
     set: HashMap<String, String>,
     mirrored: HashMap<NodeId, Arc<Cell>>,

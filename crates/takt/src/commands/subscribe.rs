@@ -136,11 +136,11 @@ fn configured(
     Ok(running)
 }
 
-/// What a reader has to tell.
+/// Event of a DataSetReader.
 enum Event {
     DataSet(DataSet),
     State(String, PubSubState),
-    /// Why a message was not accepted, and whether a limit of the Subscriber is the reason.
+    /// Reason for which a message was refused; true if it is a limit of the Subscriber.
     Refused(String, bool),
 }
 
@@ -191,7 +191,7 @@ impl Observer for Told {
     }
 }
 
-/// What is known of a reader.
+/// State of a DataSetReader.
 #[derive(Default)]
 struct Reader {
     state: Option<PubSubState>,
@@ -208,7 +208,7 @@ struct Shown<'a> {
     screen: Screen,
     readers: BTreeMap<String, Reader>,
     count: u64,
-    /// Whether the user knows that a limit is reached.
+    /// True after the warning that a limit is reached.
     has_warned: bool,
 }
 
@@ -257,7 +257,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What is known of a reader that is shown; `None` if there are enough others.
+    /// State of a DataSetReader that is shown; `None` if there is no room for it.
     fn reader(&mut self, name: &str) -> Option<&mut Reader> {
         let name = shortened(name);
         if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(&name) {

@@ -13,7 +13,7 @@ use crate::arguments::WatchArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-/// How long the thread waits for a change before it looks whether the user has had enough.
+/// Time that the thread waits for a change before it looks for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
@@ -47,7 +47,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     result.map_err(|error| explain::client(&error))
 }
 
-/// What is watched, and what has been seen.
+/// Watched items and their last values.
 struct Watch<'a> {
     arguments: &'a WatchArguments,
     interrupt: Interrupt,
@@ -111,7 +111,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// How long there still is to watch; `None` when it is over.
+    /// Time until the end; `None` after the end.
     fn left(&self) -> Option<Duration> {
         if self.interrupt.is_set() {
             return None;

@@ -1,4 +1,4 @@
-//! What the tests of `takt bench …` share.
+//! Helpers of the tests of `takt bench …`.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::process::{Command, Stdio};

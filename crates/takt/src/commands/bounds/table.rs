@@ -139,7 +139,7 @@ fn time(time: &Extended, model: BoundsModel) -> String {
     format!("{whole}.{fraction}")
 }
 
-/// Whole bytes on the wire, rounded up; `None` if infinite.
+/// Data in whole bytes on the wire, rounded up; `None` if infinite.
 pub(super) fn bytes(bits: &Extended) -> Option<u64> {
     let bytes = bits.finite()? / Rational::from(8);
     bytes.ceil().to_string().parse().ok()

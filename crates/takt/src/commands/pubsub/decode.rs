@@ -36,16 +36,16 @@ pub struct Decoded<'m> {
     pub tree: MessageTree,
     /// The whole payload, if this was the last chunk of it that was missing.
     pub reassembled: Option<(usize, MessageTree)>,
-    /// Why the chunk was refused, if it was.
+    /// Reason for which the chunk was refused.
     pub chunk_error: Option<String>,
 }
 
-/// How a message is protected, and what the keys said.
+/// Protection of a message, and the result of the check with the keys.
 #[derive(Clone, Copy)]
 pub struct Security {
     pub security_token_id: u32,
     pub encrypted: bool,
-    /// Whether the signature is right; `None` without the key.
+    /// True if the signature is valid; `None` without the key.
     pub genuine: Option<bool>,
     pub decrypted: bool,
 }
@@ -147,7 +147,7 @@ fn found(packet: &takt_capture::Packet, port: Option<u16>) -> Option<Message> {
     })
 }
 
-/// Whether a datagram to any port is a message: nothing in it may be wrong.
+/// Returns true for a datagram that is a valid message.
 fn is_message(bytes: &[u8]) -> bool {
     MessageTree::read(bytes, &parameters(false))
         .errors
@@ -166,12 +166,12 @@ fn parameters(decrypted: bool) -> TreeParameters<'static> {
     }
 }
 
-/// What is remembered from one message to the next.
+/// State of the decoder from one message to the next.
 struct Decoder<'k> {
     keys: &'k [SecurityKey],
-    /// What is known of DataSets, by the configuration and the announcements so far.
+    /// Descriptions of DataSets, from the configuration and from announcements.
     data_sets: DataSetDirectory,
-    /// Why an announcement was left out, if one was.
+    /// Reason for which an announcement was discarded.
     refused: Option<BudgetExhausted>,
     chunks: ChunkReassembler,
     /// The reassembler's time of the first packet.

@@ -1,4 +1,4 @@
-//! What `takt publish` and `takt subscribe` share: options, keys, and the time until they end.
+//! Common part of `takt publish` and `takt subscribe`: options, keys, and the time until the end.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::arguments::RunArguments;
 use crate::explain;
 use crate::interrupt::Interrupt;
 
-/// How often keys, and what is shown, are looked after.
+/// Interval at which keys and the display are updated.
 pub(in crate::commands) const STEP: Duration = Duration::from_millis(250);
 
 /// A PubSub that runs, with its keys.
@@ -21,7 +21,7 @@ pub(in crate::commands) struct Running {
     keeper: Option<KeyKeeper>,
     interrupt: Interrupt,
     end: Option<Instant>,
-    /// What the SecurityKeyService said last: it is shown once.
+    /// Last refusal of the SecurityKeyService. Each is shown once.
     refusal: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Running {
         !self.interrupt.is_set() && self.end.is_none_or(|end| Instant::now() < end)
     }
 
-    /// How long to wait until the next look.
+    /// Time until the next update.
     pub(in crate::commands) fn step(&self) -> Duration {
         self.end.map_or(STEP, |end| {
             end.saturating_duration_since(Instant::now()).min(STEP)
@@ -112,7 +112,7 @@ pub(in crate::commands) fn connect(
     Client::connect(endpoint, options).map_err(|error| explain::client(&error))
 }
 
-/// How threads run.
+/// Options of the threads.
 pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeOptions {
     let real_time = RealTime {
         policy: arguments.priority.map(Policy::Fifo),

@@ -30,7 +30,7 @@ fn check(path: &Path) -> miette::Result<()> {
     Ok(())
 }
 
-/// What is in it, in one line.
+/// Contents of the scenario in one line.
 fn summary(file: &ScenarioFile, variants: usize) -> String {
     let scenario = file.scenario();
     let count = |number: usize, one: &str, more: &str| match number {

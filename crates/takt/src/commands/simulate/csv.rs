@@ -23,7 +23,7 @@ const HEADING: [&str; 9] = [
 /// The file of all variants.
 pub(super) struct Messages {
     file: CsvFile,
-    /// Whether rows for hops are wanted.
+    /// True if rows for hops are wanted.
     hops: bool,
 }
 

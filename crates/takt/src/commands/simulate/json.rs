@@ -27,7 +27,7 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
     object.into()
 }
 
-/// What was simulated, and how.
+/// The scenario and the options of the simulation.
 pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
     let settings = variant
         .settings

@@ -1,0 +1,30 @@
+//! Arguments of `takt bench`.
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Latency of requests over shared memory and TCP, of Takt and open62541, beside the floors.
+    #[command(
+        after_help = "Examples:\n  takt bench transport\n  takt bench transport --only \"opc.tcp 4 diff\"\n  takt bench transport --samples 20000 --json"
+    )]
+    Transport(takt_bench::transport::Options),
+    /// Latency of GetValue() and SetValue() as in Tables 1 and 2 of the paper, beside TCP, open62541 and the floors.
+    #[command(
+        after_help = "Examples:\n  takt bench shm\n  takt bench shm --idle 255 --json\n  takt bench shm --placement diff \
+                      --sizes 4..1MiB --plot latency.png\n  takt bench shm --rate 1kHz --iterations 10000"
+    )]
+    Shm(takt_bench::shm::Options),
+    /// Comparison of the SR-Server architecture with classical OPC UA: connections, bytes, memory, time to discover.
+    #[command(
+        after_help = "Examples:\n  takt bench directory\n  takt bench directory --providers 1,10,100,500 --json\n  takt bench \
+                      directory --providers 50 --consumers 4"
+    )]
+    Directory(takt_bench::directory::Options),
+    /// Latency of a client, memory and descriptors of a server, without and with an attack by another client.
+    #[command(
+        after_help = "Examples:\n  takt bench attack\n  takt bench attack --only translate,browse --seconds 3\n  takt bench attack \
+                      --json\n  takt bench attack --list"
+    )]
+    Attack(takt_bench::attack::Options),
+}

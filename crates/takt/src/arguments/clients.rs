@@ -1,0 +1,95 @@
+//! Arguments of the commands that use a server: `takt browse`, `read`, `write`, `call` and `watch`.
+
+use std::time::Duration;
+
+use clap::Args;
+use takt_app::Endpoint;
+
+use super::GroupArguments;
+use super::values::{attribute, duration, endpoint};
+
+/// The application to use, and how to reach it.
+#[derive(Debug, Args)]
+pub struct ConnectArguments {
+    /// Endpoint of the server: opc.iox2://ApplicationName or opc.tcp://host:port.
+    #[arg(value_parser = endpoint)]
+    pub endpoint: Endpoint,
+    /// Longest time that a request may take.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub share: GroupArguments,
+    /// Print JSON, one object for each row.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BrowseArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Node to start at: a NodeId or a path below the Objects folder.
+    #[arg(default_value = "i=85")]
+    pub node: String,
+    /// Number of levels to show.
+    #[arg(long, default_value_t = 2)]
+    pub depth: u32,
+    /// Show all references of the node in both directions instead of the tree below it.
+    #[arg(long)]
+    pub references: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReadArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Nodes: NodeIds or paths below the Objects folder.
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// Attribute to read, for example DataType.
+    #[arg(long, default_value = "Value", value_parser = attribute)]
+    pub attribute: takt_app::Attribute,
+    /// Largest age of a value that the server has kept (maxAge), for example 500ms. The server reads older values anew.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration)]
+    pub max_age: Duration,
+}
+
+#[derive(Debug, Args)]
+pub struct WriteArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Node: a NodeId or a path below the Objects folder.
+    pub node: String,
+    /// Value: a number, a text, true or false, or a JSON array.
+    #[arg(allow_negative_numbers = true)]
+    pub value: String,
+}
+
+#[derive(Debug, Args)]
+pub struct CallArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Method: a NodeId or a path below the Objects folder.
+    pub method: String,
+    /// Input arguments.
+    #[arg(allow_negative_numbers = true)]
+    pub inputs: Vec<String>,
+    /// Object on which the Method is called. It is needed if several Objects have the Method.
+    #[arg(long)]
+    pub object: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct WatchArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Nodes: NodeIds or paths below the Objects folder.
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// Publishing interval.
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    pub interval: Duration,
+    /// End after this time.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub run_for: Option<Duration>,
+}

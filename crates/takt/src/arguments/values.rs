@@ -1,0 +1,64 @@
+//! Values of arguments: endpoints, attributes, times.
+
+use std::time::Duration;
+
+use takt_app::Endpoint;
+use takt_app::model::DEFAULT_REGISTRY;
+
+pub(super) fn default_registry() -> Endpoint {
+    #[allow(clippy::expect_used, reason = "a constant, covered by a test")]
+    format!("opc.iox2://{DEFAULT_REGISTRY}")
+        .parse()
+        .expect("a valid endpoint")
+}
+
+pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
+    text.parse()
+        .map_err(|error: takt_app::EndpointError| error.to_string())
+}
+
+pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
+    takt_app::Attribute::from_name(text).ok_or_else(|| {
+        format!("`{text}` is no attribute; for example Value, DataType, DisplayName")
+    })
+}
+
+/// `10s`, `250ms`, `1.5s`, `2min`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let fault = || format!("`{text}` is no time: write for example 10s, 250ms or 2min");
+    let unit = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .ok_or_else(fault)?;
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(fault()),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| fault())?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| fault())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_registry_is_an_endpoint() {
+        assert_eq!(
+            default_registry().to_string(),
+            "opc.iox2://SemanticRegistryServer"
+        );
+    }
+
+    #[test]
+    fn times_are_written_with_their_unit() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert!(duration("10").is_err());
+        assert!(duration("-1s").is_err());
+    }
+}
