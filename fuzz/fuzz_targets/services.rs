@@ -146,10 +146,15 @@ fn laid_out(token: &NodeId, choice: u8, body: &[u8]) -> Vec<u8> {
 
 fn run(server: &Arc<Server>, data: &[u8]) {
     let peer = Peer::SharedMemory {
- user: Some(1000),
- process: None,
-};
-    let mut connection = server.connect(peer, ChannelSecurity::none(), "opc.iox2://Fuzz".to_owned(), Arc::new(|| {}));
+        user: Some(1000),
+        process: None,
+    };
+    let mut connection = server.connect(
+        peer,
+        ChannelSecurity::none(),
+        "opc.iox2://Fuzz".to_owned(),
+        Arc::new(|| {}),
+    );
     let Some((kind, rest)) = choice(data) else {
         return;
     };
