@@ -10,7 +10,7 @@ pub(super) fn handling(rows: &[Row]) -> Table {
     let mut table = Table::new(
         begin()
             .into_iter()
-            .chain([Column::number("allocations")])
+            .chain([Column::number("malloc calls")])
             .chain(end()),
     );
     for row in rows {
