@@ -1,4 +1,4 @@
-//! Well-formed requests over either transport: sent without waiting, and answered later, or never.
+//! Well-formed requests over either transport, sent without a wait for the answers. Answers are read later or never.
 
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use crate::subject;
 /// Longest wait of an attacker for the server; later it counts as a refusal.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Interval at which it looks whether the attack goes on.
+/// Interval at which an attacker checks for the end of the attack.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Sessions of attackers end soon after their connections, so that what is left behind can be told from what is held.
+/// Session timeout of attackers. It is short, so that resources left behind by closed connections differ from resources still
+/// held.
 const SESSION_MILLIS: f64 = 2000.0;
 
-/// The server did not take a message, or did not answer it.
+/// Failure to send a message or to receive its answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Lost {
     #[error(transparent)]
@@ -50,7 +51,7 @@ impl Lost {
     }
 }
 
-/// A way to the server.
+/// Transport to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Tcp,
@@ -84,7 +85,7 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Sends a message: TypeId and structure. Whether the server took it within `patience`.
+    /// Sends a message: TypeId and structure. Returns true if the server took it within `patience`.
     pub(super) fn send(
         &mut self,
         attacker: &mut Attacker<'_>,
@@ -111,7 +112,7 @@ impl Channel {
         }
     }
 
-    /// Sends a message however long the server takes to take it, as long as the attack goes on.
+    /// Sends a message. It waits for the server until the attack ends.
     pub(super) fn push(&mut self, attacker: &mut Attacker<'_>, message: &[u8]) -> Result<(), Lost> {
         let mut sent = self.send(attacker, message, PATIENCE)?;
         while !sent && attacker.goes_on() {
@@ -131,7 +132,7 @@ impl Channel {
         Ok(())
     }
 
-    /// The next response, if one comes in time.
+    /// Returns the next response, or none if it does not come in time.
     pub(super) fn receive(
         &mut self,
         attacker: &mut Attacker<'_>,
@@ -157,7 +158,7 @@ impl Channel {
         }
     }
 
-    /// Sends a request and waits for its response, which has to be an `R`.
+    /// Sends a request and waits for its response, which must be an `R`.
     pub(super) fn call<R: Structure + for<'a> Decode<'a>>(
         &mut self,
         attacker: &mut Attacker<'_>,
@@ -188,7 +189,7 @@ impl Session {
         Self::open_on(attacker, channel, "urn:takt:bench:attack")
     }
 
-    /// Opens a Session of an application that calls itself `uri`.
+    /// Opens a Session of an application with the ApplicationUri `uri`.
     pub(super) fn open_on(
         attacker: &mut Attacker<'_>,
         mut channel: Channel,
@@ -203,7 +204,7 @@ impl Session {
         Ok(Self { channel, token })
     }
 
-    /// The header of a request. Attackers wait as long as it takes.
+    /// Returns the header of a request. Its timeout hint is 0, so that the server sets no time limit.
     pub(super) fn header(&self) -> RequestHeader {
         RequestHeader {
             timeout_hint: 0,
@@ -211,8 +212,8 @@ impl Session {
         }
     }
 
-    /// Sends one message again and again, at most `unanswered` at a time, until the attack ends. Who reads no answers sends only so
-    /// many.
+    /// Sends one message repeatedly until the attack ends, with at most `unanswered` requests at a time. Without reading answers,
+    /// an attacker sends only that many.
     pub(super) fn repeat(
         &mut self,
         attacker: &mut Attacker<'_>,
@@ -231,7 +232,7 @@ impl Session {
     }
 }
 
-/// CreateSession; gives the authentication token.
+/// Sends CreateSession and returns the authentication token.
 pub(super) fn create(
     attacker: &mut Attacker<'_>,
     channel: &mut Channel,

@@ -1,4 +1,4 @@
-//! Connections, channels and Sessions that are opened and left as they are.
+//! Connections, channels and Sessions that are opened and then left alone.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use super::channel::{Channel, Lost, Session, Way, create};
 use super::messages::connect;
 use super::target::Attacker;
 
-/// Connections at a time, more than any server accepts; the process has as many descriptors as the system permits.
+/// Connections at a time: more than any server accepts. The process has as many descriptors as the system permits.
 const MANY: usize = 900;
 
-/// Opens one after the other until `count` are held, and then one more for each that the server closes.
+/// Opens one after the other until `count` are held, and then one more for each one that the server closes.
 fn hold<T>(
     attacker: &mut Attacker<'_>,
     count: usize,
@@ -28,7 +28,7 @@ fn hold<T>(
         } else {
             attacker.wait(std::time::Duration::from_millis(10));
         }
-        // A few of them each time, so that it stays quick.
+        // Only a few are checked each time, so that a round stays short.
         for _ in 0..4 {
             looked_at = if looked_at < held.len() { looked_at } else { 0 };
             let Some(one) = held.get_mut(looked_at) else {
@@ -55,7 +55,7 @@ fn is_open(socket: &mut TcpStream) -> bool {
     }
 }
 
-/// Connections that say nothing, or Hello and nothing more.
+/// Opens connections and sends nothing, or only a Hello message.
 pub(super) fn half_open(attacker: &mut Attacker<'_>, says_hello: bool) {
     let count = attacker.count(MANY);
     let url = attacker.endpoints.tcp.to_string();
@@ -69,19 +69,19 @@ pub(super) fn half_open(attacker: &mut Attacker<'_>, says_hello: bool) {
         Ok(socket)
     };
     hold(attacker, count, open, |socket| {
-        // An Acknowledge that nobody takes is no end of the connection.
+        // An Acknowledge message that stays unread does not end the connection.
         is_open(socket)
     });
 }
 
-/// The Hello message of a client (OPC 10000-6, 7.1.2.3).
+/// Returns the Hello message of a client (OPC 10000-6, 7.1.2.3).
 fn hello(url: &str) -> Vec<u8> {
     takt_tcp::ClientConnection::new(takt_tcp::ClientConnectionConfig::default(), url)
         .transmit()
         .to_vec()
 }
 
-/// Connections that are made and closed as fast as it goes.
+/// Opens and closes connections as fast as possible.
 pub(super) fn flood(attacker: &mut Attacker<'_>) {
     while attacker.goes_on() {
         match connect(attacker) {
@@ -91,7 +91,7 @@ pub(super) fn flood(attacker: &mut Attacker<'_>) {
     }
 }
 
-/// SecureChannels without a Session.
+/// Opens SecureChannels without a Session.
 pub(super) fn channels(attacker: &mut Attacker<'_>) {
     let count = attacker.count(MANY);
     let open = |attacker: &mut Attacker<'_>| Channel::open(attacker, Way::Tcp);
@@ -105,7 +105,7 @@ fn is_usable(channel: &mut Channel) -> bool {
     }
 }
 
-/// Sessions that are never activated, on channels that have one each; and once more when they are full.
+/// Opens Sessions that are never activated, each on a channel of its own, and one more for each one that the server closes.
 pub(super) fn not_activated(attacker: &mut Attacker<'_>) {
     let count = attacker.count(MANY);
     let open = |attacker: &mut Attacker<'_>| {
@@ -116,7 +116,7 @@ pub(super) fn not_activated(attacker: &mut Attacker<'_>) {
     hold(attacker, count, open, is_usable);
 }
 
-/// Sessions whose connection is closed at once, without CloseSession.
+/// Opens Sessions and closes their connections at once, without CloseSession.
 pub(super) fn abandoned(attacker: &mut Attacker<'_>) {
     while attacker.goes_on() {
         match Session::open(attacker, Way::Tcp) {

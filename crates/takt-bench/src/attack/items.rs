@@ -1,4 +1,4 @@
-//! Subscriptions of many MonitoredItems: kept, left behind, and deleted again and again.
+//! Subscriptions of many MonitoredItems: kept, left behind, and deleted repeatedly.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use super::target::Attacker;
 use super::walking::browse_request;
 use crate::subject;
 
-/// Requests with a tenth of the items each.
+/// Number of requests, each with a tenth of the items.
 const REQUESTS: usize = 10;
 
-/// 100 000 MonitoredItems, sampled each millisecond. Nobody asks for the values.
+/// Creates 100 000 MonitoredItems, sampled each millisecond. The attacker never asks for the values.
 pub(super) fn keep(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
     monitor(attacker, &mut session)?;
     while attacker.goes_on() {
-        // The Session stays in use.
+        // This request keeps the Session in use.
         let message = browse_request(session.header(), ids::SERVER, 1, 1);
         session.channel.push(attacker, &message)?;
         session.channel.receive(attacker, PATIENCE)?;
@@ -28,7 +28,7 @@ pub(super) fn keep(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// The same number of items, left behind with their Session: without CloseSession.
+/// Creates the same number of items and leaves them behind with their Session, without CloseSession.
 pub(super) fn abandon(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
     monitor(attacker, &mut session)?;
@@ -37,7 +37,7 @@ pub(super) fn abandon(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// The same number of items, deleted with their Subscription, again and again.
+/// Creates the same number of items and deletes them with their Subscription, repeatedly.
 pub(super) fn delete(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
     while attacker.goes_on() {
@@ -50,7 +50,7 @@ pub(super) fn delete(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// The same number of items, deleted with their Session, again and again.
+/// Creates the same number of items and deletes them with their Session, repeatedly.
 pub(super) fn close(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     while attacker.goes_on() {
         let mut session = Session::open(attacker, Way::Tcp)?;
@@ -64,7 +64,7 @@ pub(super) fn close(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Creates a Subscription of 100 000 MonitoredItems; its id.
+/// Creates a Subscription of 100 000 MonitoredItems and returns its id.
 fn monitor(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lost> {
     let create = CreateSubscriptionRequest {
         request_header: session.header(),

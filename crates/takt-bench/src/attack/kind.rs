@@ -1,4 +1,4 @@
-//! The attacks: their names, what they are, and which budget holds against them.
+//! The attacks: names, descriptions, and the budgets that protect against them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ macro_rules! attacks {
         }
 
         impl Attack {
-            /// All of them.
+            /// All attacks.
             pub const ALL: &[Self] = &[$(Self::$attack,)*];
 
-            /// Its name on the command line and in tables.
+            /// Returns the name on the command line and in tables.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -27,7 +27,7 @@ macro_rules! attacks {
                 }
             }
 
-            /// Description of the attack at full strength.
+            /// Returns the description of the attack at full strength.
             #[must_use]
             pub const fn description(self) -> &'static str {
                 match self {
@@ -74,7 +74,7 @@ attacks! {
 }
 
 impl Attack {
-    /// The attack of that name.
+    /// Returns the attack of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -83,7 +83,7 @@ impl Attack {
             .find(|attack| attack.name() == name)
     }
 
-    /// Returns true if the attack has no Session. The smaller budget of memory holds then.
+    /// Returns true if the attack has no Session. Then the smaller memory budget applies.
     #[must_use]
     pub const fn is_without_session(self) -> bool {
         matches!(
@@ -101,7 +101,7 @@ impl Attack {
         )
     }
 
-    /// Carries it out until it shall end. `is_under_way` is called once it is begun.
+    /// Carries out the attack until it has to end. Calls `is_under_way` once the attack has begun.
     pub(super) fn run(
         self,
         attacker: &mut Attacker<'_>,
@@ -143,7 +143,7 @@ impl Attack {
         }
     }
 
-    /// Those that take note of each failure themselves, and go on.
+    /// Runs attacks that count each failure themselves and continue.
     fn hold(self, attacker: &mut Attacker<'_>) {
         match self {
             Self::HalfOpen => connections::half_open(attacker, false),
@@ -166,7 +166,7 @@ mod tests {
     fn names_tell_attacks_apart() {
         for attack in Attack::ALL {
             assert_eq!(Attack::from_name(attack.name()), Some(*attack));
-            // The first column of the table.
+            // The names fit into the first column of the table.
             assert!(attack.name().len() <= 18, "{}", attack.name());
         }
     }

@@ -1,4 +1,4 @@
-//! Messages that are never finished, and answers that nobody reads.
+//! Unfinished messages, and answers that the client does not read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,13 +12,13 @@ use super::channel::{Channel, Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
 use crate::subject;
 
-/// Longest wait of a socket for a server that reads nothing.
+/// Longest wait of a socket for a server that does not read.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// The longest message that a server accepts, less what is left out of it.
+/// Bytes of the longest message that a server accepts, less the part that is left out of it.
 const LONGEST: usize = (16 << 20) - (64 << 10);
 
-/// A socket and the state of its SecureChannel, for bytes that a client of the library would not send.
+/// A socket with the state of its SecureChannel, for bytes that a client of the library would not send.
 pub(super) struct RawChannel {
     socket: TcpStream,
     machine: ClientConnection,
@@ -56,15 +56,15 @@ impl RawChannel {
         Ok(())
     }
 
-    /// The chunks of a message with this body, headers included. They are not sent.
+    /// Returns the chunks of a message with this body, headers included. They are not sent.
     fn chunks(&mut self, body: &[u8]) -> Vec<u8> {
-        // What cannot be encoded sends nothing.
+        // After an encoding error nothing is sent.
         let _ = self.machine.request(|encoder| encoder.bytes(body));
         self.machine.transmit().to_vec()
     }
 }
 
-/// A socket that is connected, and nothing more.
+/// Opens a TCP connection without a SecureChannel.
 pub(super) fn connect(attacker: &mut Attacker<'_>) -> Result<TcpStream, Lost> {
     let addresses = attacker.endpoints.tcp.resolve()?;
     let address = addresses
@@ -77,7 +77,7 @@ pub(super) fn connect(attacker: &mut Attacker<'_>) -> Result<TcpStream, Lost> {
     Ok(socket)
 }
 
-/// 240 messages of 16 MiB without their last chunk, each over a channel of its own without a Session.
+/// Sends 240 messages of 16 MiB without their last chunk, each over a channel of its own without a Session.
 pub(super) fn unfinished(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let body = vec![0; LONGEST];
     let mut held = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn unfinished(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
                 if let Err(error) = sent {
                     attacker.refused(error);
                 }
-                // The encoded message is not kept, the socket is.
+                // Only the socket is kept, not the encoded message.
                 held.push(channel.socket);
             }
             Err(lost) => attacker.refused(lost),
@@ -106,7 +106,7 @@ pub(super) fn unfinished(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// 200 messages of which a byte comes now and then: chunks that never end.
+/// Sends 200 messages slowly, one byte now and then: chunks that never end.
 pub(super) fn slow(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut held: Vec<(TcpStream, Vec<u8>)> = Vec::new();
     let body = vec![0; 256 << 10];
@@ -116,7 +116,7 @@ pub(super) fn slow(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
             match RawChannel::open(attacker) {
                 Ok(mut channel) => {
                     let mut chunks = channel.chunks(&body);
-                    // All of the first chunk but a few bytes at once.
+                    // The first chunk is sent at once, except for a few bytes.
                     let first: Vec<u8> = chunks.drain(..chunks.len().min(65_000)).collect();
                     if channel.socket.write_all(&first).is_ok() {
                         attacker.tally.messages += 1;
@@ -139,7 +139,7 @@ pub(super) fn slow(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Requests whose answers are much longer, over channels without a Session, that nobody reads.
+/// Sends requests with much longer answers over channels without a Session, and does not read the answers.
 pub(super) fn unread_without_session(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let request = GetEndpointsRequest {
         request_header: subject::header(&NodeId::NULL),
@@ -153,7 +153,7 @@ pub(super) fn unread_without_session(attacker: &mut Attacker<'_>) -> Result<(), 
     })
 }
 
-/// The same with Sessions, whose Reads are answered with many NamespaceArrays.
+/// Does the same with Sessions. Their Reads are answered with many NamespaceArrays.
 pub(super) fn unread(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let value = ReadValueId {
         node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS),
@@ -173,7 +173,8 @@ pub(super) fn unread(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     })
 }
 
-/// Opens so many channels and sends on each as many requests as the server takes. Each may have a message of its own.
+/// Opens this number of channels, and sends on each as many requests as the server takes. Each channel may have a message of its
+/// own.
 fn fill(
     attacker: &mut Attacker<'_>,
     count: usize,
@@ -194,7 +195,7 @@ fn fill(
             }
         };
         let message = own.as_deref().unwrap_or(message);
-        // At most so many: a server that takes them all has answered them into the socket's buffer.
+        // The number is limited: a server that takes all requests has answered them into the socket's buffer.
         for _ in 0..2000 {
             if !attacker.goes_on() {
                 break;

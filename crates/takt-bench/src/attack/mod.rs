@@ -1,9 +1,10 @@
-//! Attacks on a server, and what a second client notices of them.
+//! Attacks on a server, and their effect on a second client.
 //!
-//! Each attack asks more of a server than a client should: work, memory, descriptors, channels, Sessions, names. [`Attack`] lists them;
-//! an attacker is a process of its own ([`Attack::start`]), bounded in count and time, and stays on this host. The end-to-end tests use
-//! the same attackers. This benchmark measures a second client beside them, over `opc.tcp` and `opc.iox2` at a steady rate: without an
-//! attack, with it, and both once more, so that what disturbs the machine for a while can be told from the attack.
+//! Each attack asks more of a server than a client should: work, memory, descriptors, channels, Sessions or names. [`Attack`]
+//! lists the attacks. An attacker is a process of its own ([`Attack::start`]). It is bounded in count and time, and stays on this
+//! host. The end-to-end tests use the same attackers. This benchmark measures a second client beside them, over `opc.tcp` and
+//! `opc.iox2` at a steady rate: without an attack, with it, and both once more. The repetition tells a temporary disturbance of
+//! the machine from the attack.
 
 mod channel;
 mod connections;
@@ -65,7 +66,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether this process is one of the attackers: it ends with its standard input, and by signals as usual.
+    /// Returns true if this process is one of the attackers. An attacker ends with its standard input, and by signals as usual.
     #[must_use]
     pub fn is_attacker(&self) -> bool {
         self.play.is_some()
@@ -90,7 +91,7 @@ impl Options {
     }
 }
 
-/// Runs the benchmark and hands each line of its result to `line`.
+/// Runs the benchmark and passes each line of its result to `line`.
 ///
 /// # Errors
 /// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process and no file is left behind.

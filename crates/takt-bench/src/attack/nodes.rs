@@ -1,4 +1,4 @@
-//! Names, namespaces and nodes: a client that registers as one Provider, or as thousands.
+//! Names, namespaces and nodes: a client that registers as one Provider or as thousands of Providers.
 
 use takt_app::model;
 use takt_ua::enumerations::NodeClass;
@@ -9,10 +9,10 @@ use super::channel::{Channel, Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
 use crate::subject;
 
-/// Nodes in one request.
+/// Number of nodes in one request.
 const BATCH: usize = 1000;
 
-/// The NodeId `identifier` in the namespace of the Provider `name`, which may not be there yet.
+/// Returns the NodeId `identifier` in the namespace of the Provider `name`. The namespace may not exist yet.
 fn in_namespace_of(name: &str, identifier: u32) -> ExpandedNodeId {
     ExpandedNodeId {
         node_id: NodeId::numeric(0, identifier),
@@ -38,7 +38,7 @@ fn object(
     }
 }
 
-/// Registers a Provider with nothing below it; gives the NodeId of its Object.
+/// Registers a Provider with nothing below it, and returns the NodeId of its Object.
 fn register(
     attacker: &mut Attacker<'_>,
     session: &mut Session,
@@ -69,7 +69,7 @@ fn register(
     }
 }
 
-/// The index of the registry's model in its NamespaceArray.
+/// Returns the index of the registry's model in its NamespaceArray.
 fn model_index(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u16, Lost> {
     let array = NodeId::numeric(0, ids::SERVER_NAMESPACE_ARRAY);
     let request = subject::read_request(&session.token, &array);
@@ -95,7 +95,7 @@ fn model_index(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u16
         })
 }
 
-/// Registers as one Provider after another, 4092 at most: names and namespaces are taken.
+/// Registers as one Provider after another, 4092 at most. Each registration occupies a name and a namespace.
 pub(super) fn names(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let first = Session::open(attacker, way)?;
     let mut session = first;
@@ -122,7 +122,7 @@ pub(super) fn names(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Registers a Provider, adds 100 000 nodes below it, and deletes its Object, and with it all of them: again and again.
+/// Registers a Provider, adds 100 000 nodes below it, and deletes its Object with all of them, repeatedly.
 pub(super) fn add_and_delete(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let name = format!("Attack{}", std::process::id());
     let channel = Channel::open(attacker, way)?;
@@ -160,7 +160,7 @@ pub(super) fn add_and_delete(attacker: &mut Attacker<'_>, way: Way) -> Result<()
                 delete_target_references: true,
             }],
         };
-        // It is waited for even after the end: nothing of the attack shall be left.
+        // The deletion is awaited even after the end, so that no node of the attack is left.
         session
             .channel
             .send(attacker, &subject::message(&delete), PATIENCE)?;

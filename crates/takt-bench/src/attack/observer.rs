@@ -1,4 +1,4 @@
-//! The second client: it uses the server at a steady rate while another one attacks, and says how that went.
+//! The second client: it uses the server at a steady rate during an attack, and reports latencies and failures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use super::target::Target;
 use crate::error::BenchError;
 use crate::measure::{Percentiles, Samples};
 
-/// A request that takes longer is an error: nobody hangs.
+/// Timeout of a request. A request that takes longer is an error.
 const HANG: Duration = Duration::from_secs(60);
 
 /// Interval at which new clients connect.
@@ -21,8 +21,8 @@ const NEWCOMERS: Duration = Duration::from_millis(250);
 /// Observations of the second client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
-    /// How long its Reads took, in µs. A Read that could not be sent in time, since the one before had no answer yet, counts from the
-    /// time at which it was due.
+    /// Latency of its Reads, in µs. A Read that was delayed by the missing answer to the previous one counts from the time at
+    /// which it was due.
     pub latency: Percentiles,
     /// Failures: of requests, of the Session, or of new connections.
     pub failures: Vec<String>,
@@ -35,7 +35,7 @@ struct Seen {
     samples: Samples,
     failures: Vec<String>,
     newcomers: u64,
-    /// Reads that were sent when they were due.
+    /// Number of Reads that were sent when they were due.
     in_time: u64,
 }
 
@@ -50,14 +50,14 @@ impl Seen {
     }
 
     fn fail(&mut self, failure: String) {
-        // One tells as much as a thousand.
+        // Ten messages are enough.
         if self.failures.len() < 10 {
             self.failures.push(failure);
         }
     }
 }
 
-/// A second client over one transport. It ends when this is dropped.
+/// A second client over one transport. Dropping it ends the client.
 #[derive(Debug)]
 pub struct Observer {
     seen: Arc<Mutex<Seen>>,
@@ -66,7 +66,7 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins to read a Value at `endpoint`, one of those of `target`, so many times per second.
+    /// Starts to read a Value at `endpoint`, one of the endpoints of `target`, this many times per second.
     ///
     /// # Errors
     /// The server cannot be reached.
@@ -120,7 +120,7 @@ impl Observer {
             .push(std::thread::spawn(move || work(&seen, &stop)));
     }
 
-    /// Observations since the last call.
+    /// Returns the observations since the last call.
     #[must_use]
     pub fn take(&self) -> Observation {
         let seen = std::mem::replace(&mut *lock(&self.seen), Seen::nothing());
@@ -131,7 +131,7 @@ impl Observer {
         }
     }
 
-    /// Waits until the server has answered what it was behind with; whether it has, within `patience`.
+    /// Waits until the server has answered its backlog. Returns true if that happens within `patience`.
     #[must_use]
     pub fn catches_up(&self, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
@@ -165,7 +165,7 @@ fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads once each `interval`, and makes up for those that came to nothing meanwhile.
+/// Reads once in each `interval`. Overdue Reads are sent at once.
 fn observe(mut client: Client, interval: Duration, seen: &Mutex<Seen>, stop: &AtomicBool) {
     let node = NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE);
     let mut epoch = client.epoch();
@@ -176,7 +176,7 @@ fn observe(mut client: Client, interval: Duration, seen: &Mutex<Seen>, stop: &At
         if !is_late {
             std::thread::sleep(due - now);
         }
-        // Waking up late is not the server's doing.
+        // A late wake-up is not the server's fault.
         let begun = if is_late { due } else { Instant::now() };
         let read = client.read_good(&node);
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -194,7 +194,7 @@ fn observe(mut client: Client, interval: Duration, seen: &Mutex<Seen>, stop: &At
     }
 }
 
-/// Connects, reads and leaves, again and again.
+/// Connects, reads and disconnects, repeatedly.
 fn welcome(endpoint: &Endpoint, options: &ClientOptions, seen: &Mutex<Seen>, stop: &AtomicBool) {
     let node = NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE);
     while !stop.load(Ordering::Acquire) {

@@ -1,4 +1,4 @@
-//! An attacker in a process of its own: what is measured beside it shares neither its memory nor its descriptors.
+//! An attacker in a process of its own. It shares neither memory nor descriptors with the measured client.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -16,19 +16,19 @@ use crate::error::BenchError;
 use crate::process::Process;
 use crate::serve;
 
-/// No attack lasts longer, whatever becomes of those who started it.
+/// Longest duration of an attack, even if the process that started it is gone.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// What an attacker is to do.
+/// Assignment of an attacker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Assignment {
     pub(super) attack: Attack,
     pub(super) target: Target,
-    /// Counts are divided by this.
+    /// Divisor of the counts.
     pub(super) divisor: u32,
 }
 
-/// An attack under way. It ends when this is dropped.
+/// An attack under way. Dropping it ends the attack.
 #[derive(Debug)]
 pub struct UnderWay {
     attack: Attack,
@@ -36,7 +36,7 @@ pub struct UnderWay {
 }
 
 impl Attack {
-    /// Has `program`, the command line `takt`, attack `target`, with counts divided by `divisor`.
+    /// Starts `program`, the command line `takt`, as an attacker of `target`. The counts are divided by `divisor`.
     ///
     /// # Errors
     /// The process cannot be started.
@@ -64,7 +64,7 @@ impl Attack {
 }
 
 impl UnderWay {
-    /// Ends the attack and gives what it did.
+    /// Ends the attack and returns its counts.
     ///
     /// # Errors
     /// The attacker does not end in order.
@@ -77,7 +77,7 @@ impl UnderWay {
     }
 }
 
-/// Attacks until a line or the end of the standard input comes, and prints what was done.
+/// Attacks until a line or the end of the standard input comes, and prints the counts.
 pub(super) fn play(assignment: &str) -> Result<(), BenchError> {
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
@@ -112,6 +112,6 @@ pub(super) fn play(assignment: &str) -> Result<(), BenchError> {
 /// Prints a line for the process that started this one.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody to tell if nobody listens.
+    // A failure is ignored, because it means that the reader is gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

@@ -1,4 +1,4 @@
-//! One attack measured: idle, attack, idle, attack.
+//! Measurement of one attack: idle, attack, idle, attack.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -154,7 +154,7 @@ fn phases(
         pause(phase, interrupted)?;
         let tally = under_way.finish()?;
         row.memory_peak = row.memory_peak.max(Usage::of(victim.id())?.peak);
-        // What is still worked on when the attackers leave is a part of the attack.
+        // Work that remains when the attackers leave is part of the attack.
         for client in &*clients {
             if !client.observer.catches_up(CATCHING_UP) {
                 return Err(BenchError::Option(
@@ -178,7 +178,7 @@ fn phases(
     Ok(())
 }
 
-/// Asks the server for its longest slice, over a connection of its own.
+/// Asks the server for its longest slice over a connection of its own.
 fn slices(target: &Target) -> Result<Option<Slices>, BenchError> {
     let failed = "the server's longest slice";
     let endpoint: Endpoint = target

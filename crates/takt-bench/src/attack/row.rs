@@ -11,56 +11,56 @@ use crate::measure::Percentiles;
 /// The goal: the 99th percentile of the second client's latency beside an attack, in µs.
 pub const GOAL: f64 = 10_000.0;
 
-/// One attack.
+/// Result of one attack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the attack.
     pub attack: String,
     /// Reads per second of each second client.
     pub rate_hz: u32,
-    /// The second clients.
+    /// Results of the second clients.
     pub clients: Vec<ClientRow>,
     /// Resident memory of the server before the attack, in bytes.
     pub memory_before: u64,
-    /// The most during the attack.
+    /// Largest resident memory of the server during the attack, in bytes.
     pub memory_peak: u64,
-    /// After it, when the server had recovered, or else 10 s later.
+    /// Resident memory in bytes after the recovery of the server, or else 10 s after the attack.
     pub memory_after: u64,
     /// Descriptors of the server before the attack.
     pub descriptors_before: usize,
-    /// After it, as for memory.
+    /// Descriptors of the server at the same time as `memory_after`.
     pub descriptors_after: usize,
-    /// True if both were as before within 10 s.
+    /// True if memory and descriptors recovered within 10 s.
     pub recovered: bool,
-    /// The longest slice of work that the server counted, in its units, and the limit; left out if the server shows none.
+    /// Longest slice of work that the server counted, in its units; left out if the server shows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_slice: Option<u64>,
-    /// The limit of it.
+    /// Limit of a slice of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_limit: Option<u64>,
     /// Counts of the attackers.
     pub attackers: Tally,
-    /// Reason for which the measurement is not complete, for example the end of the server.
+    /// Reason why the measurement is not complete, for example the end of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// One second client.
+/// Result of one second client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientRow {
     /// `opc.tcp` or `opc.iox2`.
     pub transport: String,
-    /// Without attack.
+    /// Latency without the attack.
     pub idle: Percentiles,
-    /// Beside the attack.
+    /// Latency beside the attack.
     pub attacked: Percentiles,
-    /// Requests that failed.
+    /// Messages of failed requests.
     pub failures: Vec<String>,
     /// True if the 99th percentile beside the attack is within the [`GOAL`].
     pub within_goal: bool,
 }
 
-/// The table of latencies.
+/// Returns the table of latencies, without rows.
 pub(super) fn latencies() -> Table {
     let number = |group: &str, name, width| Column::number(name).group(group).at_least(width);
     Table::new([
@@ -76,7 +76,7 @@ pub(super) fn latencies() -> Table {
     ])
 }
 
-/// The rows of an attack in the table of latencies.
+/// Returns the rows of an attack in the table of latencies.
 pub(super) fn latency_cells(row: &Row) -> Vec<Vec<String>> {
     let ms = |micros: f64| measured(micros / 1000.0);
     let cells = |(index, client): (usize, &ClientRow)| {
@@ -101,7 +101,7 @@ pub(super) fn latency_cells(row: &Row) -> Vec<Vec<String>> {
     row.clients.iter().enumerate().map(cells).collect()
 }
 
-/// The table of memory, descriptors and slices of work.
+/// Returns the table of memory, descriptors and slices of work.
 pub(super) fn usage(rows: &[Row]) -> Table {
     let number = |group: &str, name| Column::number(name).group(group);
     let mut table = Table::new([

@@ -1,4 +1,4 @@
-//! Clients over shared memory: too many, too silent, too large, and stopped.
+//! Clients over shared memory: too many, silent, too large, and stopped.
 
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,7 +15,7 @@ use super::channel::{Channel, Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
 use crate::subject;
 
-/// The address of the server's Unix socket.
+/// Returns the address of the server's Unix socket.
 fn address(attacker: &Attacker<'_>) -> Result<SocketAddrUnix, Lost> {
     let runtime = Runtime::open(attacker.target.runtime_directory.as_deref())?;
     let name = format!("{}.sock", attacker.endpoints.name);
@@ -23,7 +23,7 @@ fn address(attacker: &Attacker<'_>) -> Result<SocketAddrUnix, Lost> {
     Ok(address.map_err(std::io::Error::from)?)
 }
 
-/// Connects to the Unix socket and says nothing.
+/// Connects to the Unix socket and sends nothing.
 fn connect(attacker: &mut Attacker<'_>, address: &SocketAddrUnix) -> Result<OwnedFd, Lost> {
     let io = std::io::Error::from;
     let socket = rustix::net::socket_with(
@@ -38,7 +38,7 @@ fn connect(attacker: &mut Attacker<'_>, address: &SocketAddrUnix) -> Result<Owne
     Ok(socket)
 }
 
-/// Connects and closes as fast as it goes.
+/// Connects and closes as fast as possible.
 pub(super) fn flood(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let address = address(attacker)?;
     while attacker.goes_on() {
@@ -50,7 +50,7 @@ pub(super) fn flood(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Connections that never open a channel; one more for each that the server closes.
+/// Opens connections without a channel, and one more for each connection that the server closes.
 pub(super) fn half_open(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let address = address(attacker)?;
     let mut held: Vec<OwnedFd> = Vec::new();
@@ -78,7 +78,7 @@ fn is_hung_up(socket: &impl AsFd) -> bool {
     ready.is_ok_and(|count| count > 0)
 }
 
-/// Clients with channels, as many as the server takes, and more.
+/// Opens as many clients with channels as the server takes, and tries to open more.
 pub(super) fn clients(attacker: &mut Attacker<'_>) {
     let mut held = Vec::new();
     while attacker.goes_on() {
@@ -93,7 +93,8 @@ pub(super) fn clients(attacker: &mut Attacker<'_>) {
     }
 }
 
-/// Requests of 60 MiB over 100 connections, one after the other: what the server copies or keeps of them is its own memory.
+/// Sends requests of 60 MiB over 100 connections, one after the other. Copies that the server makes or keeps are in its own
+/// memory.
 pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let bytes = 60 << 20;
     let mut held = Vec::new();
@@ -102,7 +103,7 @@ pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
             attacker.hold();
             break;
         }
-        // Zeros are the NodeId of no request: it is refused, but has to be looked at.
+        // Zeros are the NodeId of no request. The server has to inspect the request before it refuses it.
         let mut channel = match Channel::open(attacker, Way::SharedMemory) {
             Ok(channel) => channel,
             Err(lost) => {
@@ -124,7 +125,7 @@ pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// A client in a process of its own that is stopped (SIGSTOP) while its requests are answered.
+/// Stops a client in a process of its own (SIGSTOP) while its requests are answered.
 pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let program = std::env::current_exe()?;
     let assignment = serde_json::to_string(&super::play::Assignment {
@@ -141,7 +142,7 @@ pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = command.spawn()?;
-        // Its first line says that its requests are sent.
+        // The first line tells that the requests are sent.
         if let Some(output) = &mut child.stdout {
             let mut byte = [0];
             while output.read(&mut byte).is_ok_and(|count| count > 0) && byte != *b"\n" {}
@@ -154,22 +155,22 @@ pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     attacker.hold();
     for mut child in children {
         signal(&child, Signal::CONT);
-        // It is of no use any more, stopped or not.
+        // The client is no longer needed, stopped or not.
         child.kill()?;
         child.wait()?;
     }
     Ok(())
 }
 
-/// The child has not been waited for: its id belongs to nobody else.
+/// Sends a signal to a child. The child has not been waited for, so that its id belongs to no other process.
 fn signal(child: &std::process::Child, signal: Signal) {
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // If it has ended, there is nothing to stop.
+        // If the child has ended, there is nothing to stop.
         let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-/// Requests that are answered, and whose answers nobody takes. `sent` is called once they are on their way.
+/// Sends requests and does not take their answers. Calls `sent` once the requests are on their way.
 pub(super) fn in_flight(attacker: &mut Attacker<'_>, sent: impl FnOnce()) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::SharedMemory)?;
     let value = ReadValueId {

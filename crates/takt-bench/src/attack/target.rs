@@ -12,16 +12,16 @@ use crate::error::BenchError;
 /// A server on this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// Its endpoint `opc.tcp://127.0.0.1:port`.
+    /// Endpoint `opc.tcp://127.0.0.1:port`.
     pub opc_tcp: String,
-    /// Its endpoint `opc.iox2://name`.
+    /// Endpoint `opc.iox2://name`.
     pub opc_iox2: String,
-    /// Runtime directory of shared memory; default is that of the user.
+    /// Runtime directory of shared memory; by default the directory of the user.
     pub runtime_directory: Option<PathBuf>,
 }
 
 impl Target {
-    /// Both endpoints, if they are what they should be and on this host.
+    /// Returns both endpoints if they have the right form and are on this host.
     pub(super) fn endpoints(&self) -> Result<Endpoints, BenchError> {
         let wrong = |text: &str| BenchError::Option(format!("`{text}` cannot be attacked"));
         let tcp = self.opc_tcp.parse().map_err(|_| wrong(&self.opc_tcp))?;
@@ -35,7 +35,7 @@ impl Target {
     }
 }
 
-/// An attack leaves this host under no circumstances.
+/// Returns true if the host is this one. An attack never leaves this host.
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]"
 }
@@ -50,7 +50,7 @@ pub(super) struct Endpoints {
 /// Counts of an attack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Connections that were opened, over either transport.
+    /// Connections that were opened, over both transports.
     pub connections: u64,
     /// Messages that were sent, unfinished ones included.
     pub messages: u64,
@@ -58,12 +58,12 @@ pub struct Tally {
     pub responses: u64,
     /// Connections and requests that the server refused, ended or did not answer.
     pub refusals: u64,
-    /// The last refusal, in words.
+    /// Text of the last refusal.
     pub last_refusal: String,
 }
 
 impl Tally {
-    /// Adds what another attacker did.
+    /// Adds the counts of another attacker.
     pub(super) fn add(&mut self, other: &Self) {
         self.connections += other.connections;
         self.messages += other.messages;
@@ -75,18 +75,18 @@ impl Tally {
     }
 }
 
-/// One attack under way: what it is against, how strong it is, and when it ends.
+/// One attack under way: its target, its strength and its end.
 pub(super) struct Attacker<'a> {
     pub(super) target: &'a Target,
     pub(super) endpoints: Endpoints,
     pub(super) tally: Tally,
-    /// Counts are divided by this.
+    /// Divisor of the counts.
     divisor: usize,
     deadline: Instant,
     stop: &'a AtomicBool,
 }
 
-/// Interval at which an attack that waits looks for its end.
+/// Interval at which a waiting attack checks for its end.
 const STEP: Duration = Duration::from_millis(10);
 
 impl<'a> Attacker<'a> {
@@ -111,12 +111,12 @@ impl<'a> Attacker<'a> {
         !self.stop.load(Ordering::Acquire) && Instant::now() < self.deadline
     }
 
-    /// Count of an attack with `full` at full strength.
+    /// Returns the count of an attack that has the count `full` at full strength.
     pub(super) fn count(&self, full: usize) -> usize {
         (full / self.divisor).max(1)
     }
 
-    /// Does nothing for so long, or until the attack ends.
+    /// Waits for this time or until the attack ends.
     pub(super) fn wait(&self, time: Duration) {
         let until = Instant::now() + time;
         while self.goes_on() && Instant::now() < until {
@@ -124,14 +124,14 @@ impl<'a> Attacker<'a> {
         }
     }
 
-    /// Keeps everything as it is until the attack ends.
+    /// Waits until the attack ends.
     pub(super) fn hold(&self) {
         while self.goes_on() {
             std::thread::sleep(STEP);
         }
     }
 
-    /// Takes note of something that the server did not let happen, and pauses: who is refused comes again.
+    /// Counts a refusal by the server and pauses, because attackers repeat refused actions.
     pub(super) fn refused(&mut self, reason: impl std::fmt::Display) {
         self.tally.refusals += 1;
         self.tally.last_refusal = reason.to_string();

@@ -13,17 +13,17 @@ use crate::error::BenchError;
 pub struct Usage {
     /// Resident memory in bytes (VmRSS).
     pub resident: u64,
-    /// The most that was resident since [`Usage::reset_peak`], in bytes (VmHWM).
+    /// Largest resident memory since [`Usage::reset_peak`], in bytes (VmHWM).
     pub peak: u64,
     /// Open file descriptors.
     pub descriptors: usize,
 }
 
 impl Usage {
-    /// Of the process `id`.
+    /// Reads memory and descriptors of the process `id`.
     ///
     /// # Errors
-    /// There is none, or it belongs to another user.
+    /// The process does not exist or belongs to another user.
     pub fn of(id: u32) -> Result<Self, BenchError> {
         let failed = || BenchError::system("look at the server's memory and descriptors");
         let status = fs::read_to_string(format!("/proc/{id}/status")).map_err(failed())?;
@@ -48,7 +48,7 @@ impl Usage {
         })
     }
 
-    /// Has the kernel forget the peak so far.
+    /// Resets the peak that the kernel counts.
     ///
     /// # Errors
     /// The process belongs to another user.
@@ -65,10 +65,10 @@ impl Usage {
             && self.resident <= before.resident + before.resident / 10 + (8 << 20)
     }
 
-    /// Waits until the process `id` is back at what it was `before`, at most so long; gives what it uses then.
+    /// Waits until the process `id` has recovered to `before`, at most for the time `within`, and returns its use at that time.
     ///
     /// # Errors
-    /// It has ended.
+    /// The process has ended.
     pub fn recovered(id: u32, before: &Self, within: Duration) -> Result<Self, BenchError> {
         let deadline = Instant::now() + within;
         loop {
@@ -81,20 +81,20 @@ impl Usage {
     }
 }
 
-/// The longest slice of work that a server has done at a time, in its own units, and the limit.
+/// Longest slice of work that a server has done at a time, in the server's units, and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    /// The longest so far.
+    /// Longest slice so far.
     pub longest: u64,
-    /// The limit.
+    /// Limit of a slice.
     pub limit: u64,
 }
 
 impl Slices {
-    /// Slices of work that the server shows below `Server/VendorServerInfo`; `None` if it shows none.
+    /// Returns the slices of work that the server shows below `Server/VendorServerInfo`; `None` if it shows none.
     ///
     /// # Errors
-    /// It cannot be asked.
+    /// The server does not answer.
     pub fn of(client: &mut Client) -> Result<Option<Self>, ClientError> {
         let parent = NodeId::numeric(0, ids::SERVER_VENDOR_SERVER_INFO);
         let shown = client.browse(&parent, &takt_app::client::Follow::children())?;

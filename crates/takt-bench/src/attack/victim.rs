@@ -1,4 +1,4 @@
-//! The server that is attacked: `takt registry` in surroundings of its own.
+//! The attacked server: `takt registry` with directories of its own.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -13,13 +13,13 @@ use super::kind::Attack;
 use super::target::Target;
 use crate::error::BenchError;
 
-/// How long it may take to begin, and to end.
+/// Longest time that the server may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Descriptors that the server may have in attacks that are about them.
+/// Number of descriptors that the server may have in attacks on descriptors.
 const FEW_DESCRIPTORS: u32 = 256;
 
-/// A running registry. Dropping it ends it and removes what it kept.
+/// A running registry. Dropping it ends the process and removes its files.
 pub(super) struct Victim {
     child: Child,
     directory: PathBuf,
@@ -54,10 +54,10 @@ impl Victim {
             .env("TAKT_RUNTIME_DIR", directory.join("run"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            // Ctrl-C on the terminal is for this process, which ends the others in order.
+            // Ctrl-C on the terminal is for this process. It ends the others in order.
             .process_group(0);
         let child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        // From here on it is ended whatever happens.
+        // From here on, every return ends the server.
         let mut victim = Self {
             child,
             target: Target {
@@ -89,7 +89,7 @@ impl Victim {
     }
 }
 
-/// Attacks over TCP register there, where a registry lets them.
+/// Returns the option that permits registration over TCP, if this registry has it. Attacks over TCP need it.
 fn allow_registration(program: &Path) -> Option<&'static str> {
     const OPTION: &str = "--allow-tcp-registration";
     let help = Command::new(program).args(["registry", "--help"]).output();
@@ -99,7 +99,7 @@ fn allow_registration(program: &Path) -> Option<&'static str> {
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        // It has not been waited for: its id belongs to nobody else.
+        // The child has not been waited for, so that its id belongs to no other process.
         if let Some(id) = i32::try_from(self.id()).ok().and_then(Pid::from_raw) {
             let _ = rustix::process::kill_process(id, Signal::TERM);
         }

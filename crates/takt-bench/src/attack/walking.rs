@@ -1,4 +1,4 @@
-//! Requests that make the server walk its address space: short to send, long to answer.
+//! Requests that make the server walk its address space: they are short, and their answers take long.
 
 use takt_ua::enumerations::{BrowseDirection, TimestampsToReturn};
 use takt_ua::structures::*;
@@ -8,11 +8,11 @@ use super::channel::{Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
 use crate::subject;
 
-/// Encoded bytes of the two elements of [`path`] that are repeated.
+/// Encoded bytes of the repeated pair of elements of [`path`].
 const PAIR: usize = 64;
 
-/// TranslateBrowsePathsToNodeIds with one path of about `bytes`: from DataTypeEncodingType (i=76) to all its instances "Default Binary",
-/// back, and so on. `pipelined` requests wait at the server at any time.
+/// Sends TranslateBrowsePathsToNodeIds with one path of about `bytes`: from DataTypeEncodingType (i=76) to all its instances
+/// "Default Binary", back, and so on. At any time `pipelined` requests wait at the server.
 pub(super) fn translate(
     attacker: &mut Attacker<'_>,
     way: Way,
@@ -32,7 +32,7 @@ pub(super) fn translate(
     session.repeat(attacker, &subject::message(&request), pipelined)
 }
 
-/// There and back, so many times.
+/// Returns a path that goes there and back this many times.
 fn path(pairs: usize) -> Vec<RelativePathElement> {
     let element = |is_inverse, name: &str| RelativePathElement {
         reference_type_id: NodeId::numeric(0, ids::HAS_TYPE_DEFINITION),
@@ -68,7 +68,8 @@ pub(super) fn browse_request(
     })
 }
 
-/// Browse of PropertyType (i=68), which most Properties refer to, 1000 times in each of 24 requests. Nobody reads the answers.
+/// Browses PropertyType (i=68), the target of most Properties, 1000 times in each of 24 requests. The attacker does not read the
+/// answers.
 pub(super) fn browse(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let mut session = Session::open(attacker, way)?;
     let times = attacker.count(1000);
@@ -83,7 +84,7 @@ pub(super) fn browse(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> 
     Ok(())
 }
 
-/// BrowseNext with one reference in each answer, over connections that wait for their answers.
+/// Sends BrowseNext with one reference in each answer, over connections that wait for their answers.
 pub(super) fn browse_next(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let mut sessions = Vec::new();
     for _ in 0..attacker.count(8) {
@@ -109,7 +110,7 @@ pub(super) fn browse_next(attacker: &mut Attacker<'_>, way: Way) -> Result<(), L
     Ok(())
 }
 
-/// Number of ContinuationPoints of a Session.
+/// Browses with one reference for each node, and returns the ContinuationPoints.
 fn first_points(
     attacker: &mut Attacker<'_>,
     session: &mut Session,
@@ -133,7 +134,7 @@ fn left(results: Vec<BrowseResult>) -> Vec<ByteString> {
     points.filter(|point| !point.is_null()).collect()
 }
 
-/// Read of 10 000 Values, each a structure that is made anew. Eight requests wait at any time.
+/// Reads 10 000 Values, each a structure that the server encodes anew. Eight requests wait at any time.
 pub(super) fn read(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let mut session = Session::open(attacker, way)?;
     let value = ReadValueId {
