@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use takt_rt::affinity::AffinityError;
 use takt_ua::StatusCode;
 
-/// Reason for which a benchmark ended without its result.
+/// Reason why a benchmark ended without a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -27,12 +27,12 @@ pub enum BenchError {
     /// A system call failed.
     #[error("cannot {action}: {error}")]
     System {
-        /// The action.
+        /// Action that failed.
         action: String,
         /// Error of the operating system.
         error: io::Error,
     },
-    /// A process that was started for the benchmark did not do its part.
+    /// A process of the benchmark did not do its part.
     #[error("the process for `{what}` {reason}")]
     Process {
         /// Name of the process.
@@ -40,7 +40,7 @@ pub enum BenchError {
         /// Reason.
         reason: String,
     },
-    /// The other side of a round trip did not answer, or answered something else.
+    /// The other side of a round trip did not answer, or gave a wrong answer.
     #[error("{what}: {reason}")]
     RoundTrip {
         /// Subject of the measurement.
@@ -59,13 +59,13 @@ pub enum BenchError {
     Service {
         /// Service of the request.
         service: &'static str,
-        /// The answer.
+        /// StatusCode of the answer.
         status: StatusCode,
     },
 }
 
 impl BenchError {
-    /// For `map_err`: a system call that failed.
+    /// Returns the error of a failed system call, for `map_err`.
     pub(crate) fn system<E: Into<io::Error>>(action: &str) -> impl FnOnce(E) -> Self {
         let action = action.to_owned();
         move |error| Self::System {
@@ -74,7 +74,7 @@ impl BenchError {
         }
     }
 
-    /// For `map_err`: a round trip that failed.
+    /// Returns the error of a failed round trip, for `map_err`.
     pub(crate) fn round_trip<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Self {
         let what = what.to_owned();
         move |error| Self::RoundTrip {

@@ -1,4 +1,4 @@
-//! Consumers that are connected and ask for nothing.
+//! Idle Consumers: connected, without requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::payload::Payload;
 use super::round_trip::Wait;
 use super::subject;
 
-/// Longer than any measurement: nobody keeps these Sessions alive.
+/// Session timeout, longer than any measurement. No client keeps these Sessions alive.
 const SESSION: Duration = Duration::from_secs(3600);
 
 /// Holds `count` connections to `endpoint`, each with a Session in which one value has been read, until `stop`.

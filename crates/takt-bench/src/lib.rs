@@ -1,17 +1,19 @@
-//! Benchmarks: what Takt takes, beside what the machine itself takes and what others take, measured in one run.
+//! Benchmarks: durations of Takt beside those of the bare machine and of other software, measured in one run.
 //!
-//! * [`transport`] is about one request and its response: handling it, and carrying it over shared memory and TCP. It has no
+//! * [`transport`] measures one request and its response: its handling, and its transport over shared memory and TCP. It does not
+//!   follow a single paper. Its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
+//!   `opcua-vs-ros-dds-mqtt` (round trips).
 //!   paper of its own to follow; its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
 //!   `opcua-vs-ros-dds-mqtt` (round trips).
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
 //! * [`attack`] measures a client beside another one that attacks the server.
 //!
-//! Every figure has a floor beside it: absolute values depend on the machine and on what else it does, ratios within one run
-//! hold. Who is measured is a pair (`pair.rs`) of a client and a server in a process of its own; what they do with each other is a
-//! round trip (`round_trip.rs`), and so is what a floor does, for messages of any size.
+//! Every figure has a floor beside it. Absolute values depend on the machine and its load; ratios within one run hold. The
+//! subject of a measurement is a pair (`pair.rs`) of a client and a server in a process of its own. Their exchange is a round
+//! trip (`round_trip.rs`). A floor has round trips too, for messages of any size.
 //!
-//! The product is measured as it is: this crate contains no second server and no second client.
+//! The product is measured unchanged: this crate contains no second server and no second client.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A Session with a server in this process: requests are handed to it as a transport would.
+//! A Session with a server in this process. It passes requests to the server as a transport would.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::payload::Payload;
 use super::round_trip::{Access, MessageSizes, Operation, Service};
 use super::subject;
 
-/// Room for every response beside its value.
+/// Bytes of a response besides its value.
 const RESPONSE: usize = 16 * 1024;
 
 /// An activated Session.
@@ -69,7 +69,7 @@ impl LocalSession {
             .map_err(BenchError::round_trip(Q::NAME))
     }
 
-    /// Hands over one request and gives its response, which is encoded into a buffer that is used again and again.
+    /// Handles one request and returns its response, in a buffer that is reused.
     #[inline]
     pub(crate) fn handle(&mut self, request: &[u8]) -> &[u8] {
         let mut encoder = Encoder::fixed(&mut self.response);
@@ -83,19 +83,19 @@ impl LocalSession {
         }
     }
 
-    /// The message of a Read.
+    /// Returns the message of a Read.
     pub(crate) fn read_message(&self, payload: Payload) -> Vec<u8> {
         let node = subject::node_id(1, payload);
         subject::message(&subject::read_request(&self.token, &node))
     }
 
-    /// The message of a Write.
+    /// Returns the message of a Write.
     pub(crate) fn write_message(&self, payload: Payload) -> Vec<u8> {
         let node = subject::node_id(1, payload);
         subject::message(&subject::write_request(&self.token, &node, payload))
     }
 
-    /// Operation with the sizes of its messages. It is carried out once.
+    /// Returns the operation with the sizes of its messages, after carrying it out once.
     pub(crate) fn operation(
         &mut self,
         service: Service,

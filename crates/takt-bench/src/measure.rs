@@ -1,4 +1,4 @@
-//! Samples of a duration and what is reported of them.
+//! Samples of a duration, and their statistics.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Percentiles {
     /// Number of samples.
     pub samples: u64,
-    /// The shortest.
+    /// Shortest duration.
     pub min: f64,
     /// Median.
     pub p50: f64,
@@ -18,11 +18,11 @@ pub struct Percentiles {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
-    /// The longest.
+    /// Longest duration.
     pub max: f64,
 }
 
-/// Longest duration in nanoseconds, a minute. Longer ones count as this.
+/// Longest duration in nanoseconds: one minute. Longer durations count as this one.
 const LONGEST: u64 = 60_000_000_000;
 
 /// Durations, kept to three significant digits.
@@ -34,12 +34,12 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Samples in nanoseconds.
+    /// Creates an empty set of samples in nanoseconds.
     pub(crate) fn nanos() -> Self {
         Self::with_unit(1.0)
     }
 
-    /// Samples of work so short that it is timed in batches of `batch`: recorded per batch, reported per piece.
+    /// Creates an empty set of samples of short work that is timed in batches of `batch`: recorded per batch, reported per piece.
     pub(crate) fn batched(batch: u32) -> Self {
         Self::with_unit(1.0 / f64::from(batch))
     }
@@ -70,13 +70,13 @@ impl Samples {
         result
     }
 
-    /// Adds what others measured, with the same unit.
+    /// Adds the samples of another set with the same unit.
     pub(crate) fn add(&mut self, others: &Self) {
-        // They have the same range.
+        // Both histograms have the same range.
         let _ = self.histogram.add(&others.histogram);
     }
 
-    /// The share of samples that took at most so long, each value with samples once, in microseconds.
+    /// Returns the distribution: each value with samples in microseconds, and the share of samples that took at most so long.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
         let mut seen = 0;
         let mut points = Vec::new();
@@ -91,12 +91,12 @@ impl Samples {
         points
     }
 
-    /// The arithmetic mean, in microseconds.
+    /// Returns the arithmetic mean, in microseconds.
     pub(crate) fn mean(&self) -> f64 {
         self.histogram.mean() * self.unit_nanos / 1000.0
     }
 
-    /// Percentiles of the samples.
+    /// Returns the percentiles of the samples.
     pub(crate) fn percentiles(&self) -> Percentiles {
         #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
         let micros = |value: u64| value as f64 * self.unit_nanos / 1000.0;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Time of the next request.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// `None`: at once.
+    /// Interval between requests; `None` for requests back to back.
     interval: Option<Duration>,
     /// True if the wait reads the clock instead of sleeping.
     spins: bool,
@@ -14,8 +14,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// So many requests per second, or as many as possible. In between a client that spins looks at the clock, so that its core
-    /// does not go idle; any other sleeps.
+    /// Creates a pace of this rate, or of as many requests as possible. Between requests, a client that spins reads the clock, so
+    /// that its core does not go idle. Any other client sleeps.
     pub(crate) fn new(rate: Option<Rate>, spins: bool) -> Self {
         Self {
             interval: rate.map(Rate::interval),
@@ -24,12 +24,12 @@ impl Pace {
         }
     }
 
-    /// The first request is due one interval from now.
+    /// Starts the pace. The first request is due after one interval.
     pub(crate) fn begin(&mut self) {
         self.next = self.interval.map(|interval| Instant::now() + interval);
     }
 
-    /// So many requests, of `wanted`, take 100 ms at most.
+    /// Returns the number of requests, at most `wanted`, that take 100 ms at most.
     pub(crate) fn at_most(&self, wanted: u64) -> u64 {
         self.interval.map_or(wanted, |interval| {
             let fit = Duration::from_millis(100).as_nanos() / interval.as_nanos().max(1);
@@ -37,7 +37,7 @@ impl Pace {
         })
     }
 
-    /// Waits until the next request is due. One that was due earlier is sent at once, and the rest of the time table moves.
+    /// Waits until the next request is due. An overdue request is sent at once, and the later ones are postponed.
     #[inline]
     pub(crate) fn wait(&mut self) {
         let (Some(interval), Some(due)) = (self.interval, self.next) else {
@@ -56,12 +56,12 @@ impl Pace {
     }
 }
 
-/// Requests per second.
+/// Rate of requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate(f64);
 
 impl Rate {
-    /// In Hz.
+    /// Returns the rate in Hz.
     #[must_use]
     pub fn hertz(self) -> f64 {
         self.0
@@ -75,7 +75,7 @@ impl Rate {
 impl std::str::FromStr for Rate {
     type Err = String;
 
-    /// `1kHz`, `500 Hz`, `0.5kHz`: between 1 Hz and 1 MHz.
+    /// Parses a rate: `1kHz`, `500 Hz`, `0.5kHz`. It is between 1 Hz and 1 MHz.
     fn from_str(text: &str) -> Result<Self, String> {
         let fault =
             || format!("`{text}` is no rate: write for example 1kHz or 500 Hz, at least 1 Hz");

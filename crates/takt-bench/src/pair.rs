@@ -1,4 +1,4 @@
-//! A server in a process of its own and a client of it, who are measured together.
+//! A server in a process of its own and a client of it, measured together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,17 +12,17 @@ use super::seat::{self, CorePair, Placement};
 use super::serve::{self, Assignment, Role, ServerAssignment};
 use super::ua_client::UaClient;
 
-/// The foreign server, built beside our own program.
+/// Name of the foreign server's program, built beside our own program.
 pub(crate) const OPEN62541: &str = "open62541-server";
 
-/// Bytes that messages have beside the value, headers included: enough for a floor of any of them.
+/// Bytes of a message besides its value, headers included: enough for the floor of any message.
 pub(crate) const OVERHEAD: usize = 512;
 
 /// Warning about figures of a debug build.
 pub(crate) const DEBUG_BUILD: &str =
     "This is a debug build: figures of Takt mean nothing. Use `cargo build --release`.";
 
-/// The program `name` beside `program`, if it is there.
+/// Returns the program `name` in the directory of `program`, if it exists.
 pub(crate) fn sibling(program: &Path, name: &str) -> Option<PathBuf> {
     let path = program.with_file_name(name);
     path.is_file().then_some(path)
@@ -31,7 +31,7 @@ pub(crate) fn sibling(program: &Path, name: &str) -> Option<PathBuf> {
 /// Server of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// Our own program as a server.
+    /// Our own program as server.
     Own(Role),
     /// open62541's server, over opc.tcp.
     Open62541,
@@ -45,7 +45,7 @@ pub(crate) struct Pair {
     pub(crate) wait: Wait,
 }
 
-/// Setting of all pairs.
+/// Common setting of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting<'a> {
     /// Our own program.
@@ -53,12 +53,12 @@ pub(crate) struct Setting<'a> {
     /// open62541's server, if it is built.
     pub(crate) open62541: Option<&'a Path>,
     pub(crate) cores: CorePair,
-    /// Of the values that are read and written.
+    /// Payloads of the values that are read and written.
     pub(crate) payloads: &'a [Payload],
 }
 
 impl Setting<'_> {
-    /// Remarks on the origin of the figures.
+    /// Returns remarks on the origin of the figures.
     pub(crate) fn notes(&self) -> Vec<String> {
         let CorePair { client, server } = self.cores;
         let mut notes = vec![if self.cores.are_two() {
@@ -89,7 +89,7 @@ impl Setting<'_> {
         notes
     }
 
-    /// Bytes of the longest message of a floor.
+    /// Returns the bytes of the longest message of a floor.
     fn longest(&self) -> usize {
         let largest = self.payloads.iter().map(|payload| payload.bytes()).max();
         largest.unwrap_or(0) + OVERHEAD
@@ -97,7 +97,7 @@ impl Setting<'_> {
 }
 
 impl Pair {
-    /// Software, transport, and the mechanism of a floor.
+    /// Returns the software, the transport, and the mechanism of a floor.
     pub(crate) fn names(&self) -> (&'static str, &'static str, Option<&'static str>) {
         match self.subject {
             Subject::Own(Role::TcpEcho) => ("floor", "TCP", Some("echo")),
@@ -110,7 +110,7 @@ impl Pair {
         }
     }
 
-    /// Name in rows of the way in which both sides wait.
+    /// Returns the name of the waiting method of both sides, for rows.
     pub(crate) fn wait_name(&self) -> &'static str {
         let (_, transport, _) = self.names();
         match (self.wait, transport) {
@@ -121,7 +121,7 @@ impl Pair {
         }
     }
 
-    /// For errors.
+    /// Returns the name of the pair, for errors.
     pub(crate) fn name(&self) -> String {
         let (peer, transport, floor) = self.names();
         let service = floor.unwrap_or("requests");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The value of a Variable that is measured: one UInt32, or an array of them.
+/// Value of a measured Variable: one UInt32, or an array of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Payload(u32);
 
@@ -14,18 +14,18 @@ impl Payload {
     /// The payloads of the paper (section 6.2), in the order of the rows.
     pub(crate) const ALL: [Self; 2] = [Self::SCALAR, Self::ARRAY];
 
-    /// The payload of so many bytes: a multiple of 4, not 0, at most 16 MiB.
+    /// Returns the payload of this number of bytes: a multiple of 4, not 0, at most 16 MiB.
     pub(crate) fn of_bytes(bytes: u64) -> Option<Self> {
         let elements = u32::try_from(bytes / 4).ok()?;
         (bytes.is_multiple_of(4) && (1..=4 << 20).contains(&elements)).then_some(Self(elements))
     }
 
-    /// Elements of the value.
+    /// Returns the number of elements of the value.
     pub(crate) const fn elements(self) -> usize {
         self.0 as usize
     }
 
-    /// Bytes of the value.
+    /// Returns the bytes of the value.
     pub(crate) const fn bytes(self) -> usize {
         self.elements() * size_of::<u32>()
     }
@@ -35,7 +35,7 @@ impl Payload {
         self == Self::SCALAR
     }
 
-    /// Name of the Variable that has such a value; the foreign peers have those of [`Self::ALL`].
+    /// Returns the name of the Variable that has such a value. The foreign peers have those of [`Self::ALL`].
     pub(crate) fn variable(self) -> String {
         match self {
             Self::SCALAR => "UInt32".to_owned(),

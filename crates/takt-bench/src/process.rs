@@ -11,24 +11,24 @@ use serde::Deserialize;
 
 use super::error::{BenchError, check_interrupt};
 
-/// How long a server may take to begin.
+/// Longest time that a server may take to start.
 const START: Duration = Duration::from_secs(10);
-/// How long it may take to end by itself, many connections included.
+/// Longest time that a server may take to end by itself, including the end of many connections.
 const END: Duration = Duration::from_secs(10);
-/// How often to ask whether the user has had enough.
+/// Interval of the checks for an interrupt by the user.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The line that a server prints when it can be reached; the foreign peers print the same.
+/// Line that a server prints once it can be reached. The foreign peers print the same line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Ready {
     ready: bool,
-    /// Where.
+    /// Endpoint of the server.
     #[serde(default)]
     pub(crate) endpoint: String,
-    /// The namespace of its Variables.
+    /// Namespace of its Variables.
     #[serde(default)]
     pub(crate) namespace: u16,
-    /// Where, if it is several.
+    /// Endpoints, if there are several.
     #[serde(default)]
     pub(crate) endpoints: Vec<String>,
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// A server in this process.
+    /// Returns the line of a server in this process.
     #[cfg(test)]
     pub(crate) fn at(endpoint: String) -> Self {
         Self {
@@ -49,24 +49,24 @@ impl Ready {
     }
 }
 
-/// A server process. It ends when its standard input does, and so when this is dropped, or when this process is gone, in whatever
-/// way; one that does not is killed.
+/// A server process. It ends with its standard input: when this is dropped, or when this process ends in any way. A process that
+/// does not end is killed.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
     ready: Ready,
-    /// What it prints.
+    /// Lines of its standard output.
     lines: mpsc::Receiver<io::Result<String>>,
 }
 
 impl Process {
-    /// Starts `command` and waits until it is ready. `what` is for errors.
+    /// Starts `command` and waits until it is ready. `what` is its name in errors.
     pub(crate) fn start(what: &str, command: &mut Command) -> Result<Self, BenchError> {
         Self::start_within(what, command, START, &AtomicBool::new(false))
     }
 
-    /// The same for one that may take longer.
+    /// Does the same for a process that may take longer.
     pub(crate) fn start_within(
         what: &str,
         command: &mut Command,
@@ -77,7 +77,7 @@ impl Process {
             what: what.to_owned(),
             reason,
         };
-        // Ctrl-C on the terminal is for this process, which ends the others in order.
+        // Ctrl-C on the terminal is for this process. It ends the others in order.
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -87,13 +87,13 @@ impl Process {
         let input = child.stdin.take();
         let (sender, lines) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
-            // A pipe cannot be read with a timeout. The thread ends with the process, or when nobody listens.
+            // A pipe cannot be read with a timeout. The thread ends with the process, or when the receiver is gone.
             std::thread::spawn(move || {
                 let mut lines = BufReader::new(output).lines();
                 while lines.next().is_some_and(|line| sender.send(line).is_ok()) {}
             });
         }
-        // From here on it is ended whatever happens.
+        // From here on, every return ends the process.
         let mut process = Self {
             child,
             input,
@@ -116,7 +116,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The next line that it prints.
+    /// Returns the next line of its output.
     fn line(
         &self,
         what: &str,
@@ -145,7 +145,7 @@ impl Process {
         }
     }
 
-    /// Asks it how far it is, with an empty line, and gives the line that it answers with.
+    /// Asks for its progress with an empty line, and returns the line of its answer.
     pub(crate) fn ask(&mut self, what: &str) -> Result<String, BenchError> {
         if let Some(input) = &mut self.input {
             let asked = input.write_all(b"\n").and_then(|()| input.flush());
@@ -154,17 +154,17 @@ impl Process {
         self.line(what, START, &AtomicBool::new(false))
     }
 
-    /// Asks it to end; dropping this waits until it has.
+    /// Asks it to end. Drop waits for the end.
     pub(crate) fn ask_to_end(&mut self) {
         drop(self.input.take());
     }
 
-    /// The process.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it is reached.
+    /// Returns the line that the server printed when it was ready.
     pub(crate) fn ready(&self) -> &Ready {
         &self.ready
     }
@@ -177,11 +177,11 @@ impl Drop for Process {
         while Instant::now() < deadline {
             match self.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-                // Ended, or not ours to wait for.
+                // The process has ended, or this process cannot wait for it.
                 Ok(Some(_)) | Err(_) => return,
             }
         }
-        // If it is gone by now, there is nothing to kill.
+        // If it has ended by now, there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

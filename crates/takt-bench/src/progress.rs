@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-/// Display of the current step on the error output of a terminal, until this is dropped.
+/// Display of the current step on the error output of a terminal. Dropping it removes the display.
 pub(crate) struct Progress {
     what: &'static str,
     of: u32,
@@ -10,7 +10,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Steps are called `what`, and there are so many.
+    /// Creates the display of this number of steps, named `what`.
     pub(crate) fn new(what: &'static str, of: u32) -> Self {
         Self {
             what,

@@ -16,33 +16,35 @@ pub(crate) struct Operation {
     pub(crate) service: Service,
     pub(crate) payload: Payload,
     pub(crate) access: Access,
-    /// Bytes of the messages: what a floor carries.
+    /// Bytes of the messages that a floor carries.
     pub(crate) sizes: MessageSizes,
 }
 
-/// A service of the attribute service set (OPC 10000-4 section 5.11).
+/// A service of the Attribute Service Set (OPC 10000-4, 5.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Service {
-    /// The value is in the response.
+    /// Read: the value is in the response.
     Read,
-    /// The value is in the request.
+    /// Write: the value is in the request.
     Write,
 }
 
 /// Access of the client to values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Nothing: requests are encoded beforehand, and of responses only the length is looked at.
+    /// No access: requests are encoded beforehand, and only the length of a response is checked.
     Bytes,
-    /// It encodes the request and decodes the response, and looks at the first and the last element where they are.
+    /// Access in place: the client encodes the request and decodes the response, and checks the first and the last element where
+    /// they are.
     InPlace,
-    /// It encodes the request and decodes the response, and copies the value once, out of the response or into the request.
+    /// Access by copy: the client encodes the request and decodes the response, and copies the value once, out of the response or
+    /// into the request.
     Copied,
-    /// It asks nobody, and copies the current value out of the memory that the server shares.
+    /// Current value: the client sends no request, and copies the value out of the memory that the server shares.
     Current,
 }
 
-/// Bytes of a request and its response: TypeId and structure, or with what a transport puts before them.
+/// Bytes of a request and its response: TypeId and structure, or with the headers of a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageSizes {
     pub(crate) request: usize,
@@ -50,7 +52,7 @@ pub(crate) struct MessageSizes {
 }
 
 impl MessageSizes {
-    /// The same messages with headers of this many bytes.
+    /// Returns the sizes of the same messages with headers of this many bytes.
     pub(crate) fn with_header(self, bytes: usize) -> Self {
         Self {
             request: self.request + bytes,
@@ -61,26 +63,26 @@ impl MessageSizes {
 
 /// A connection to a server in another process.
 pub(crate) trait RoundTrip {
-    /// Makes ready for this operation, and sees that it is answered as it should be.
+    /// Prepares this operation, and checks that it is answered correctly.
     fn prepare(&mut self, operation: &Operation) -> Result<(), BenchError>;
 
-    /// Sends the request that was prepared and waits for its response.
+    /// Sends the prepared request and waits for its response.
     fn round_trip(&mut self) -> Result<(), BenchError>;
 }
 
-/// Way in which both sides wait for each other.
+/// Waiting method of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wait {
-    /// They look all the time.
+    /// Both sides spin.
     Spin,
-    /// They look for 20 µs, then sleep.
+    /// Both sides spin for 20 µs, then sleep.
     Adaptive,
-    /// They sleep at once.
+    /// Both sides sleep at once.
     Sleep,
 }
 
 impl Wait {
-    /// In the product's own words.
+    /// Returns the product's wait policy.
     pub(crate) const fn policy(self) -> Waiting {
         match self {
             Self::Spin => Waiting::Spin,
@@ -90,10 +92,10 @@ impl Wait {
     }
 }
 
-/// Number of round trips between two looks for an interrupt: at most some 50 ms.
+/// Number of round trips between two checks for an interrupt: at most about 50 ms.
 const CHUNK: u64 = 1000;
 
-/// Measures `samples` round trips after some that are not counted.
+/// Measures `samples` round trips after some round trips that are not counted.
 pub(crate) fn measure(
     connection: &mut dyn RoundTrip,
     operation: &Operation,
@@ -111,7 +113,7 @@ pub(crate) fn measure(
     )
 }
 
-/// The same, not more often than `pace` says.
+/// Does the same, at the rate of `pace` at most.
 pub(crate) fn measure_at(
     connection: &mut dyn RoundTrip,
     operation: &Operation,
@@ -121,7 +123,7 @@ pub(crate) fn measure_at(
     interrupted: &AtomicBool,
 ) -> Result<(), BenchError> {
     connection.prepare(operation)?;
-    // Large values take longer: a megabyte some 100 µs.
+    // Large values take longer: a megabyte takes some 100 µs.
     let chunk = (CHUNK * 4096 / operation.payload.bytes().max(4096) as u64).max(10);
     for _ in 0..(samples / 10).clamp(10, chunk) {
         connection.round_trip()?;

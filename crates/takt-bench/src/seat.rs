@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use takt_rt::affinity::{self, AffinityError, Cores};
 use takt_rt::priority::{self, Policy};
 
-/// The policy of every measured thread, where the user may set it.
+/// Policy of every measured thread, where the user may set it.
 const WANTED: Policy = Policy::Fifo(50);
 
-/// Returns true if this user may run threads with the real-time policy. It is tried once.
+/// Returns true if this user may run threads with the real-time policy. The first call tries it.
 pub(crate) fn real_time_permitted() -> bool {
     static PERMITTED: OnceLock<bool> = OnceLock::new();
     *PERMITTED.get_or_init(|| {
@@ -17,7 +17,7 @@ pub(crate) fn real_time_permitted() -> bool {
     })
 }
 
-/// The policy that measured threads have.
+/// Returns the policy of measured threads.
 pub(crate) fn policy() -> Policy {
     if real_time_permitted() {
         WANTED
@@ -26,15 +26,15 @@ pub(crate) fn policy() -> Policy {
     }
 }
 
-/// Keeps the calling thread on `core` from now on, with real-time policy where permitted.
+/// Pins the calling thread to `core` from now on, with real-time policy where permitted.
 pub(crate) fn take(core: usize) -> Result<(), AffinityError> {
     affinity::pin(core)?;
-    // It was possible a moment ago; if it is not any more, the figures get worse, not wrong.
+    // It was possible before. If it fails now, the figures get worse, not wrong.
     let _ = priority::set(policy());
     Ok(())
 }
 
-/// The calling thread sits on a core until this is dropped; then it is as it was.
+/// Seat of the calling thread on a core. Dropping it restores the earlier state.
 #[derive(Debug)]
 pub(crate) struct Seat {
     before: Cores,
@@ -50,23 +50,23 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // A thread that stays pinned is slower, no more.
+        // A thread that stays pinned is only slower.
         let _ = priority::set(Policy::Other);
         let _ = affinity::restrict(&self.before);
     }
 }
 
-/// Both sides on one core, or each on its own.
+/// Placement of the two sides: on one core, or each on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// On one core: no wake-up across cores; repeatable.
+    /// Both sides on one core: no wake-up across cores, repeatable.
     Same,
-    /// On two cores, as applications usually run.
+    /// Each side on its own core, as applications usually run.
     Diff,
 }
 
 impl Placement {
-    /// Name in rows.
+    /// Returns the name in rows.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -75,17 +75,17 @@ impl Placement {
     }
 }
 
-/// The cores of client and server.
+/// Cores of client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CorePair {
-    /// The client's, where it is another one.
+    /// Core of the client, where it is another one.
     pub client: usize,
-    /// The server's.
+    /// Core of the server.
     pub server: usize,
 }
 
 impl CorePair {
-    /// The first and the last of the cores that this process may use: neighbours may share a physical core.
+    /// Chooses the first and the last of the cores that this process may use, because neighbours may share a physical core.
     pub(crate) fn choose() -> Result<Self, AffinityError> {
         let cores = affinity::available()?;
         match cores.as_slice() {
@@ -106,7 +106,7 @@ impl CorePair {
         self.client != self.server
     }
 
-    /// The client's core for this placement.
+    /// Returns the client's core for this placement.
     pub(crate) fn client_core(self, placement: Placement) -> usize {
         match placement {
             Placement::Same => self.server,

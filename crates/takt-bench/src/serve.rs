@@ -1,4 +1,4 @@
-//! The other side of every round trip: what the benchmark's own program does when it is started as a server, or as a helper.
+//! The other side of every round trip: the benchmark's own program as a server or as a helper.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -19,24 +19,24 @@ use super::payload::Payload;
 use super::round_trip::Wait;
 use super::{directory, floors, idle, seat, subject};
 
-/// How long to wait for a floor's thread to end.
+/// Longest wait for the end of a floor's thread.
 const END: Duration = Duration::from_secs(1);
 
-/// What a process of the benchmark is to do.
+/// Assignment of a process of the benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Assignment {
-    /// To serve.
+    /// A server.
     Server(ServerAssignment),
-    /// To hold connections that nobody uses.
+    /// Clients that hold idle connections.
     IdleConsumers {
-        /// The server's endpoint.
+        /// Endpoint of the server.
         endpoint: String,
-        /// How many.
+        /// Number of connections.
         count: usize,
     },
-    /// To keep one processor busy.
+    /// A busy loop that keeps one processor busy.
     Busy,
-    /// To play a part in a comparison of architectures.
+    /// A part in a comparison of architectures.
     Directory(directory::Part),
 }
 
@@ -45,18 +45,18 @@ pub(crate) enum Assignment {
 pub(crate) struct ServerAssignment {
     pub(crate) role: Role,
     pub(crate) wait: Wait,
-    /// The core of its serving thread.
+    /// Core of its serving thread.
     pub(crate) core: usize,
-    /// Serves with the system's usual scheduling policy, even where a real-time policy is permitted.
+    /// True if the system's usual scheduling policy is used even where a real-time policy is permitted.
     #[serde(default)]
     pub(crate) ordinary: bool,
-    /// Of the Variables of a server.
+    /// Payloads of the Variables of a server.
     pub(crate) payloads: Vec<Payload>,
     /// Bytes of the longest message of a floor.
     pub(crate) longest: usize,
 }
 
-/// Which server it is.
+/// Kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// Bytes over TCP.
@@ -73,7 +73,7 @@ pub(crate) enum Role {
     TaktSharedMemory,
 }
 
-/// The command that has this program do what `assignment` says.
+/// Returns the command that runs this program with `assignment`.
 pub(crate) fn command(program: &Path, assignment: &Assignment) -> Result<Command, BenchError> {
     let assignment =
         serde_json::to_string(assignment).map_err(|error| BenchError::Option(error.to_string()))?;
@@ -82,13 +82,13 @@ pub(crate) fn command(program: &Path, assignment: &Assignment) -> Result<Command
     Ok(command)
 }
 
-/// Does as `assignment` says, until the standard input ends.
+/// Carries out `assignment` until the standard input ends.
 pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     let assignment: Assignment = serde_json::from_str(assignment)
         .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
     raise_descriptors();
     match assignment {
-        // A floor that waits for a client that never came has nothing to clean up.
+        // A floor that waits for a client in vain has nothing to clean up.
         Assignment::Server(server) => until_input_ends(Some(END), move |announce, stop| {
             serve(&server, announce, stop)
         }),
@@ -108,8 +108,8 @@ pub(crate) fn run(assignment: &str) -> Result<(), BenchError> {
     }
 }
 
-/// Has `work` done on a thread of its own. When the standard input ends it is told to stop, and waited for: at most `patience`, or
-/// as long as it takes.
+/// Runs `work` on a thread of its own. At the end of the standard input, the thread is told to stop, and awaited: for at most
+/// `patience`, or without a limit.
 fn until_input_ends(
     patience: Option<Duration>,
     work: impl FnOnce(fn(&str), &AtomicBool) -> Result<(), BenchError> + Send + 'static,
@@ -118,7 +118,7 @@ fn until_input_ends(
     let (ended, has_ended) = mpsc::channel();
     let thread = {
         let stop = Arc::clone(&stop);
-        // This thread stays where the system puts it, and sees the end of the input even if the other one spins.
+        // This thread stays where the system puts it. It sees the end of the input even if the other one spins.
         std::thread::spawn(move || {
             let result = work(announce, &stop);
             if let Err(error) = &result {
@@ -137,26 +137,26 @@ fn until_input_ends(
     thread.join().unwrap_or(Ok(()))
 }
 
-/// Says that clients can come.
+/// Announces that clients can connect.
 fn announce(endpoint: &str) {
     print(&json!({"ready": true, "endpoint": endpoint, "namespace": 1}));
 }
 
 fn print(line: &serde_json::Value) {
     let mut out = std::io::stdout().lock();
-    // Nobody to tell if nobody listens.
+    // A failure is ignored, because it means that the reader is gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// As many file descriptors as the system lets this process have: connections take some each.
+/// Raises the limit of file descriptors to the hard limit, because connections take several each.
 pub(crate) fn raise_descriptors() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // With fewer, what cannot be opened is an error of its own.
+    // With fewer descriptors, each failure to open one is an error of its own.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// Serves on this thread, which is the measured one, or in the case of Takt starts the measured one.
+/// Serves on this thread, which is the measured one. Takt starts the measured thread itself.
 pub(crate) fn serve(
     assignment: &ServerAssignment,
     announce: impl FnOnce(&str),
@@ -203,7 +203,7 @@ pub(crate) fn serve(
     }
 }
 
-/// Takt as an application has it.
+/// Serves Takt as an application does.
 fn takt(
     assignment: &ServerAssignment,
     endpoint: &str,

@@ -5,35 +5,35 @@ use std::path::Path;
 
 use crate::error::BenchError;
 
-/// Ends of connections that processes hold.
+/// Number of connection ends that processes hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Ends {
-    /// Of TCP connections.
+    /// Ends of TCP connections.
     pub(super) tcp: usize,
-    /// Of connections over shared memory: each has a Unix socket beside it.
+    /// Ends of connections over shared memory. Each of them has a Unix socket beside it.
     pub(super) shared_memory: usize,
 }
 
 impl Ends {
-    /// Connections, if both ends of each were counted.
+    /// Returns the number of connections, if both ends of each were counted.
     pub(super) fn connections(self) -> usize {
         (self.tcp + self.shared_memory) / 2
     }
 
-    /// Both together.
+    /// Returns the number of ends of both kinds.
     pub(super) fn all(self) -> usize {
         self.tcp + self.shared_memory
     }
 }
 
-/// The ends that these processes hold.
+/// Counts the ends that these processes hold.
 pub(super) fn ends(processes: &[u32]) -> Result<Ends, BenchError> {
     let mut sockets = HashSet::new();
     for process in processes {
         let directory = format!("/proc/{process}/fd");
         let entries = std::fs::read_dir(&directory)
             .map_err(BenchError::system(&format!("read {directory}")))?;
-        // A descriptor that is closed meanwhile is none.
+        // A descriptor that is closed meanwhile does not count.
         let links = entries
             .flatten()
             .filter_map(|entry| std::fs::read_link(entry.path()).ok());
@@ -41,7 +41,7 @@ pub(super) fn ends(processes: &[u32]) -> Result<Ends, BenchError> {
     }
     let count = |path: &str, inode: usize, is_connection: fn(&[&str]) -> bool| {
         let mut found = HashSet::new();
-        // The kernel gives the table in pieces: while others come and go, a line may be there twice, or not at all.
+        // The kernel gives the table in pieces. While other sockets come and go, a line may appear twice or not at all.
         for _ in 0..2 {
             let table = std::fs::read_to_string(path);
             let table = table.map_err(BenchError::system(&format!("read {path}")))?;
@@ -56,14 +56,14 @@ pub(super) fn ends(processes: &[u32]) -> Result<Ends, BenchError> {
     Ok(Ends {
         // ESTABLISHED.
         tcp: count("/proc/net/tcp", 9, |fields| fields.get(3) == Some(&"01"))?,
-        // SS_CONNECTED, and no datagrams: those are wake-ups of iceoryx2.
+        // SS_CONNECTED without datagram sockets, which are wake-ups of iceoryx2.
         shared_memory: count("/proc/net/unix", 6, |fields| {
             fields.get(5) == Some(&"03") && fields.get(4) != Some(&"0002")
         })?,
     })
 }
 
-/// The inode of a socket: `socket:[12345]`.
+/// Returns the inode of a socket: `socket:[12345]`.
 fn socket(link: &Path) -> Option<u64> {
     let text = link.to_str()?.strip_prefix("socket:[")?;
     text.strip_suffix(']')?.parse().ok()
@@ -72,13 +72,13 @@ fn socket(link: &Path) -> Option<u64> {
 /// Memory of processes, in KiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Memory {
-    /// Proportional set size: of what is shared, each has its share.
+    /// Proportional set size: shared memory is divided among the processes that share it.
     pub(super) pss: u64,
     /// Resident set size.
     pub(super) rss: u64,
 }
 
-/// The memory of these processes together.
+/// Returns the memory of these processes together.
 pub(super) fn memory(processes: &[u32]) -> Result<Memory, BenchError> {
     let mut sum = Memory::default();
     for process in processes {

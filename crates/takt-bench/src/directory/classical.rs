@@ -1,4 +1,4 @@
-//! A Provider as classical OPC UA has it: a server with its own address space, over `opc.tcp`.
+//! A Provider in classical OPC UA: a server with its own address space, over `opc.tcp`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use takt_ua::{NodeId, QualifiedName, Variant, ids};
 use super::part::VARIABLES;
 use crate::error::BenchError;
 
-/// Below the Objects folder: an Object named like the Provider, and its Variables.
+/// Starts a server. Below its Objects folder is an Object with the name of the Provider, and below that are the Variables.
 pub(super) fn start(name: &str) -> Result<Serving, BenchError> {
     let server = server(name).map_err(BenchError::round_trip(name))?;
     let endpoint = Endpoint::Tcp(loopback(0));

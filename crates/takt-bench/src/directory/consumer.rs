@@ -1,4 +1,4 @@
-//! A Consumer that finds everything and reads one Variable of each Provider.
+//! A Consumer that discovers all Providers and reads one Variable of each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,12 +15,12 @@ use crate::error::BenchError;
 
 const WHAT: &str = "a Consumer";
 
-/// Result of a Consumer, with times from its first connection on.
+/// Result of a Consumer. Times count from its first connection.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Discovery {
     pub(super) discover_ms: f64,
     pub(super) read_ms: f64,
-    /// Connections of this Consumer when it had discovered everything.
+    /// Number of connections of this Consumer at the end of its discovery.
     pub(super) connections_discovered: usize,
 }
 
@@ -38,7 +38,7 @@ fn options() -> ClientOptions {
     }
 }
 
-/// Fails if `found` is not what `providers` have, or nobody waits for it any more.
+/// Fails if the number `found` is not that of `providers`, or after a stop.
 fn check(found: usize, providers: usize, stop: &AtomicBool) -> Result<(), BenchError> {
     if stop.load(Ordering::Acquire) {
         return Err(BenchError::Interrupted);
@@ -61,7 +61,7 @@ fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Asks the registry what there is, then reads at the Providers.
+/// Finds the Variables in the registry, then reads at the Providers.
 pub(super) fn by_registry(
     registry: &str,
     providers: usize,
@@ -104,7 +104,7 @@ pub(super) fn by_registry(
     Ok((discovery, Connected::Registry(Box::new(consumer))))
 }
 
-/// Connects to every server and browses it, then reads there.
+/// Connects to each server, browses it, then reads there.
 pub(super) fn by_endpoints(
     endpoints: &[String],
     stop: &AtomicBool,
@@ -141,7 +141,7 @@ pub(super) fn by_endpoints(
     Ok((discovery, Connected::Servers(clients)))
 }
 
-/// The Variables of the Provider at this server: those of its Object below the Objects folder.
+/// Returns the Variables of the Provider at this server, below its Object in the Objects folder.
 fn browse(client: &mut Client) -> Result<Vec<NodeId>, takt_app::ClientError> {
     let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
     let mut variables = Vec::new();

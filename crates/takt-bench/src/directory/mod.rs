@@ -1,13 +1,15 @@
-//! The SR-Server architecture of the paper `opcua-shared-memory-iceoryx2` (section 3) against classical OPC UA: the comparison
-//! that its section 7 leaves open.
+//! Comparison of the SR-Server architecture of the paper `opcua-shared-memory-iceoryx2` (section 3) with classical OPC UA.
+//! Section 7 of the paper leaves it open.
 //!
-//! * **SR-Server**: Providers register what they have with the registry, over shared memory. A Consumer finds it there, and reads it at
+//! * **SR-Server**: Providers register their nodes with the registry, over shared memory. A Consumer finds the nodes there, and
+//!   reads them at the Providers.
 //!   the Providers.
-//! * **Classical**: every Provider is an OPC UA server over `opc.tcp` with its own address space, and a Consumer a client of each: it
+//! * **Classical**: every Provider is an OPC UA server over `opc.tcp` with its own address space. A Consumer is a client of each:
+//!   it connects to all of them, browses each, and reads. It is given the endpoints, because there is no directory.
 //!   connects to all of them, browses each, and reads. The endpoints are given to it: there is no directory.
 //!
-//! Both have the same Variables and the same software underneath. Many Providers share a process, each with its threads,
-//! endpoints and connections of its own: a process for each would add the same memory to both sides.
+//! Both have the same Variables and use the same software. Many Providers share a process, each with its own threads, endpoints
+//! and connections. A process for each Provider would add the same memory to both sides.
 
 mod census;
 mod classical;
@@ -28,7 +30,7 @@ use resources::Resources;
 use run::Architecture;
 use takt_report::Report;
 
-/// What to compare, and how to show it.
+/// Options of the comparison and of its output.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Numbers of Providers, each from 1 to 500.
@@ -42,7 +44,7 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Runs the comparison and hands each line of its result to `line`.
+/// Runs the comparison and passes each line of its result to `line`.
 ///
 /// # Errors
 /// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process and no file is left behind.

@@ -1,4 +1,4 @@
-//! What a process does in the comparison.
+//! Parts of the processes in the comparison.
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -19,12 +19,12 @@ use crate::error::BenchError;
 
 /// Variables of each Provider.
 pub(super) const VARIABLES: usize = 10;
-/// Beginning of the names of the Providers.
+/// Prefix of the names of the Providers.
 pub(super) const NAME: &str = "BenchProvider";
-/// Providers that one registry takes from this user: the most that `--providers` allows.
+/// Number of Providers that one registry accepts from this user: the limit of `--providers`.
 const MOST_PROVIDERS: usize = 500;
 
-/// A part to play, until the standard input ends. Every line of it is answered with a [`Report`].
+/// Part of a process, until the standard input ends. Each line of the input is answered with a [`Report`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Part {
     /// The SR-Server; its database is in this directory.
@@ -35,21 +35,21 @@ pub(crate) enum Part {
         first: usize,
         count: usize,
     },
-    /// Servers that do not.
+    /// Servers that do not register.
     Servers { first: usize, count: usize },
     /// A Consumer that finds Providers in the registry.
     Consumer { registry: String, providers: usize },
-    /// A Consumer that is given the servers.
+    /// A Consumer that is given the endpoints of the servers.
     Client { endpoints: Vec<String> },
 }
 
-/// What a process has done so far.
+/// Progress of a process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) requests: u64,
-    /// Bytes of message bodies, both ways.
+    /// Bytes of message bodies in both directions.
     pub(super) bytes: u64,
-    /// Of a Consumer.
+    /// Discovery of a Consumer.
     pub(super) discovery: Discovery,
 }
 
@@ -93,12 +93,12 @@ impl Held {
     }
 }
 
-/// Plays a part.
+/// Runs a part until the standard input ends.
 pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
     let stop = Arc::new(AtomicBool::new(false));
     let (asked, questions) = mpsc::channel();
     {
-        // It waits for the input, whatever the part is doing.
+        // This thread waits for the input, independently of the work of the part.
         let stop = Arc::clone(&stop);
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
@@ -127,7 +127,7 @@ pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
 
 fn print(line: &Value) {
     let mut out = std::io::stdout().lock();
-    // Nobody to tell if nobody listens.
+    // A failure is ignored, because it means that the reader is gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -144,7 +144,7 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
             Registry::start(RegistryOptions {
                 endpoint: Endpoint::Tcp(loopback(0)),
                 database: directory.join("registry.redb"),
-                // All of them are this user's.
+                // All Providers are processes of this user.
                 name_limits: NameLimits::for_providers(MOST_PROVIDERS),
                 ..RegistryOptions::default()
             })
@@ -159,7 +159,8 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
             for number in *first..first + count {
                 go_on()?;
                 let provider = provider(&format!("{NAME}{number}"), registry)?;
-                // One after the other: all at once would compete for a registry that gives each a second.
+                // Providers register one after the other. All at once would compete for a registry that gives each of them a
+                // second.
                 while !provider.is_registered() {
                     go_on()?;
                     std::thread::sleep(Duration::from_millis(1));

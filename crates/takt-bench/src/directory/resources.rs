@@ -1,5 +1,5 @@
-//! Whether this machine can hold so many Providers: asked before they are started, since what runs out on the way ends in errors
-//! that do not say so, or in SIGBUS.
+//! Check of the machine's resources before the Providers are started. A lack of resources during the run would end in SIGBUS or
+//! in errors that do not name the cause.
 
 use rustix::process::{Resource, getrlimit};
 
@@ -8,17 +8,17 @@ use crate::error::BenchError;
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Descriptors of a Provider, of which 90 are files of iceoryx2, and of each connection at either end; the Consumer's end has
-/// current values beside it.
+/// Descriptors of a Provider, of which 90 are files of iceoryx2, and of each connection at either end. The Consumer's end also
+/// has current values.
 const OF_A_PROVIDER: usize = 105;
 const OF_A_CONNECTION: usize = 4;
 const OF_A_CONNECTED_CONSUMER: usize = 7;
-/// Of any process.
+/// Descriptors of any process.
 const OF_A_PROCESS: usize = 150;
 /// Memory of a Provider with its connections, and its part in /dev/shm, in KiB.
 const MEMORY: u64 = 3 << 10;
 const FILES: u64 = 300;
-/// And of everything else.
+/// Memory of everything else, in KiB.
 const OTHER_MEMORY: u64 = 128 << 10;
 const OTHER_FILES: u64 = 8 << 10;
 
@@ -34,7 +34,7 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    /// Resources that the larger one of the architectures needs.
+    /// Returns the resources that the more demanding architecture needs.
     pub(super) fn needed(providers: usize, consumers: usize) -> Self {
         let together = providers.min(PROVIDERS_OF_A_PROCESS);
         let descriptors = [
@@ -50,7 +50,7 @@ impl Resources {
         }
     }
 
-    /// Resources that are available to this process and its children. An unknown resource is not a limit.
+    /// Returns the resources that are available to this process and its children. An unknown resource is not a limit.
     pub(super) fn available() -> Self {
         let memory = std::fs::read_to_string("/proc/meminfo");
         let memory = memory.ok().and_then(|text| {
@@ -68,7 +68,7 @@ impl Resources {
         }
     }
 
-    /// Fails if `available` is not enough for `providers`, which need this.
+    /// Fails if `available` is less than these resources, the needs of `providers`.
     pub(super) fn check(self, providers: usize, available: Self) -> Result<(), BenchError> {
         let lacking = |what: String, help: &str| {
             Err(BenchError::Option(format!(
@@ -135,7 +135,7 @@ mod tests {
             ..PLENTY
         });
         assert!(text.contains("1024 MiB are available"), "{text}");
-        // What a container has unless it is given more.
+        // Usual default of a container.
         let text = refused(Resources {
             files: 64 << 10,
             ..PLENTY

@@ -8,37 +8,38 @@ use takt_report::{Column, Table};
 pub struct Row {
     /// `sr-server` or `classical`.
     pub architecture: String,
-    /// Providers.
+    /// Number of Providers.
     pub providers: usize,
-    /// Consumers, at the same time.
+    /// Number of Consumers at the same time.
     pub consumers: usize,
-    /// Connections while no Consumer is there.
+    /// Connections before the first Consumer starts.
     pub connections_before: usize,
-    /// Connections once the Consumers have discovered everything.
+    /// Connections after the discovery by all Consumers.
     pub connections_discovered: usize,
-    /// Connections once they have read one Variable of each Provider.
+    /// Connections after all Consumers have read one Variable of each Provider.
     pub connections_read: usize,
-    /// Bytes of messages, both ways, until all Providers are ready.
+    /// Bytes of messages in both directions until all Providers are ready.
     pub bytes_before: u64,
-    /// Bytes of messages, both ways, from then on until the Consumers have read.
+    /// Bytes of messages in both directions from then on until the Consumers have read.
     pub bytes_consumers: u64,
-    /// Requests from then on.
+    /// Number of requests from then on.
     pub requests_consumers: u64,
-    /// From the first process until all Providers are ready, in ms.
+    /// Time from the start of the first process until all Providers are ready, in ms.
     pub start_ms: f64,
-    /// From a Consumer's first connection until it has discovered everything, in ms: the slowest one.
+    /// Time from a Consumer's first connection until it has discovered everything, in ms; the slowest Consumer counts.
     pub discover_ms: f64,
-    /// The same until it has read one Variable of each Provider.
+    /// Time from a Consumer's first connection until it has read one Variable of each Provider, in ms; the slowest Consumer
+    /// counts.
     pub read_ms: f64,
     /// Proportional set size of all processes together, in MiB.
     pub pss_mib: f64,
-    /// Of that, the Consumers'.
+    /// Proportional set size of the Consumers, in MiB; part of `pss_mib`.
     pub consumers_pss_mib: f64,
-    /// Resident set sizes of all processes added up, in MiB: what they share counts for each.
+    /// Sum of the resident set sizes of all processes, in MiB. Shared memory counts for each process.
     pub rss_mib: f64,
 }
 
-/// The table of all rows.
+/// Returns the table of all rows.
 pub(super) fn table() -> Table {
     let number = |group: &str, name, width| Column::number(name).group(group).at_least(width);
     Table::new([
@@ -59,7 +60,7 @@ pub(super) fn table() -> Table {
 }
 
 impl Row {
-    /// The cells of the row.
+    /// Returns the cells of the row.
     pub(super) fn cells(&self) -> [String; 13] {
         #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
         let kib = |bytes: u64| format!("{:.1}", bytes as f64 / 1024.0);

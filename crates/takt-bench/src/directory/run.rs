@@ -1,4 +1,4 @@
-//! One architecture, from its first process to its last.
+//! Run of one architecture, from its first process to its last.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -14,9 +14,9 @@ use crate::serve::{self, Assignment};
 /// Architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Architecture {
-    /// Providers register with the SR-Server, and Consumers ask it.
+    /// Providers that register with the SR-Server, and Consumers that ask it.
     Registry,
-    /// Every Provider is a server, and every Consumer a client of each.
+    /// Providers that are servers, and Consumers that are clients of each.
     Classical,
 }
 
@@ -24,11 +24,11 @@ pub(super) enum Architecture {
 pub(super) const PROVIDERS_OF_A_PROCESS: usize = 32;
 /// Time that the processes of one step have together.
 const STEP: Duration = Duration::from_secs(300);
-/// Bytes before each message body: those of `opc.tcp` (OPC 10000-6, 6.7.2), and those of our shared memory.
+/// Bytes before each message body over `opc.tcp` (OPC 10000-6, 6.7.2) and over our shared memory.
 const TCP_HEADER: u64 = 24;
 const SHARED_MEMORY_HEADER: u64 = takt_shm::header::HEADER_LENGTH as u64;
 
-/// Runtime directory of the processes of one run. It is removed when this is dropped, after they have ended.
+/// Runtime directory of the processes of one run. Dropping it, after the processes have ended, removes it.
 struct Meeting(PathBuf);
 
 impl Meeting {
@@ -42,7 +42,7 @@ impl Meeting {
 
 impl Drop for Meeting {
     fn drop(&mut self) {
-        // Whoever opens it alone removes what the killed have left, elsewhere too.
+        // Opening the directory without other users removes the files of killed processes, in other places too.
         drop(takt_shm::Runtime::open(Some(&self.0)));
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -66,12 +66,12 @@ impl Starter<'_> {
     }
 }
 
-/// Processes that end in the opposite order: those that need others before these.
+/// Processes that end in the opposite order of their start, so that dependent processes end first.
 struct Processes(Vec<Process>);
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        // All but the first, which the others may need, are asked at the same time.
+        // All but the first are asked at the same time. The others may need the first one.
         for process in self.0.iter_mut().skip(1) {
             process.ask_to_end();
         }
@@ -83,7 +83,7 @@ fn ids(processes: &[Process]) -> impl Iterator<Item = u32> {
     processes.iter().map(Process::id)
 }
 
-/// Reports of these processes.
+/// Returns the reports of these processes.
 fn reports(processes: &mut [Process]) -> Result<Vec<Report>, BenchError> {
     let report = |process: &mut Process| {
         let line = process.ask("the comparison")?;
@@ -92,7 +92,7 @@ fn reports(processes: &mut [Process]) -> Result<Vec<Report>, BenchError> {
     processes.iter_mut().map(report).collect()
 }
 
-/// Starts everything, has the Consumers discover and read, and ends everything.
+/// Starts everything, lets the Consumers discover and read, and ends everything.
 pub(super) fn run(
     program: &Path,
     architecture: Architecture,
@@ -153,8 +153,7 @@ pub(super) fn run(
     })
 }
 
-/// Starts the Consumers, and waits until all have read. Each is waited for on a thread of its own, so that they begin at
-/// the same time.
+/// Starts the Consumers, and waits until all have read. A thread waits for each of them, so that they begin at the same time.
 fn start_consumers(
     starter: Starter<'_>,
     part: &Part,
@@ -178,7 +177,7 @@ fn start_consumers(
         .collect()
 }
 
-/// Starts all Providers, and says what a Consumer is to do.
+/// Starts all Providers, and returns the assignment of a Consumer.
 fn start_providers(
     starter: Starter<'_>,
     architecture: Architecture,

@@ -1,4 +1,5 @@
-//! The floor of what Takt builds on: a bare publish-subscribe pair of iceoryx2, one service each way, both sides spinning.
+//! The floor below Takt's shared memory: a bare publish-subscribe pair of iceoryx2 with one service for each direction. Both
+//! sides spin.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::round_trip::{Operation, RoundTrip};
 
 const WHAT: &str = "iceoryx2 publish-subscribe";
 
-/// An error with iceoryx2's own words.
+/// Returns an error with the text of iceoryx2.
 pub(super) fn failed(what: &str, reason: impl ToString) -> BenchError {
     BenchError::RoundTrip {
         what: what.to_owned(),
@@ -23,7 +24,7 @@ pub(super) fn failed(what: &str, reason: impl ToString) -> BenchError {
     }
 }
 
-/// A node in the directory of our own channels: what is left behind by a killed process is found and removed there.
+/// Creates a node in the directory of our own channels. Leftovers of killed processes are found and removed there.
 pub(super) fn node(what: &str) -> Result<(Arc<Runtime>, Node<ipc::Service>), BenchError> {
     let runtime = Runtime::open(None).map_err(BenchError::round_trip(what))?;
     let node = NodeBuilder::new()
@@ -34,9 +35,9 @@ pub(super) fn node(what: &str) -> Result<(Arc<Runtime>, Node<ipc::Service>), Ben
     Ok((runtime, node))
 }
 
-/// One side's ends of both services.
+/// Ports of one side for both services.
 struct Ports {
-    // The order matters when this is dropped: ports before the node, and that before the directory.
+    // The order matters for Drop: ports before the node, and the node before the directory.
     publisher: Publisher<ipc::Service, [u8], ()>,
     subscriber: Subscriber<ipc::Service, [u8], ()>,
     _node: Node<ipc::Service>,
@@ -44,7 +45,7 @@ struct Ports {
 }
 
 impl Ports {
-    /// Opens both services of the pair `name`, or makes them.
+    /// Opens or creates both services of the pair `name`.
     fn open(name: &str, send: &str, receive: &str, longest: usize) -> Result<Self, BenchError> {
         let (runtime, node) = node(WHAT)?;
         let service = |direction: &str| {
@@ -92,7 +93,7 @@ impl Ports {
         Ok(())
     }
 
-    /// Copies the next message, if there is one, into `message`.
+    /// Copies the next message into `message`, if there is one.
     #[inline]
     fn receive(&self, message: &mut [u8]) -> Result<bool, BenchError> {
         let sample = self
@@ -109,14 +110,14 @@ impl Ports {
     }
 }
 
-/// The server's side.
+/// Server side.
 pub(crate) struct Server {
     ports: Ports,
     longest: usize,
 }
 
 impl Server {
-    /// Makes the pair `name`, for messages of up to `longest` bytes.
+    /// Creates the pair `name`, for messages of up to `longest` bytes.
     pub(crate) fn new(name: &str, longest: usize) -> Result<Self, BenchError> {
         let ports = Ports::open(name, "response", "request", longest)?;
         Ok(Self { ports, longest })
@@ -140,7 +141,7 @@ impl Server {
     }
 }
 
-/// The client's side.
+/// Client side.
 pub(crate) struct Client {
     ports: Ports,
     request: Vec<u8>,
@@ -148,7 +149,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Opens the pair `name`, which the server has made.
+    /// Opens the pair `name`, which the server has created.
     pub(crate) fn open(name: &str, longest: usize) -> Result<Self, BenchError> {
         Ok(Self {
             ports: Ports::open(name, "request", "response", longest)?,

@@ -1,5 +1,5 @@
-//! The bare request-response pattern of iceoryx2, one service for one client, both sides spinning: what `opc.iox2` would take if
-//! it had nothing to do but carry bytes.
+//! The bare request-response pattern of iceoryx2, one service for one client. Both sides spin. It is the time that `opc.iox2`
+//! would take for bytes alone.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ type Service = iceoryx2::service::port_factory::request_response::PortFactory<
     (),
 >;
 
-/// Opens the service `name`, or makes it: one server, one client, one request at a time, nothing that vanishes silently.
+/// Opens or creates the service `name`: one server, one client, one request at a time, no silent loss.
 fn service(node: &Node<ipc::Service>, name: &str) -> Result<Service, BenchError> {
     let name = ServiceName::new(name).map_err(BenchError::round_trip(WHAT))?;
     node.service_builder(&name)
@@ -43,9 +43,9 @@ fn service(node: &Node<ipc::Service>, name: &str) -> Result<Service, BenchError>
         .map_err(BenchError::round_trip(WHAT))
 }
 
-/// The server's side.
+/// Server side.
 pub(crate) struct Server {
-    // The order matters when this is dropped: the port before the node, and that before the directory.
+    // The order matters for Drop: the port before the node, and the node before the directory.
     port: ServerPort<ipc::Service, [u8], (), [u8], ()>,
     longest: usize,
     _node: Node<ipc::Service>,
@@ -53,7 +53,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Makes the service `name`, for messages of up to `longest` bytes.
+    /// Creates the service `name`, for messages of up to `longest` bytes.
     pub(crate) fn new(name: &str, longest: usize) -> Result<Self, BenchError> {
         let (runtime, node) = node(WHAT)?;
         let port = service(&node, name)?
@@ -98,7 +98,7 @@ impl Server {
     }
 }
 
-/// The client's side.
+/// Client side.
 pub(crate) struct Client {
     port: ClientPort<ipc::Service, [u8], (), [u8], ()>,
     request: Vec<u8>,
@@ -108,7 +108,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Opens the service `name`, which the server has made.
+    /// Opens the service `name`, which the server has created.
     pub(crate) fn open(name: &str, longest: usize) -> Result<Self, BenchError> {
         let (runtime, node) = node(WHAT)?;
         let port = service(&node, name)?

@@ -1,30 +1,30 @@
-//! Floors of what one thread does alone.
+//! Floors within one thread.
 
 use std::hint::black_box;
 
 use crate::measure::Samples;
 
-/// Work of nanoseconds is timed in batches of this size.
+/// Size of a batch. Work of nanoseconds is timed in batches.
 pub(crate) const BATCH: u32 = 100;
 
-/// The cheapest system call.
+/// Times the cheapest system call.
 pub(crate) fn system_call(durations: &mut Samples, batches: u64) {
     batched(durations, batches, || {
         black_box(rustix::process::getppid());
     });
 }
 
-/// Reading the real-time clock, as every response does for its timestamp.
+/// Times reading the real-time clock. Every response does it for its timestamp.
 pub(crate) fn clock_read(durations: &mut Samples, batches: u64) {
     batched(durations, batches, || {
         black_box(takt_rt::clock::realtime_nanos());
     });
 }
 
-/// Copying `bytes` within the cache.
+/// Times copying `bytes` within the cache.
 ///
-/// Two pieces of memory that malloc gives one after the other are 16 bytes apart, modulo 4096. On AMD the C library's memcpy then
-/// takes twenty times as long, and would be no floor: so there is more between them.
+/// Two consecutive allocations of malloc are 16 bytes apart, modulo 4096. On AMD the C library's memcpy then takes twenty times
+/// as long, and would be no floor. So there is more space between them.
 pub(crate) fn memcpy(durations: &mut Samples, batches: u64, bytes: usize) {
     const APART: usize = 256;
     let source = vec![1_u8; bytes];
@@ -36,7 +36,7 @@ pub(crate) fn memcpy(durations: &mut Samples, batches: u64, bytes: usize) {
     });
 }
 
-/// Runs `work` in `batches` timed batches, after one that is not timed.
+/// Runs `work` in `batches` timed batches, after one batch that is not timed.
 pub(crate) fn batched(durations: &mut Samples, batches: u64, mut work: impl FnMut()) {
     for _ in 0..BATCH {
         work();
@@ -67,7 +67,7 @@ mod tests {
             floor(&mut durations, 20);
             let percentiles = durations.percentiles();
             assert_eq!(percentiles.samples, 20, "{name}");
-            // Without optimisation, on a busy machine: only the order of magnitude is known.
+            // Without optimisation and on a busy machine, only the order of magnitude is known.
             assert!(
                 percentiles.min > 0.0 && percentiles.min < 1000.0,
                 "{name}: {percentiles:?}"

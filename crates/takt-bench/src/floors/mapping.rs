@@ -1,9 +1,9 @@
-//! Memory that two processes share, with a place for a request and a place for its response.
+//! Shared memory of two processes, with one place for a request and one for its response.
 //!
-//! Each [`Side`] is taken once, and touches messages only in its turn: so no message is read while it is written.
+//! Each [`Side`] is taken once, and touches messages only in its turn. So a message is never read while it is written.
 //!
-//! A side that sleeps does so on the counter itself (futex), after saying so in the counter's lowest bit: who finds the
-//! bit set has to wake it, and only then is there a system call.
+//! A side sleeps on the counter itself (futex), after it has set the counter's lowest bit. The other side wakes it if the bit is
+//! set; only then is there a system call.
 
 use std::ffi::c_void;
 use std::hint::spin_loop;
@@ -20,22 +20,23 @@ use rustix::time::Timespec;
 use super::LOOKS_PER_QUESTION;
 use crate::round_trip::Wait;
 
-/// One direction: a line with a word that counts messages and a word that says that its sender is taken; then room for a message.
+/// Bytes of the line at the start of a direction: one word counts messages, another one marks the sender as taken. The message
+/// follows.
 const LINE: usize = 64;
 /// Position of the second word.
 const TAKEN: usize = 4;
 
-/// The bit of a counter that says that its reader sleeps.
+/// Bit of a counter that is set while its reader sleeps.
 const ASLEEP: u32 = 1;
 /// Step of a counter.
 const ONE: u32 = 2;
-/// A sleeper looks up this often, in case nobody wakes it.
+/// Longest sleep between two checks, in case a wake-up is missing.
 const NAP: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
 
-/// Bytes of the whole, if no message is longer than `longest`.
+/// Returns the bytes of the whole mapping, if no message is longer than `longest`.
 pub(super) fn length(longest: usize) -> usize {
     2 * (LINE + longest.next_multiple_of(LINE))
 }
@@ -77,7 +78,7 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `file`, which has to have a [`length`] that fits some message, and keep it.
+    /// Maps `file`, which must have a [`length`] that fits some message, and keep it.
     fn new(file: impl AsFd) -> Result<Self, Errno> {
         let bytes = rustix::fs::fstat(&file)?.st_size;
         let bytes = usize::try_from(bytes).map_err(|_| Errno::INVAL)?;
@@ -105,7 +106,7 @@ impl Mapping {
         direction.index() * (LINE + self.room)
     }
 
-    /// A word of the line of a direction.
+    /// Returns a word of the line of a direction.
     #[inline]
     fn word<const OFFSET: usize>(&self, direction: Direction) -> &AtomicU32 {
         const {
@@ -119,7 +120,7 @@ impl Mapping {
         }
     }
 
-    /// Beginning of the message of a direction.
+    /// Returns the address of the message of a direction.
     #[inline]
     fn message(&self, direction: Direction) -> NonNull<u8> {
         // SAFETY: inside the mapping: after the line there is the room.
@@ -136,18 +137,18 @@ impl Drop for Mapping {
     }
 }
 
-/// Announces a message: the receiver may read it now.
+/// Announces a message, so that the receiver may read it.
 #[inline]
 fn announce(counter: &AtomicU32, count: u32, wait: Wait) {
     if wait == Wait::Spin {
         counter.store(count, Ordering::Release);
     } else if counter.swap(count, Ordering::AcqRel) & ASLEEP != 0 {
-        // The address is valid: there is nothing that could fail.
+        // The address is valid, so that the call cannot fail.
         let _ = futex::wake(counter, futex::Flags::empty(), 1);
     }
 }
 
-/// Waits for the message `count`; `give_up` is asked now and then.
+/// Waits for the message `count`. Calls `give_up` now and then.
 #[inline]
 fn await_message(
     counter: &AtomicU32,
@@ -155,7 +156,7 @@ fn await_message(
     wait: Wait,
     mut give_up: impl FnMut() -> bool,
 ) -> bool {
-    // Who spins for ever needs no clock.
+    // Endless spinning needs no clock.
     let spin_until = wait
         .policy()
         .spin_for()
@@ -180,7 +181,7 @@ fn await_message(
         let asleep = now | ASLEEP;
         let said = counter.compare_exchange(now, asleep, Ordering::AcqRel, Ordering::Acquire);
         if said.is_ok() {
-            // Woken, interrupted, too late or timed out: the loop looks what is there.
+            // After a wake-up, an interrupt, a changed counter or a timeout, the loop checks the counter.
             let _ = futex::wait(counter, futex::Flags::empty(), asleep, Some(&NAP));
         }
     }
@@ -191,17 +192,17 @@ fn await_message(
 pub(super) struct Side {
     mapping: Mapping,
     sends: Direction,
-    /// Returns true if the other side does not touch the messages until [`pass`](Self::pass).
+    /// True if the other side does not touch the messages until [`pass`](Self::pass).
     has_turn: bool,
-    /// The counter of its messages.
+    /// Counter of this side's messages.
     sent: u32,
-    /// The counter of the other side's messages.
+    /// Counter of the other side's messages.
     received: u32,
 }
 
 impl Side {
-    /// Maps `file`, which has to have a [`length`] that fits some message, and keep it, and takes the side that sends in this
-    /// direction, which is done once in the life of a file: later it is [`Errno::BUSY`].
+    /// Maps `file`, which must have a [`length`] that fits some message, and keep it. Takes the side that sends in this
+    /// direction. A side can be taken once in the life of a file; later the error is [`Errno::BUSY`].
     pub(super) fn take(file: impl AsFd, sends: Direction) -> Result<Self, Errno> {
         let mapping = Mapping::new(file)?;
         if mapping.word::<TAKEN>(sends).swap(1, Ordering::Relaxed) != 0 {
@@ -216,7 +217,7 @@ impl Side {
         })
     }
 
-    /// Announces the message that was put, and gives the turn to the other side. Without the turn it does nothing.
+    /// Announces the written message, and gives the turn to the other side. Without the turn it does nothing.
     #[inline]
     pub(super) fn pass(&mut self, wait: Wait) {
         if std::mem::take(&mut self.has_turn) {
@@ -225,7 +226,7 @@ impl Side {
         }
     }
 
-    /// Waits for the turn, which comes with the next message; `give_up` is asked now and then.
+    /// Waits for the turn, which comes with the next message. Calls `give_up` now and then.
     #[inline]
     pub(super) fn await_turn(&mut self, wait: Wait, give_up: impl FnMut() -> bool) -> bool {
         if !self.has_turn {

@@ -1,7 +1,7 @@
-//! What this machine takes for the bare mechanisms, measured in the same run as everything else.
+//! Floors: the time that this machine takes for the bare mechanisms, measured in the same run as the subjects.
 //!
-//! Each floor between processes carries messages of exactly the sizes that the Read or Write it stands under has, in both
-//! directions; its request begins with those sizes.
+//! Each floor between processes carries messages of exactly the sizes of the Read or Write that it is compared with, in both
+//! directions. Its request begins with those sizes.
 
 pub(crate) mod iceoryx2;
 pub(crate) mod iceoryx2_request;
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 
 use crate::round_trip::MessageSizes;
 
-/// Time that a floor waits for an answer. Answers take microseconds.
+/// Longest time that a floor waits for an answer. Answers take microseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Header of every request of a floor: lengths of the request and of its response in bytes, each as UInt32 in
 /// little-endian.
 const HEADER: usize = 8;
 
-/// A request that asks for a response of the size said.
+/// Returns a request that asks for a response of the given size.
 fn request_bytes(sizes: MessageSizes) -> Vec<u8> {
     let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes();
     let mut bytes = [number(sizes.request), number(sizes.response)].concat();
@@ -30,7 +30,7 @@ fn request_bytes(sizes: MessageSizes) -> Vec<u8> {
     bytes
 }
 
-/// Lengths in the header of a request, at most `longest`.
+/// Returns the lengths in the header of a request, at most `longest`.
 fn sizes_of(request: &[u8], longest: usize) -> Option<MessageSizes> {
     let (header, _) = request.split_first_chunk::<HEADER>()?;
     let number = |four: &[u8]| {
@@ -44,7 +44,7 @@ fn sizes_of(request: &[u8], longest: usize) -> Option<MessageSizes> {
     })
 }
 
-/// Timeout of a wait. It begins with the second question, so that a short wait costs nothing.
+/// Timeout of a wait. It begins with the second check, so that a short wait costs nothing.
 #[derive(Debug, Default)]
 struct Patience(Option<Instant>);
 
@@ -57,7 +57,7 @@ impl Patience {
     }
 }
 
-/// Looks of a spinning loop between two questions about the timeout.
+/// Number of iterations of a spinning loop between two checks of the timeout.
 const LOOKS_PER_QUESTION: u32 = 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The floor of opc.iox2: two counters in shared memory and a copy of the message each way.
+//! The floor of opc.iox2: two counters in shared memory and a copy of the message in each direction.
 
 use std::hint::black_box;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,7 +13,7 @@ use super::{HEADER, Patience, request_bytes, sizes_of};
 use crate::error::BenchError;
 use crate::round_trip::{Operation, RoundTrip, Wait};
 
-/// The server's side of a mapping.
+/// Server side of a mapping.
 pub(crate) struct Server {
     side: Side,
     file: OwnedFd,
@@ -21,7 +21,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Makes memory for messages of up to `longest` bytes. It has no name, and vanishes with its processes.
+    /// Creates memory for messages of up to `longest` bytes. It has no name, and vanishes with its processes.
     pub(crate) fn new(longest: usize) -> Result<Self, BenchError> {
         let make = || {
             let file = rustix::fs::memfd_create("takt-bench", MemfdFlags::CLOEXEC)?;
@@ -36,7 +36,7 @@ impl Server {
         })
     }
 
-    /// Path for other processes of the same user, as long as this process runs.
+    /// Returns the path for other processes of the same user, valid while this process runs.
     pub(crate) fn path(&self) -> PathBuf {
         let (process, file) = (std::process::id(), self.file.as_raw_fd());
         PathBuf::from(format!("/proc/{process}/fd/{file}"))
@@ -62,7 +62,7 @@ impl Server {
     }
 }
 
-/// The client's side.
+/// Client side.
 pub(crate) struct Client {
     side: Side,
     wait: Wait,

@@ -1,4 +1,4 @@
-//! The floor of opc.tcp: bytes over a TCP connection of this host, without Nagle's delay.
+//! The floor of opc.tcp: bytes over a TCP connection within this host, without Nagle's delay.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -37,14 +37,14 @@ pub(crate) fn serve(
         };
         if received >= sizes.request {
             received = 0;
-            // The answer always fits: nothing is sent before the client has taken the one before.
+            // The answer always fits, because the client has taken the previous one.
             stream.write_all(answer.get(..sizes.response).unwrap_or_default())?;
         }
     }
     Ok(())
 }
 
-/// The client.
+/// Client side.
 pub(crate) struct EchoClient {
     stream: TcpStream,
     spins: bool,
