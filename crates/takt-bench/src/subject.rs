@@ -21,8 +21,8 @@ use super::payload::Payload;
 /// The attribute Value (OPC 10000-6, A.1).
 const VALUE: u32 = 13;
 
-/// A server whose Variables (`ns=1;s=UInt32`, `ns=1;s=UInt32Array` …) are cells: what a real-time thread would set. `shared` says
-/// whether other processes can read them without asking.
+/// Creates a server whose Variables (`ns=1;s=UInt32`, `ns=1;s=UInt32Array` …) are cells, as a real-time thread would set them. If
+/// `shared` is true, other processes can read the values without a request.
 pub(crate) fn server(payloads: &[Payload], shared: bool) -> Result<Arc<Server>, BenchError> {
     fn failed<E: std::fmt::Display>(error: E) -> BenchError {
         BenchError::RoundTrip {
@@ -76,12 +76,12 @@ pub(crate) fn server(payloads: &[Payload], shared: bool) -> Result<Arc<Server>, 
     Ok(server)
 }
 
-/// The Variable that has such a value.
+/// Returns the NodeId of the Variable with such a value.
 pub(crate) fn node_id(namespace: u16, payload: Payload) -> NodeId {
     NodeId::string(namespace, &payload.variable())
 }
 
-/// A value of this payload.
+/// Returns a value of this payload.
 pub(crate) fn value(payload: Payload) -> Variant {
     if payload.is_scalar() {
         return Variant::from(42_u32);
@@ -90,14 +90,14 @@ pub(crate) fn value(payload: Payload) -> Variant {
     Variant::from(elements)
 }
 
-/// A message: TypeId and structure (OPC 10000-6, 5.2.9).
+/// Encodes a message: TypeId and structure (OPC 10000-6, 5.2.9).
 pub(crate) fn message<S: Structure + Encode>(structure: &S) -> Vec<u8> {
     let mut message = NodeId::numeric(0, S::BINARY_ENCODING_ID).encode_to_vec();
     message.append(&mut structure.encode_to_vec());
     message
 }
 
-/// A request's header.
+/// Returns the header of a request.
 pub(crate) fn header(token: &NodeId) -> RequestHeader {
     RequestHeader {
         authentication_token: token.clone(),
@@ -108,7 +108,7 @@ pub(crate) fn header(token: &NodeId) -> RequestHeader {
     }
 }
 
-/// The Read of one Value with both timestamps.
+/// Returns the Read of one Value with both timestamps.
 pub(crate) fn read_request(token: &NodeId, node: &NodeId) -> ReadRequest {
     ReadRequest {
         request_header: header(token),
@@ -122,7 +122,7 @@ pub(crate) fn read_request(token: &NodeId, node: &NodeId) -> ReadRequest {
     }
 }
 
-/// The Write of one Value.
+/// Returns the Write of one Value.
 pub(crate) fn write_request(token: &NodeId, node: &NodeId, payload: Payload) -> WriteRequest {
     WriteRequest {
         request_header: header(token),
@@ -138,7 +138,7 @@ pub(crate) fn write_request(token: &NodeId, node: &NodeId, payload: Payload) -> 
     }
 }
 
-/// Returns true if `response` is the expected one of a Read of `payload`: Good, with the expected number of elements.
+/// Checks that `response` is the expected one of a Read of `payload`: Good, with the expected number of elements.
 pub(crate) fn check_read(response: &[u8], payload: Payload) -> Result<(), String> {
     let response: ReadResponse = decode(response)?;
     let status = response.response_header.service_result;
@@ -166,7 +166,7 @@ pub(crate) fn check_read(response: &[u8], payload: Payload) -> Result<(), String
     }
 }
 
-/// Returns true if `response` is the expected one of a Write: Good.
+/// Checks that `response` is the expected one of a Write: Good.
 pub(crate) fn check_write(response: &[u8]) -> Result<(), String> {
     let response: WriteResponse = decode(response)?;
     match response.results.as_slice() {
@@ -178,7 +178,7 @@ pub(crate) fn check_write(response: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Decodes a response that has to be an `S`.
+/// Decodes a response that must be an `S`.
 pub(crate) fn decode<S: Structure + for<'a> Decode<'a>>(response: &[u8]) -> Result<S, String> {
     let mut decoder = Decoder::new(response);
     let type_id = NodeIdRef::decode(&mut decoder).map_err(|error| error.to_string())?;

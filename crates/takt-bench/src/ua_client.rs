@@ -1,4 +1,4 @@
-//! Reads and Writes over a Session with a server in another process, ours or a foreign one.
+//! Reads and Writes over a Session with a server in another process, either ours or a foreign one.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::payload::Payload;
 use super::round_trip::{Access, Operation, RoundTrip, Service, Wait};
 use super::subject;
 
-/// Longer than any answer takes; what takes longer is an error.
+/// Timeout of a request, longer than any answer takes.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An application's client.
+/// Client of an application.
 pub(crate) struct UaClient {
     client: Client,
     /// Subject of the measurement, for errors.
@@ -26,20 +26,20 @@ pub(crate) struct UaClient {
     value: Vec<u32>,
 }
 
-/// Request and the use of its response.
+/// A prepared request, and the use of its response.
 enum Prepared {
     Nothing,
     /// A message that was encoded beforehand, and the length of its response.
     Message(Vec<u8>, usize),
-    /// Encoded each time, with a time stamp of its own, in the form of the transport.
+    /// A Read that is encoded each time, with its own timestamp, in the form of the transport.
     Read(NodeId, Payload, Access),
     Write(NodeId, Variant),
-    /// Nothing is sent.
+    /// A current value that is read without a request.
     Current(CurrentValue, Payload),
 }
 
 impl UaClient {
-    /// Connects.
+    /// Connects to the server.
     pub(crate) fn connect(
         what: &str,
         endpoint: &str,
@@ -61,7 +61,7 @@ impl UaClient {
         })
     }
 
-    /// The authentication token of the Session.
+    /// Returns the authentication token of the Session.
     fn token(&mut self) -> Result<NodeId, BenchError> {
         let token = std::cell::RefCell::new(NodeId::NULL);
         let node = subject::node_id(self.namespace, Payload::SCALAR);
@@ -75,7 +75,7 @@ impl UaClient {
         Ok(token.into_inner())
     }
 
-    /// Sends a message and has its response checked. Gives the length of the response.
+    /// Sends a message, checks its response, and returns the length of the response.
     fn send_checked(
         &mut self,
         message: &[u8],
@@ -98,7 +98,7 @@ impl UaClient {
                 let length = self
                     .client
                     .exchange(|_, encoder| encoder.bytes(message), <[u8]>::len)?;
-                // A ServiceFault, for instance because the Session is gone, is shorter.
+                // A ServiceFault is shorter, for instance after the end of the Session.
                 Ok((length == *response)
                     .then_some(())
                     .ok_or("another response"))
@@ -163,7 +163,7 @@ impl RoundTrip for UaClient {
     }
 }
 
-/// Looks at the first and the last element of a value.
+/// Checks the first and the last element of a value.
 #[inline]
 fn look_at(value: &ValueInPlace<'_>, payload: Payload) -> Result<(), &'static str> {
     let elements = payload.elements();

@@ -1,4 +1,4 @@
-//! Handling a Read or a Write allocates nothing: counted at the level of malloc, for C libraries too.
+//! Test that handling a Read or a Write allocates nothing. It counts calls of malloc, so that C libraries count too.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,12 +1,12 @@
-//! The paper `opcua-shared-memory-iceoryx2`, section 6: GetValue() and SetValue() of 4 and 4096 bytes, in three series of 1000
-//! iterations each, of Takt over shared memory and TCP, of open62541, and of what is underneath.
+//! Benchmark of the paper `opcua-shared-memory-iceoryx2`, section 6: GetValue() and SetValue() of 4 and 4096 bytes, in three
+//! series of 1000 iterations each. It measures Takt over shared memory and TCP, open62541, and the mechanisms underneath.
 //!
-//! GetValue() is a Read and SetValue() a Write, by an application's client: the request is encoded and the response decoded
-//! each time. The value is copied once, out of the response or into the request; or looked at where it is, first and last
-//! element. Floors carry messages of the same sizes, and nobody looks at those.
+//! GetValue() is a Read and SetValue() a Write, by an application's client: the request is encoded and the response decoded each
+//! time. The value is copied once, out of the response or into the request. Or the first and the last element are checked in
+//! place. Floors carry messages of the same sizes without access to the values.
 //!
-//! The paper's tables have two subjects; these have more, so they have a line for each instead of columns. A subject is
-//! one line in `subjects.rs`.
+//! The paper's tables have two subjects. These tables have more, so each subject has a line instead of a column. A subject is one
+//! line in `subjects.rs`.
 
 mod plot;
 mod ratios;
@@ -31,7 +31,7 @@ use crate::pace::Rate;
 use crate::pair::{OPEN62541, Setting, sibling};
 use crate::seat::{CorePair, Placement};
 
-/// What to measure, and how to show it.
+/// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Round trips of each series and operation.
@@ -66,16 +66,16 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Which cores client and server run on.
+/// Cores of client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Cores {
-    /// Both on one.
+    /// Both on one core.
     Same,
-    /// Each on its own.
+    /// Each on its own core.
     Diff,
 }
 
-/// A server serves 256 at a time, and one of them is measured.
+/// Parses a number of idle Consumers. A server serves 256 at a time, and one of them is measured.
 fn idle_consumers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if count <= 255 => Ok(count),
@@ -83,7 +83,7 @@ fn idle_consumers(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Runs the benchmark and hands each line of its result to `line`.
+/// Runs the benchmark and passes each line of its result to `line`.
 ///
 /// # Errors
 /// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process is left behind.
@@ -133,7 +133,7 @@ pub fn run(
     Ok(())
 }
 
-/// Where to measure.
+/// Returns the placements to measure.
 fn placements(options: &Options, cores: CorePair) -> Result<Vec<Placement>, BenchError> {
     let mut placements = Vec::new();
     for wanted in &options.placement {
@@ -153,7 +153,7 @@ fn placements(options: &Options, cores: CorePair) -> Result<Vec<Placement>, Benc
     Ok(placements)
 }
 
-/// Tables for people, objects for programs.
+/// Shows tables for people, or objects for programs.
 fn show<L: FnMut(String)>(
     options: &Options,
     placements: &[Placement],

@@ -1,4 +1,4 @@
-//! The charts: latency over the size of the value, and the distribution of latencies, a line for each subject.
+//! Charts: latency over the size of the value, and distribution of latencies, with a line for each subject.
 
 use takt_report::{Axis, Chart, Figure, Line, Scale};
 
@@ -11,13 +11,13 @@ use crate::measure::Samples;
 pub(super) struct Curve {
     pub(super) label: String,
     pub(super) placement: String,
-    /// Bytes and median in µs, in ascending order of bytes.
+    /// Bytes and medians in µs, in ascending order of bytes.
     pub(super) medians: Vec<(f64, f64)>,
-    /// Distribution for the smallest value: µs, and the share of Reads that took at most so long.
+    /// Distribution for the smallest value: µs, and the share of Reads that took at most that long.
     pub(super) distribution: Vec<(f64, f64)>,
 }
 
-/// Sorts the Reads among `rows` into curves; each row has its samples at the same place.
+/// Sorts the Reads among `rows` into curves. `samples` has the samples of each row at the same position.
 pub(super) fn curves(rows: &[Row], samples: &[Samples]) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     #[allow(clippy::cast_precision_loss, reason = "sizes far below 2^53")]
@@ -46,7 +46,7 @@ pub(super) fn curves(rows: &[Row], samples: &[Samples]) -> Vec<Curve> {
     curves
 }
 
-/// The figure: a row of two charts for each placement. The labels of the first chart are those of the second one as well.
+/// Returns the figure: a row of two charts for each placement. The labels of the first chart are also those of the second one.
 pub(super) fn figure(placements: &[&str], curves: &[Curve]) -> Figure {
     let charts = placements.iter().flat_map(|placement| {
         let curves = curves.iter().filter(|curve| curve.placement == *placement);
@@ -109,7 +109,7 @@ fn size(bytes: f64) -> String {
     sizes::text(bytes as usize)
 }
 
-/// Steps of a distribution, from 0 to 100 %.
+/// Returns the steps of a distribution, from 0 to 100 %.
 fn steps(distribution: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut before = 0.0;
     let mut points = Vec::with_capacity(2 * distribution.len());

@@ -1,24 +1,24 @@
-//! The ratios that the figures are for: within one run they hold, whatever the machine.
+//! Ratios of the figures. Within one run they hold, whatever the machine.
 //!
-//! Each is taken within a series, where both parts were measured one soon after the other, and the median of them is what counts:
-//! a neighbour who disturbs one series disturbs one ratio.
+//! Each ratio is taken within a series, because both parts were measured one soon after the other. The median of the ratios
+//! counts: a disturbance of one series affects one ratio.
 
 use serde::{Deserialize, Serialize};
 use takt_report::{Column, Table};
 
 use super::row::Row;
 
-/// Two measurements of one run, compared.
+/// Comparison of two measurements of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// Dividend and divisor.
     pub ratio: String,
     /// `same` or `diff`, as in the rows.
     pub placement: String,
-    /// The median of the ratios of the series. `None` if there is none.
+    /// Median of the ratios of the series; `None` if there is none.
     pub value: Option<f64>,
-    /// The ratio of the medians in each series, in ascending order, without those where what it is divided by is not above zero: a
-    /// difference that is lost in noise.
+    /// Ratios of the medians in each series, in ascending order. A series is left out if its divisor, a difference, is lost in
+    /// noise and not above zero.
     pub series: Vec<f64>,
     /// Goal: the largest ratio that reaches it.
     pub at_most: f64,
@@ -33,7 +33,7 @@ impl Ratio {
             .collect();
         series.sort_by(f64::total_cmp);
         let middle = series.len().checked_sub(1).map(|last| last / 2);
-        // Of two in the middle, what lies between them.
+        // With two values in the middle, the result is their mean.
         let value = middle.and_then(|low| {
             let high = series.len() / 2;
             Some(f64::midpoint(*series.get(low)?, *series.get(high)?))
@@ -54,7 +54,7 @@ impl Ratio {
     }
 }
 
-/// A table of ratios.
+/// Returns a table of ratios.
 pub(super) fn table(ratios: &[Ratio]) -> Table {
     let mut table = Table::new([
         Column::text("ratio of medians"),
@@ -87,19 +87,19 @@ pub(super) fn table(ratios: &[Ratio]) -> Table {
     table
 }
 
-/// The rows of one placement.
+/// Rows of one placement.
 struct Rows<'a> {
     rows: &'a [Row],
     placement: &'a str,
 }
 
 impl Rows<'_> {
-    /// The medians of a Read, one of each series.
+    /// Returns the medians of a Read, one of each series.
     fn read(&self, transport: &str, wait: &str, access: &str, bytes: usize) -> Option<Vec<f64>> {
         self.read_beside(0, transport, wait, access, bytes)
     }
 
-    /// The same, beside idle Consumers.
+    /// Returns the same medians beside idle Consumers.
     fn read_beside(
         &self,
         idle_consumers: usize,
@@ -119,7 +119,7 @@ impl Rows<'_> {
         found.map(medians)
     }
 
-    /// The medians of open62541's Read.
+    /// Returns the medians of open62541's Read.
     fn open62541(&self, bytes: usize) -> Option<Vec<f64>> {
         let found = self.rows.iter().find(|row| {
             row.placement == self.placement
@@ -139,7 +139,7 @@ const OPEN62541: &str = "open62541";
 const SMALL: usize = 4;
 const LARGE: usize = 4096;
 
-/// All ratios whose parts were measured.
+/// Returns all ratios whose parts were measured.
 pub(super) fn list(rows: &[Row], idle_consumers: usize) -> Vec<Ratio> {
     let mut ratios = Vec::new();
     for placement in ["diff", "same"] {

@@ -17,7 +17,7 @@ use crate::round_trip::{self, Operation, Wait};
 use crate::seat::Seat;
 use crate::serve::{self, Assignment};
 
-/// A row to be: whose, what, and the samples of each series.
+/// A planned row: subject, operation, and the samples of each series.
 #[derive(Debug)]
 pub(super) struct Measurement {
     measured: Measured,
@@ -26,12 +26,12 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// The row.
+    /// Returns the row.
     pub(super) fn row(&self, options: &Options) -> Row {
         Row::new(&self.measured, &self.operation, options.rate, &self.series)
     }
 
-    /// All samples, for a picture.
+    /// Returns all samples, for a picture.
     pub(super) fn samples(&self) -> Samples {
         let mut all = Samples::nanos();
         for series in &self.series {
@@ -41,12 +41,12 @@ impl Measurement {
     }
 }
 
-/// Number of idle Consumers in a process. Its file descriptors are enough for them under the usual limits.
+/// Number of idle Consumers in a process. Under the usual limits, the process has enough file descriptors for them.
 const CONSUMERS_OF_A_PROCESS: usize = 64;
-/// Time that they have to connect.
+/// Longest time for all of them to connect.
 const CONNECTING: Duration = Duration::from_secs(120);
 
-/// Measures everything in the list, in each series in the opposite order of the one before.
+/// Measures everything in the list, in each series in the opposite order of the previous one.
 pub(super) fn run(
     options: &Options,
     setting: &Setting<'_>,
@@ -80,7 +80,7 @@ pub(super) fn run(
     Ok(measurements.into_iter().flatten().collect())
 }
 
-/// One series of one pair.
+/// Measures one series of one pair.
 fn measure(
     options: &Options,
     setting: &Setting<'_>,

@@ -11,13 +11,13 @@ use crate::seat;
 /// One measurement series of the paper (section 6.2), in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// The shortest.
+    /// Shortest duration.
     pub min: f64,
-    /// The median.
+    /// Median.
     pub median: f64,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// The longest.
+    /// Longest duration.
     pub max: f64,
 }
 
@@ -33,38 +33,38 @@ impl Series {
     }
 }
 
-/// An operation, and how long it took.
+/// An operation with its durations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Server: `takt`, `open62541`, or `floor` for the bare mechanism.
     pub peer: String,
     /// `opc.iox2`, `opc.tcp`, or the mechanism of a floor.
     pub transport: String,
-    /// `Read` (the paper's GetValue) or `Write` (SetValue); for a floor the one whose messages are as long.
+    /// Service: `Read` (the paper's GetValue) or `Write` (SetValue). A floor has the service whose messages have the same length.
     pub service: String,
-    /// Access of the client to the value: `in place`, `copied`, `current` if it was read without a request, or `bytes` where
-    /// nobody looks at it.
+    /// Access of the client to the value: `in place`, `copied`, `current` if it was read without a request, or `bytes` without
+    /// any access.
     pub access: String,
     /// Bytes of the value.
     pub payload_bytes: usize,
-    /// `same` or `diff`: both sides pinned to one core, or to two.
+    /// Placement `same` or `diff`: both sides pinned to one core, or to two.
     pub placement: String,
-    /// Way in which both sides wait: `spin`, `adaptive`, `sleep`, `blocking`.
+    /// Waiting method of both sides: `spin`, `adaptive`, `sleep`, `blocking`.
     pub wait: String,
-    /// Consumers that are connected to the same server and idle.
+    /// Number of idle Consumers that are connected to the same server.
     pub idle_consumers: usize,
     /// Requests per second; left out if they were sent back to back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: Option<f64>,
-    /// The scheduling policy of the threads that were measured.
+    /// Scheduling policy of the measured threads.
     pub scheduling: String,
-    /// Round trips in each series.
+    /// Number of round trips in each series.
     pub iterations: u64,
-    /// M1, M2, M3 and so on, each with fresh processes.
+    /// Series M1, M2, M3 and so on, each with fresh processes.
     pub series: Vec<Series>,
-    /// The median over all series, in µs: what ratios are made of.
+    /// Median over all series, in µs. Ratios are made of it.
     pub median: f64,
-    /// The 99th percentile over all series, in µs.
+    /// 99th percentile over all series, in µs.
     pub p99: f64,
 }
 
@@ -112,7 +112,7 @@ impl Row {
         }
     }
 
-    /// Peer and transport, with the number of idle Consumers.
+    /// Returns peer and transport, with the number of idle Consumers.
     pub(super) fn subject(&self) -> String {
         let who = if self.peer == "takt" {
             self.transport.clone()

@@ -1,13 +1,13 @@
-//! Sizes of the values that are measured.
+//! Sizes of the measured values.
 
 use crate::payload::Payload;
 
-/// Payloads, as the user writes them: `4,4096`, or `4..1MiB` for a sweep.
+/// Payloads in the user's notation: `4,4096`, or `4..1MiB` for a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(Vec<Payload>);
 
 impl Sizes {
-    /// In ascending order.
+    /// Returns the payloads in ascending order.
     pub(crate) fn payloads(&self) -> &[Payload] {
         &self.0
     }
@@ -21,7 +21,7 @@ impl Sizes {
 impl std::str::FromStr for Sizes {
     type Err = String;
 
-    /// Sizes in bytes, with `KiB` or `MiB`, divided by commas; or `FIRST..LAST` for every power of 4 from the first on, or
+    /// Parses sizes in bytes, with `KiB` or `MiB`, divided by commas; or `FIRST..LAST` for every power of 4 from the first on; or
     /// `FIRST..LAST:2` for every power of 2.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut payloads = Vec::new();
@@ -54,7 +54,7 @@ impl std::str::FromStr for Sizes {
     }
 }
 
-/// `4`, `64KiB`, `1 MiB`.
+/// Parses a size: `4`, `64KiB`, `1 MiB`.
 fn size(text: &str) -> Result<Payload, String> {
     let fault = || {
         format!(
@@ -76,7 +76,7 @@ fn size(text: &str) -> Result<Payload, String> {
     Payload::of_bytes(bytes).ok_or_else(fault)
 }
 
-/// A size as a person writes it.
+/// Returns a size as text for people.
 pub(super) fn text(bytes: usize) -> String {
     if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)

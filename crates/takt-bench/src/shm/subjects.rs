@@ -8,19 +8,20 @@ use crate::round_trip::{Access, Operation, Service, Wait};
 use crate::seat::Placement;
 use crate::serve::Role;
 
-/// A pair of client and server, and what is asked between them.
+/// A pair of client and server, and the operations between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measured {
     pub(super) pair: Pair,
-    /// Others that are connected to the server and ask for nothing.
+    /// Number of idle Consumers that are connected to the server.
     pub(super) idle_consumers: usize,
-    /// Access of the client to the values that it reads.
+    /// Access of the client to values that it reads.
     reads: &'static [Access],
-    /// And with those that it writes.
+    /// Access of the client to values that it writes.
     writes: &'static [Access],
 }
 
-/// Everything that can be measured here. Those to be compared stand together, because they are measured one after the other.
+/// Returns everything that can be measured here. Subjects to be compared are neighbours, because they are measured one after the
+/// other.
 pub(super) fn list(
     setting: &Setting<'_>,
     placements: &[Placement],
@@ -31,7 +32,7 @@ pub(super) fn list(
     for &placement in placements {
         let mut add =
             |subject, wait, reads: &'static [Access], writes: &'static [Access], idle_consumers| {
-                // Two that spin on one core would only keep each other from running.
+                // Two sides that spin on one core would only keep each other from running.
                 if wait == Spin && placement == Placement::Same {
                     return;
                 }
@@ -60,7 +61,7 @@ pub(super) fn list(
             add(shared_memory, Spin, &[Copied], &[], idle_consumers);
         }
         add(shared_memory, Adaptive, &[Copied], &[Copied], 0);
-        // A current value is read without the server: however that waits.
+        // A current value is read without the server, so the server's waiting method does not matter.
         add(shared_memory, Sleep, &[Copied, Current], &[Copied], 0);
         if idle_consumers > 0 {
             add(shared_memory, Sleep, &[Copied], &[], idle_consumers);
@@ -74,7 +75,7 @@ pub(super) fn list(
 }
 
 impl Measured {
-    /// Operations, in the order of the rows.
+    /// Returns the operations in the order of the rows.
     pub(super) fn operations(
         &self,
         payloads: &[Payload],

@@ -6,11 +6,11 @@ use takt_report::{Column, Table};
 use super::row::{Row, Series};
 use super::sizes;
 
-/// The rows of a table: those that have these properties in common.
+/// Properties that the rows of a table have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scope<'a> {
     pub(super) placement: &'a str,
-    /// `None`: all.
+    /// Bytes of the value; `None` for all sizes.
     pub(super) payload_bytes: Option<usize>,
 }
 
@@ -34,10 +34,10 @@ impl Scope<'_> {
     }
 }
 
-/// The paper's names of Read and Write.
+/// Names of Read and Write in the paper.
 const OPERATIONS: [(&str, &str); 2] = [("Read", "GetValue()"), ("Write", "SetValue()")];
 
-/// A statistic and the function that gives it.
+/// A statistic and the function that returns it.
 type Metric = (&'static str, fn(&Series) -> f64);
 const METRICS: [Metric; 4] = [
     ("Min", |series| series.min),
@@ -46,13 +46,13 @@ const METRICS: [Metric; 4] = [
     ("Max", |series| series.max),
 ];
 
-/// Columns that each table begins with.
+/// Returns the columns that each table begins with.
 fn begin() -> Vec<Column> {
     let names = ["operation", "subject", "wait", "value"];
     names.map(Column::text).to_vec()
 }
 
-/// Cells of the columns that each table begins with.
+/// Returns the cells of the columns that each table begins with.
 fn first(operation: &str, row: &Row) -> Vec<String> {
     vec![
         operation.to_owned(),
@@ -62,7 +62,7 @@ fn first(operation: &str, row: &Row) -> Vec<String> {
     ]
 }
 
-/// Title and table of one payload: a row for each subject.
+/// Returns title and table of one payload, with a row for each subject.
 pub(super) fn latency(rows: &[Row], scope: Scope<'_>, number: usize) -> (String, Table) {
     let series = rows.iter().map(|row| row.series.len()).max().unwrap_or(0);
     let payload = sizes::text(scope.payload_bytes.unwrap_or(0));
@@ -90,7 +90,7 @@ pub(super) fn latency(rows: &[Row], scope: Scope<'_>, number: usize) -> (String,
     (title, table)
 }
 
-/// Title and table of the medians of a sweep: a row for each subject, a column for each payload.
+/// Returns title and table of the medians of a sweep: a row for each subject, a column for each payload.
 pub(super) fn sweep(rows: &[Row], placement: &str) -> (String, Table) {
     let scope = Scope {
         placement,

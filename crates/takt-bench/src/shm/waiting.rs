@@ -1,8 +1,8 @@
 //! Comparison of the wait policies: latency and processor time of Reads over shared memory with client and server on one core, on
 //! two cores, and beside a process that keeps a processor busy, at several rates.
 //!
-//! All threads have the system's usual scheduling policy. The client sleeps between two requests, whatever its policy is. The first
-//! requests are not counted: that is the time in which the adaptive policy learns.
+//! All threads have the system's usual scheduling policy. The client sleeps between two requests, whatever its wait policy is.
+//! The first requests are not counted, because the adaptive policy learns in that time.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -24,20 +24,20 @@ use crate::round_trip::{self, Access, Operation, RoundTrip, Service, Wait};
 use crate::seat::Placement;
 use crate::serve::{self, Assignment, Role};
 
-/// Requests in which the adaptive policy learns.
+/// Number of requests in which the adaptive policy learns.
 const LEARNING: u64 = 100;
-/// Requests of one series back to back.
+/// Number of requests of one series back to back.
 const BACK_TO_BACK: u64 = 20_000;
-/// Time of one series of requests at a rate.
+/// Duration of one series of requests at a rate.
 const SERIES: Duration = Duration::from_secs(1);
-/// Rates in requests per second; none: back to back.
+/// Rates of requests; none for back to back.
 const RATES: [Option<&str>; 4] = [Some("100Hz"), Some("1kHz"), Some("10kHz"), None];
-/// The policies, in the order in which they are measured.
+/// Policies in the order in which they are measured.
 const POLICIES: [Wait; 3] = [Wait::Spin, Wait::Adaptive, Wait::Sleep];
-/// Adaptive waiting may cost this much more than the better of the two others.
+/// Largest cost of adaptive waiting, as a multiple of the better one of the two other policies.
 const GOAL: f64 = 1.2;
 
-/// Where client, server and a busy process run.
+/// Placement of client, server and a busy process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     name: &'static str,
@@ -68,7 +68,7 @@ const PLACES: [Place; 4] = [
     },
 ];
 
-/// Figures of one policy at one rate.
+/// Results of one policy at one rate.
 #[derive(Debug)]
 struct Figures {
     durations: Samples,
@@ -89,17 +89,17 @@ impl Figures {
 #[derive(Debug, Serialize)]
 struct Row {
     cores: &'static str,
-    /// Requests per second; none: back to back.
+    /// Requests per second; none for back to back.
     rate: Option<f64>,
-    /// Medians in microseconds: spin, adaptive, sleep. None: not measured.
+    /// Medians in microseconds: spin, adaptive, sleep; none if not measured.
     median: [Option<f64>; 3],
     /// 99th percentiles, likewise.
     p99: [Option<f64>; 3],
     /// Processor time of client and server for each request, in microseconds, likewise.
     cpu: [Option<f64>; 3],
-    /// Median of the adaptive policy over the better of the others.
+    /// Median of the adaptive policy, divided by the better one of the others.
     median_ratio: f64,
-    /// Processor time of the adaptive policy over that of sleeping, where sleeping has the better median.
+    /// Processor time of the adaptive policy, divided by that of sleeping, where sleeping has the better median.
     cpu_ratio: Option<f64>,
 }
 
@@ -128,7 +128,7 @@ impl Row {
         self.median_ratio <= GOAL && self.cpu_ratio.is_none_or(|ratio| ratio <= GOAL)
     }
 
-    /// Cells of the table.
+    /// Returns the cells of the table.
     fn cells(&self) -> Vec<String> {
         let two_digits = |value: Option<f64>| {
             value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
@@ -147,7 +147,7 @@ impl Row {
     }
 }
 
-/// Columns of the table.
+/// Returns the columns of the table.
 fn columns() -> Vec<Column> {
     let policies = |group: &'static str| {
         let names = ["spin", "adaptive", "sleep"];
@@ -205,7 +205,7 @@ pub(super) fn run<L: FnMut(String)>(
     Ok(())
 }
 
-/// Measures all policies at one place and rate, in each series in the opposite order of the one before.
+/// Measures all policies at one place and rate, in each series in the opposite order of the previous one.
 fn measure_policies(
     options: &Options,
     setting: &Setting<'_>,
@@ -222,7 +222,7 @@ fn measure_policies(
             turn.reverse();
         }
         for (policy, figures) in turn {
-            // The two would wait for each other until the system takes the processor away.
+            // The two sides would wait for each other until the system takes the processor away.
             if *policy == Wait::Spin && place.placement == Placement::Same {
                 continue;
             }
@@ -241,7 +241,7 @@ fn measure_policies(
     Ok(all)
 }
 
-/// One series with fresh processes.
+/// Measures one series with fresh processes.
 fn measure(
     setting: &Setting<'_>,
     place: Place,
@@ -295,7 +295,7 @@ fn measure_client(
     });
     let mut pace = Pace::new(rate, false);
     let mut durations = Samples::nanos();
-    // The same pace as later: what is learned back to back would be something else.
+    // The pace is the same as later, because requests back to back would teach the policy something else.
     round_trip::measure_at(
         connection,
         operation,
@@ -320,7 +320,7 @@ fn measure_client(
     })
 }
 
-/// Processor time of the server process and of this one.
+/// Returns the processor time of the server process and of this process.
 fn cpu_time(server: u32) -> Result<Duration, BenchError> {
     let account = |id| {
         process::cpu_time(id).ok_or_else(|| BenchError::Process {

@@ -1,11 +1,11 @@
 //! Filter of rows.
 
-/// Words that a row's label has to have.
+/// Words that a row's label must have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter(Vec<String>);
 
 impl Filter {
-    /// The filter of `--only`; without it everything is wanted.
+    /// Creates the filter of `--only`. Without a text it matches every row.
     pub(super) fn new(text: Option<&str>) -> Self {
         Self(
             text.unwrap_or_default()

@@ -1,9 +1,8 @@
-//! Handling a request: from its bytes to those of its response, without a transport.
+//! Handling of a request without a transport, from its bytes to the bytes of its response.
 //!
-//! Decode, Session, access check, node, value and encode, all of it [`takt_services::Server::handle`]. The response goes into
-//! a buffer that is used again. Allocations are counted where somebody counts them: the program that this runs in has
-//! to have replaced malloc, which Takt itself does not. So `takt bench transport` has this done by a small program of
-//! its own that is built and installed beside it.
+//! It consists of decoding, Session, access check, node, value and encoding, all of them in [`takt_services::Server::handle`].
+//! The response goes into a buffer that is reused. Counting allocations needs a program that has replaced malloc. Takt itself
+//! does not replace it. So `takt bench transport` starts a small program of its own that is built and installed beside it.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -19,13 +18,13 @@ use crate::payload::Payload;
 use crate::round_trip::{Access, Service};
 use crate::seat::{CorePair, Seat};
 
-/// The program that counts allocations, beside `takt` itself.
+/// Name of the program that counts allocations, beside `takt` itself.
 pub const PROGRAM: &str = "takt-bench-handling";
 
 /// Function that returns the number of allocations of this process so far.
 pub type CountAllocations = fn() -> u64;
 
-/// Requests whose allocations are counted.
+/// Number of requests whose allocations are counted.
 const COUNTED: u32 = 10_000;
 
 /// Heads of the rows: first the floors, then the subjects.
@@ -37,7 +36,7 @@ const HEADS: [Head; 6] = [
     Head::new("takt", "in-process", "Read", Payload::ARRAY.bytes()),
     Head::new("takt", "in-process", "Write", Payload::SCALAR.bytes()),
 ];
-/// Floors of the subjects: small values are compared with a system call, the large one with a copy of its bytes.
+/// Floors of the subjects: small values are compared with a system call, and the large one with a copy of its bytes.
 const FLOORS: [usize; 3] = [0, 2, 0];
 
 /// Returns true if one of the rows is wanted.
@@ -99,7 +98,7 @@ pub fn measure(
     Ok(rows)
 }
 
-/// Allocations per request.
+/// Returns the number of allocations per request.
 fn allocations(session: &mut LocalSession, request: &[u8], count: CountAllocations) -> f64 {
     let before = count();
     for _ in 0..COUNTED {
@@ -110,8 +109,8 @@ fn allocations(session: &mut LocalSession, request: &[u8], count: CountAllocatio
     allocations / f64::from(COUNTED)
 }
 
-/// Main function of the program that counts allocations: measures (arguments: batches and rounds) and prints one row per line as
-/// JSON. Gives its exit code.
+/// Runs the program that counts allocations: measures (arguments: batches and rounds) and prints one row per line as JSON.
+/// Returns its exit code.
 pub fn main(
     arguments: impl IntoIterator<Item = String>,
     count: CountAllocations,

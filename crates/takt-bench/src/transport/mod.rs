@@ -1,9 +1,10 @@
-//! One request and its response: in this process, over shared memory, over TCP; ours, a foreign server's, and the floor of each.
+//! Benchmark of one request and its response: in this process, over shared memory, over TCP; ours, a foreign server's, and the
+//! floor of each.
 //!
-//! Floors and subjects are measured in turns, in rounds, each round with fresh server processes and in the opposite order
-//! of the one before: what disturbs the machine for a while disturbs all of them. Client and server are pinned, to one core
-//! or to two, and have a real-time policy where the user may set it. Round trips are back to back: at one request per
-//! millisecond everything that sleeps takes about twice as long, because cores go idle.
+//! Floors and subjects are measured in turns. Each round has fresh server processes and the opposite order of the previous round,
+//! so that a temporary disturbance of the machine affects all of them. Client and server are pinned to one core or to two, and
+//! have a real-time policy where the user may set it. Round trips are back to back. At one request per millisecond, all
+//! mechanisms that sleep take about twice as long, because cores go idle.
 
 mod filter;
 pub mod handling;
@@ -28,7 +29,7 @@ use crate::payload::Payload;
 use crate::seat::CorePair;
 use crate::serve;
 
-/// What to measure, and how to show it.
+/// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Samples per row, over all rounds: round trips, or batches of 100 requests where there is no transport.
@@ -50,14 +51,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether this process is one of the servers: it ends with its standard input, and by signals as usual.
+    /// Returns true if this process is one of the servers. A server ends with its standard input, and by signals as usual.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.serve.is_some()
     }
 }
 
-/// Runs the benchmark and hands each line of its result to `line`. Takes about half a minute with the default options.
+/// Runs the benchmark and passes each line of its result to `line`. It takes about half a minute with the default options.
 ///
 /// # Errors
 /// [`BenchError`]; [`BenchError::Interrupted`] soon after `interrupted` is set. No process is left behind.
@@ -117,7 +118,7 @@ pub fn run(
     Ok(())
 }
 
-/// The rows of [`handling`], from the program that counts allocations if it is there.
+/// Returns the rows of [`handling`], from the program that counts allocations if it exists.
 fn handling_rows(
     options: &Options,
     program: Option<&Path>,
@@ -148,7 +149,7 @@ fn handling_rows(
             ended => break ended,
         }
     };
-    // Its few lines fit into the pipe: it has not waited for a reader.
+    // Its few lines fit into the pipe, so that it did not wait for a reader.
     let output = ended
         .and_then(|_| child.wait_with_output())
         .map_err(|error| failed(format!("cannot be waited for: {error}")))?;
@@ -163,7 +164,7 @@ fn handling_rows(
         .collect()
 }
 
-/// What a reader of the figures has to know.
+/// Returns remarks for readers of the figures.
 fn notes(setting: &Setting<'_>, counts_allocations: bool) -> Vec<String> {
     let mut notes = setting.notes();
     if !counts_allocations {

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::round_trip::{self, Access, Service};
 use crate::seat::Seat;
 
-/// A row to be: which pair, and what is read.
+/// A planned row: the pair, and the payload that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wanted {
     pair: usize,
@@ -32,7 +32,7 @@ impl Wanted {
     }
 }
 
-/// Rows that match the filter, and their floors, in the order of the rows.
+/// Returns the rows that match the filter, and their floors, in the order of the rows.
 pub(super) fn wanted(pairs: &[Measured], filter: &Filter) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn wanted(pairs: &[Measured], filter: &Filter) -> Vec<Wanted> {
     wanted
 }
 
-/// Measures what is wanted.
+/// Measures the wanted rows.
 pub(super) fn run(
     options: &Options,
     setting: &Setting<'_>,
@@ -107,7 +107,7 @@ pub(super) fn run(
     Ok(rows)
 }
 
-/// One round of one pair.
+/// Measures one round of one pair.
 fn measure(
     pair: &Measured,
     setting: &Setting<'_>,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{Percentiles, Samples};
 
-/// Result of a measurement.
+/// Result of one measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Software: `takt`, `open62541`, or `floor` for the bare mechanism.
@@ -13,24 +13,24 @@ pub struct Row {
     pub transport: String,
     /// Service, for example `Read`.
     pub service: String,
-    /// Bytes of value in the response.
+    /// Bytes of the value in the response.
     pub payload_bytes: usize,
-    /// `same` or `diff`: both sides pinned to one core, or to two; `none` where there is one side.
+    /// Placement `same` or `diff`: both sides pinned to one core, or to two; `none` if there is one side.
     pub placement: String,
-    /// Way in which both sides wait: `spin`, `adaptive`, `sleep`, `blocking`; `none` without a second side.
+    /// Waiting method of both sides: `spin`, `adaptive`, `sleep`, `blocking`; `none` without a second side.
     pub wait: String,
-    /// The scheduling policy of the threads that were measured.
+    /// Scheduling policy of the measured threads.
     pub scheduling: String,
-    /// The durations in µs.
+    /// Durations in µs.
     #[serde(flatten)]
     pub percentiles: Percentiles,
-    /// Calls of malloc for one request, where they were counted.
+    /// Calls of malloc for one request, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocations: Option<f64>,
-    /// Median over the floor's median of the same run, where there is a floor.
+    /// Median divided by the median of the floor in the same run, if there is a floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_to_floor: Option<f64>,
-    /// Name of that floor.
+    /// Name of the floor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Of a row of one thread that waits for nobody.
+    /// Creates the head of a row of one thread that does not wait for another one.
     pub(crate) const fn new(
         peer: &'static str,
         transport: &'static str,
@@ -64,7 +64,7 @@ impl Head {
         }
     }
 
-    /// See [`Row::label`].
+    /// Returns the label; see [`Row::label`].
     pub(crate) fn label(&self) -> String {
         let bytes = self.payload_bytes.to_string();
         [
@@ -78,7 +78,7 @@ impl Head {
         .join(" ")
     }
 
-    /// A row without floor.
+    /// Returns a row without floor.
     pub(crate) fn row(&self, samples: &Samples) -> Row {
         Row {
             peer: self.peer.to_owned(),
@@ -105,12 +105,12 @@ impl Row {
         self
     }
 
-    /// Name of the row as a floor.
+    /// Returns the name of the row as a floor.
     pub(crate) fn mechanism(&self) -> String {
         format!("{} {}", self.transport, self.service)
     }
 
-    /// Label for `--only`, with everything that tells this row from the others.
+    /// Returns the label for `--only`, with everything that distinguishes this row from the others.
     #[must_use]
     pub fn label(&self) -> String {
         [

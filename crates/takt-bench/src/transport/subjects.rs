@@ -7,19 +7,20 @@ use crate::round_trip::Wait;
 use crate::seat::Placement;
 use crate::serve::Role;
 
-/// A pair, and what it is compared with.
+/// A pair, and the floor that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measured {
     pub(super) pair: Pair,
-    /// The pair that is this one's floor, by its place in the list.
+    /// Position of this pair's floor in the list.
     pub(super) floor: Option<usize>,
 }
 
-/// All pairs that can be measured here. Those to be compared stand together, because they are measured one after the other.
+/// Returns all pairs that can be measured here. Pairs to be compared are neighbours, because they are measured one after the
+/// other.
 pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Measured> {
     use {Placement::*, Role::*, Wait::*};
     let mut pairs = Vec::new();
-    // Two that spin on one core would only keep each other from running.
+    // Two sides that spin on one core would only keep each other from running.
     let tcp = [(Same, Sleep), (Diff, Sleep), (Diff, Spin)];
     let shared_memory = [
         (Same, Sleep),
@@ -67,7 +68,7 @@ pub(super) fn pairs(setting: &Setting<'_>) -> Vec<Measured> {
 }
 
 impl Measured {
-    /// Head of its row.
+    /// Returns the head of its row.
     pub(super) fn head(&self, payload: Payload) -> Head {
         let (peer, transport, floor) = self.pair.names();
         Head {
@@ -139,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Client and server of every kind, in one process.
+    /// Runs client and server of every kind in one process.
     #[test]
     fn round_trips_of_every_kind() {
         use std::sync::atomic::{AtomicBool, Ordering};
@@ -151,7 +152,7 @@ mod tests {
             cores,
             payloads: &Payload::ALL,
         };
-        // Spinning servers with a real-time policy do not go well with other tests.
+        // Spinning servers with a real-time policy disturb other tests.
         let calm = |measured: &Measured| {
             measured.pair.wait != Wait::Spin && measured.pair.placement == Placement::Same
         };

@@ -5,7 +5,7 @@ use takt_report::{Column, Table};
 
 use super::row::Row;
 
-/// A table of handled requests and their floors.
+/// Returns a table of handled requests and their floors.
 pub(super) fn handling(rows: &[Row]) -> Table {
     let mut table = Table::new(
         begin()
@@ -21,7 +21,7 @@ pub(super) fn handling(rows: &[Row]) -> Table {
     table
 }
 
-/// A table of round trips, with a section for each placement and way of waiting: a pair stands below its floor.
+/// Returns a table of round trips, with a section for each placement and waiting method. A pair is below its floor.
 pub(super) fn round_trips(rows: &[Row]) -> Table {
     let mut table = Table::new(begin().into_iter().chain(end()));
     let mut section = String::new();
