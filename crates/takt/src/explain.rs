@@ -1,4 +1,4 @@
-//! Errors as people want to read them: what is wrong, and what to do.
+//! Errors for people: the cause, and the remedy.
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::serve::ServeError;
@@ -9,7 +9,7 @@ use takt_scenario::ScenarioError;
 use takt_shm::ShmError;
 use takt_ua::StatusCode;
 
-/// An error of a Client, with advice.
+/// Explains an error of a Client, with advice.
 pub fn client(error: &ClientError) -> Report {
     let mut diagnostic = MietteDiagnostic::new(error.to_string()).with_severity(Severity::Error);
     if let Some(help) = advice(error) {
@@ -18,7 +18,7 @@ pub fn client(error: &ClientError) -> Report {
     Report::new(diagnostic)
 }
 
-/// A Provider that could not be started, with advice.
+/// Explains why a Provider could not be started, with advice.
 pub fn provider(error: &ProviderError) -> Report {
     match error {
         ProviderError::Serve(error) => serve(error),
@@ -27,7 +27,7 @@ pub fn provider(error: &ProviderError) -> Report {
     }
 }
 
-/// A registry that could not be started, with advice.
+/// Explains why a registry could not be started, with advice.
 pub fn registry(error: &RegistryError) -> Report {
     match error {
         RegistryError::Serve(error) => serve(error),
@@ -36,7 +36,7 @@ pub fn registry(error: &RegistryError) -> Report {
     }
 }
 
-/// A database that cannot be used.
+/// Explains why a database cannot be used, with advice.
 fn database(error: &DatabaseError) -> Report {
     match error {
         DatabaseError::Directory(error) => state_directory(error),
@@ -55,7 +55,7 @@ fn database(error: &DatabaseError) -> Report {
     }
 }
 
-/// A state folder that cannot be used.
+/// Explains why a state folder cannot be used.
 pub fn state_directory(error: &StateDirectoryError) -> Report {
     let help = match error {
         StateDirectoryError::Unknown | StateDirectoryError::Relative { .. } => {
@@ -76,7 +76,7 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
     with_help(error, help)
 }
 
-/// Endpoints that could not be opened.
+/// Explains why endpoints could not be opened.
 fn serve(error: &ServeError) -> Report {
     if let ServeError::SharedMemory(error) = error
         && concerns_groups(error)
@@ -95,7 +95,7 @@ fn serve(error: &ServeError) -> Report {
     )
 }
 
-/// A runtime directory that cannot be used.
+/// Explains why a runtime directory cannot be used.
 pub fn shared_memory(error: &ShmError) -> Report {
     if concerns_groups(error) {
         return with_help(error, GROUPS);
@@ -127,14 +127,14 @@ fn concerns_groups(error: &ShmError) -> bool {
     )
 }
 
-/// A mistake in a PubSub configuration, shown where it is.
+/// Explains a mistake in a PubSub configuration, and shows it in the text.
 pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     let help = "docs/pubsub.md is the reference of this file.";
     let diagnostic = MietteDiagnostic::new(format!("{name}: {error}")).with_help(help);
     let Some(span) = error.span.clone() else {
         return Report::new(diagnostic);
     };
-    // Of a long part only the first line is shown.
+    // Only the first line of a long part is shown.
     let first_line = text.get(span.clone()).and_then(|part| part.lines().next());
     let end = span.start + first_line.map_or(0, str::len);
     let label = LabeledSpan::at(span.start..end, "here");
@@ -142,10 +142,10 @@ pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     Report::new(diagnostic.with_label(label)).with_source_code(source)
 }
 
-/// A longer line, in bytes, would fill the screen: line and column have to do.
+/// Longest line that is shown, in bytes. A longer line would fill the screen; line and column have to suffice.
 const LONGEST_SHOWN: usize = 500;
 
-/// The line that a place is in.
+/// Returns the line of a position.
 fn line_at(text: &str, place: usize) -> &str {
     let (before, behind) = text.split_at_checked(place).unwrap_or((text, ""));
     let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -155,7 +155,7 @@ fn line_at(text: &str, place: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// The mistakes in a scenario, each shown where it is.
+/// Explains the mistakes in a scenario, and shows each in the text.
 pub fn scenario(text: &str, error: &ScenarioError) -> Report {
     let count = error.mistakes.len();
     let (first, more) = match error.mistakes.first() {
@@ -187,7 +187,7 @@ pub fn scenario(text: &str, error: &ScenarioError) -> Report {
     Report::new(diagnostic).with_source_code(source)
 }
 
-/// Any other error, with advice.
+/// Explains any other error, with advice.
 pub fn with_help(error: impl std::fmt::Display, help: impl Into<String>) -> Report {
     Report::new(MietteDiagnostic::new(error.to_string()).with_help(help.into()))
 }

@@ -1,6 +1,7 @@
 //! Bytes in hex.
 
-/// Reads hex digits, with or without spaces, colons, dashes, commas and newlines between bytes, and `0x` before them.
+/// Parses hex digits, with or without spaces, colons, dashes, commas and newlines between bytes, and with or without `0x` before
+/// them.
 pub fn parse(text: &str) -> Option<Vec<u8>> {
     let separator = |c: char| c.is_whitespace() || matches!(c, ':' | '-' | ',');
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM as a flag that long-running commands look at.
+//! Ctrl-C and SIGTERM as a flag that long-running commands check.
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use miette::IntoDiagnostic;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Set for processes that are to end with the one that started them, however that ends.
+/// Environment variable of processes that end with their parent, however the parent ends.
 pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
 
-/// Whether the user wants the command to end.
+/// Flag that is set when the user interrupts the command.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
-    /// Readable from the first signal on.
+    /// Socket that is readable from the first signal on.
     signalled: Arc<UnixStream>,
 }
 
 impl Interrupt {
-    /// From now on SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process at once.
+    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A second signal ends the process at once.
     pub fn install() -> miette::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let second = Arc::new(AtomicBool::new(false));
@@ -30,8 +30,8 @@ impl Interrupt {
             signal_hook::consts::SIGTERM,
             signal_hook::consts::SIGHUP,
         ] {
-            // The flag first: a signal that comes between these lines must not be lost. Then what ends the process, which
-            // sees `second` as the earlier signal left it.
+            // The flag comes first, so that a signal between these lines is not lost. The shutdown comes second, and sees
+            // `second` as the previous signal left it.
             signal_hook::flag::register(signal, Arc::clone(&flag)).into_diagnostic()?;
             signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))
                 .into_diagnostic()?;
@@ -50,7 +50,7 @@ impl Interrupt {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until the time has passed (`None`: for ever) or the user has had enough.
+    /// Sleeps until the time has passed (`None`: without limit) or the user interrupts the command.
     pub fn wait(&self, time: Option<Duration>) {
         let end = time.map(|time| Instant::now() + time);
         while !self.is_set() {
@@ -60,24 +60,24 @@ impl Interrupt {
             }
             let left = left.and_then(|left| Timespec::try_from(left).ok());
             let mut descriptors = [PollFd::new(&*self.signalled, PollFlags::IN)];
-            // The signal itself interrupts it, too.
+            // The signal itself also interrupts it.
             let _ = poll(&mut descriptors, left.as_ref());
         }
     }
 
-    /// The flag itself, for loops in other crates.
+    /// Returns the flag itself, for loops in other crates.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
 }
 
-/// Has the kernel ask this process to end when its parent does, if the parent wants that.
+/// Asks the kernel to end this process when its parent ends, if the parent requests it.
 fn end_with_parent() -> std::io::Result<()> {
     let Some(parent) = std::env::var_os(END_WITH_PARENT) else {
         return Ok(());
     };
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
-    // The parent may have ended before the kernel was told.
+    // The parent may have ended before the kernel was asked.
     let now = rustix::process::getppid().map(|id| id.as_raw_nonzero().get().to_string());
     if now.as_deref() != parent.to_str() {
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)?;

@@ -19,7 +19,7 @@ fn main() -> miette::Result<()> {
     commands::run(arguments.command)
 }
 
-/// Prints what the command line is answered with instead of a command: help, the version, or what is wrong with it.
+/// Prints the answer to a command line without a command: help, the version, or the mistake in it.
 fn explained(answer: &clap::Error) -> ! {
     let printed = answer
         .print()

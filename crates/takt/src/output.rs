@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use serde_json::{Value, json};
 use takt_ua::{DataValue, DateTime, Variant};
 
-/// Diagnostics go to the error output, so that results can be piped.
+/// Starts the log. Diagnostics go to the error output, so that results can be piped.
 pub fn start_tracing(verbose: u8) {
     let level = match verbose {
         0 => tracing::Level::WARN,
@@ -17,31 +17,31 @@ pub fn start_tracing(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
-        // It would report a failed write to the error output by a panic if the error output is what failed.
+        // It would panic after a failed write to the error output.
         .log_internal_errors(false)
         .init();
 }
 
-/// Prints one line; see [`written`] for what happens if that fails.
+/// Prints one line. A failure is handled by [`written`].
 pub fn line(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
     written(writeln!(out, "{text}").and_then(|()| out.flush()));
 }
 
-/// Prints bytes as they are; see [`written`] for what happens if that fails.
+/// Prints bytes unchanged. A failure is handled by [`written`].
 pub fn bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     written(out.write_all(bytes).and_then(|()| out.flush()));
 }
 
-/// Ends the process if the standard output could not be written. A reader that went away ends it as it ends other Unix tools:
+/// Ends the process if writing to the standard output failed. After the reader is gone, the process ends like other Unix tools:
 /// by SIGPIPE, without a message. Any other error, such as a full disk, is reported, and the exit status is 1.
 pub fn written(outcome: std::io::Result<()>) {
     let Err(error) = outcome else {
         return;
     };
     if error.kind() == std::io::ErrorKind::BrokenPipe {
-        // Rust ignores the signal itself. Where it is blocked, the exit status says the same.
+        // Rust ignores the signal by default. If it is blocked, the exit status says the same.
         let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
         std::process::exit(128 + signal_hook::consts::SIGPIPE);
     }
@@ -51,12 +51,12 @@ pub fn written(outcome: std::io::Result<()>) {
     std::process::exit(1);
 }
 
-/// Prints a line to the error output. There is nobody to tell if that fails.
+/// Prints a line to the error output. A failure is ignored, because it cannot be reported.
 pub fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A value in one line, long arrays cut short.
+/// Formats a value in one line, with long arrays shortened.
 pub fn value(value: &Variant) -> String {
     const SHOWN: usize = 8;
     match takt_ua::json::to_value(value) {
@@ -69,7 +69,7 @@ pub fn value(value: &Variant) -> String {
     }
 }
 
-/// A DataValue in one line: value, StatusCode unless Good, source timestamp.
+/// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp.
 pub fn data_value(data_value: &DataValue) -> String {
     let mut parts = Vec::new();
     if let Some(inner) = &data_value.value {
@@ -84,7 +84,7 @@ pub fn data_value(data_value: &DataValue) -> String {
     parts.join("  ")
 }
 
-/// A row of `read` and `watch` for programs.
+/// Returns a row of `read` and `watch` for programs.
 pub fn data_value_json(node: &str, data_value: &DataValue) -> Value {
     json!({
         "node": node,

@@ -22,10 +22,10 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     Ok((file, text))
 }
 
-/// All combinations of the values of the sweeps of a scenario.
+/// Returns all combinations of the values of the sweeps of a scenario.
 ///
 /// # Errors
-/// One of them is not a scenario, or no message is sent in any of them.
+/// A combination is not a valid scenario, or no message is sent in any combination.
 pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
     let (file, text) = read(path)?;
     let variants = file
@@ -43,7 +43,7 @@ pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
     Ok(variants)
 }
 
-/// Name of a swept field for people, with what it belongs to: `applications.control.cycle` is the "cycle of control".
+/// Returns the name of a swept field for people, with its owner: `applications.control.cycle` is the "cycle of control".
 pub fn parameter_name(path: &str) -> String {
     let segments: Vec<&str> = path.split('.').collect();
     match segments.as_slice() {
@@ -53,7 +53,7 @@ pub fn parameter_name(path: &str) -> String {
     }
 }
 
-/// Name of a swept field for people, without what it belongs to.
+/// Returns the name of a swept field for people, without its owner.
 pub fn field_name(path: &str) -> String {
     path.rsplit('.').next().unwrap_or(path).replace('_', " ")
 }

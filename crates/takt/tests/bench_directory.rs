@@ -1,10 +1,10 @@
-//! `takt bench directory`, the real programs, with a few Providers.
+//! Tests of `takt bench directory` with the real programs and a few Providers.
 
 mod support;
 
 use serde_json::Value;
 
-/// Runtime directory of the processes of this benchmark.
+/// Returns the runtime directory of the processes of this benchmark.
 fn meeting(process: u32) -> std::path::PathBuf {
     format!("/dev/shm/takt-bench-{process}").into()
 }
@@ -25,7 +25,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
             ["before", "discovered", "read"]
                 .map(|when| row[format!("connections_{when}")].as_u64().unwrap())
         };
-        // Each Provider and each Consumer with the registry, then each Consumer with each Provider.
+        // Each Provider and each Consumer is connected with the registry, then each Consumer with each Provider.
         let registry = connections(find("sr-server", providers));
         assert_eq!(
             registry,
@@ -45,7 +45,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
             "{row}"
         );
         assert!(at("rss_mib") >= at("pss_mib"), "{row}");
-        // At least a Session and a Read for each connection.
+        // Each connection has at least a Session and a Read.
         assert!(
             at("requests_consumers") >= 3.0 * at("connections_discovered") / 2.0,
             "{row}"
@@ -61,7 +61,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
 
 #[test]
 fn an_interrupt_leaves_no_process_behind() {
-    // With so many it is interrupted while they register.
+    // This number is large enough for an interrupt during registration.
     let bench = support::bench("directory", &["--providers", "500"]);
     let process = support::interrupt_leaves_nothing(bench, 2);
     assert!(!meeting(process).exists());
@@ -86,7 +86,7 @@ fn a_limit_that_is_too_low_is_said_at_once_with_what_helps() {
         .unwrap();
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr);
-    // As wide as the terminal of nobody.
+    // The text has the default width, because the output is no terminal.
     let words: Vec<&str> = said
         .split_whitespace()
         .filter(|word| *word != "│")

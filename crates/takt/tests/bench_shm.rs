@@ -1,15 +1,15 @@
-//! `takt bench shm`, the real programs, in a few seconds.
+//! Tests of `takt bench shm` with the real programs, in a few seconds.
 
 mod support;
 
 use serde_json::Value;
 
-/// Returns true if there is a second core. Only then does a subject spin.
+/// Returns true if there is a second core. A subject spins only then.
 fn has_two_cores() -> bool {
     std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
 }
 
-/// Splits what was printed into rows and ratios.
+/// Runs the benchmark and splits its output into rows and ratios.
 fn measured(arguments: &[&str]) -> (Vec<Value>, Vec<Value>) {
     let objects = support::objects(support::bench("shm", arguments));
     objects
@@ -93,7 +93,7 @@ fn the_tables_have_every_subject_and_the_ratios_follow_from_them() {
             let medians = series.map(|series| series["median"].as_f64().unwrap());
             medians.collect::<Vec<f64>>()
         };
-    // Of three series, the one in the middle.
+    // The ratio is the middle one of three series.
     let middle = |above: &[f64], below: &[f64]| {
         let mut ratios: Vec<f64> = above.iter().zip(below).map(|(a, b)| a / b).collect();
         ratios.sort_by(f64::total_cmp);

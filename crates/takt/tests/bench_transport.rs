@@ -1,4 +1,4 @@
-//! `takt bench transport`, the real programs, in a second or so.
+//! Tests of `takt bench transport` with the real programs, in about a second.
 
 mod support;
 
@@ -59,7 +59,7 @@ fn every_row_has_its_fields_and_no_handled_request_allocates() {
 
 #[test]
 fn an_interrupt_leaves_no_process_behind() {
-    // Far more samples than can be finished.
+    // The number of samples is too large to be finished.
     let samples = ["--samples", "10000000", "--only", "opc.tcp same"];
     support::interrupt_leaves_nothing(bench(&samples), 1);
 }

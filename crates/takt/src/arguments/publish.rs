@@ -75,7 +75,7 @@ pub struct RunArguments {
     pub share: GroupArguments,
 }
 
-/// `GROUP=KEY`.
+/// Parses `GROUP=KEY`.
 fn key(text: &str) -> Result<(String, SecurityKey), String> {
     let (group, key) = text
         .split_once('=')

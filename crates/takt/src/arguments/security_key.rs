@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use takt_pubsub::security::{SecurityKeyUpdate, SecurityKeys, SecurityPolicy};
 
-/// Lifetime of a key on the command line, which does not change: a year.
+/// Lifetime of a key on the command line: a year. The key does not change.
 const LIFETIME: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Key `TOKEN:SIGNING:ENCRYPTING:NONCE`: the token as a number, the others in hexadecimal digits. The length of the encrypting key

@@ -26,7 +26,7 @@ pub struct MemoryArguments {
 }
 
 impl MemoryArguments {
-    /// The usual limits of a server with this much memory.
+    /// Returns the usual limits of a server with this much memory.
     pub fn limits(self) -> ServerLimits {
         let bytes = usize::try_from(self.max_memory << 20).unwrap_or(usize::MAX);
         ServerLimits::default().with_memory(bytes)

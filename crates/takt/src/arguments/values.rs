@@ -23,7 +23,7 @@ pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
     })
 }
 
-/// `10s`, `250ms`, `1.5s`, `2min`.
+/// Parses a time: `10s`, `250ms`, `1.5s`, `2min`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let fault = || format!("`{text}` is no time: write for example 10s, 250ms or 2min");
     let unit = text

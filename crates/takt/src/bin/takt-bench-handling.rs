@@ -1,5 +1,5 @@
-//! Measures how requests are handled while every call of malloc counts: the part of `takt bench transport` that has to have
-//! malloc replaced. `takt` itself keeps the system's, so this is a program of its own beside it.
+//! Program that measures the handling of requests and counts every call of malloc, for `takt bench transport`. It is a program of
+//! its own beside `takt`, because it has to replace malloc, and `takt` keeps the system's malloc.
 
 use takt_malloc as _;
 

@@ -11,7 +11,7 @@ use crate::{explain, output};
 pub fn run(command: &BenchCommand) -> miette::Result<()> {
     match command {
         BenchCommand::Transport(options) if options.is_server() => {
-            // It ends with its input, and by signals as usual.
+            // The process ends with its input, and by signals as usual.
             explained(
                 "transport",
                 transport::run(options, &AtomicBool::new(false), output::line),
@@ -49,10 +49,10 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
     }
 }
 
-/// What became of the command `takt bench NAME`.
+/// Adds advice to an error of the command `takt bench NAME`. After an interrupt it ends the process.
 fn explained(name: &str, result: Result<(), BenchError>) -> miette::Result<()> {
     match result {
-        // As a shell reports it.
+        // This is the exit status that a shell reports after SIGINT.
         Err(BenchError::Interrupted) => std::process::exit(130),
         result => result.map_err(|error| {
             explain::with_help(

@@ -24,7 +24,7 @@ pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
     tree.show(start)
 }
 
-/// All references of one node, both ways.
+/// Shows all references of one node in both directions.
 fn references(client: &mut Client, start: &NodeId, json: bool) -> Result<(), ClientError> {
     for reference in client.browse(start, &Follow::all())? {
         if json {
@@ -42,25 +42,26 @@ fn references(client: &mut Client, start: &NodeId, json: bool) -> Result<(), Cli
     Ok(())
 }
 
-/// References that the walk keeps for later: a server may have any number of them at each of any number of levels.
+/// Largest number of references that the walk keeps for later. A server may have any number of them at each of any number of
+/// levels.
 const MAX_PENDING: usize = 1_000_000;
 
-/// The nodes below a node, walked depth first with a stack of its own: chains of nodes may be longer than the thread's stack.
+/// Walk over the nodes below a node, depth first with a stack of its own. Chains of nodes may be longer than the thread's stack.
 struct Tree<'a> {
     client: &'a mut Client,
     json: bool,
     depth: usize,
-    /// From the start to where the walk is.
+    /// Open nodes from the start to the current one.
     open: Vec<Open>,
-    /// The nodes of `open`: one that comes round again is not entered.
+    /// Nodes of `open`. A node that is in it already is not entered again.
     path: HashSet<NodeId>,
-    /// References in `open` that were not shown yet.
+    /// Number of references in `open` that were not shown yet.
     pending: usize,
-    /// Text before the names on the level of the last of `open`.
+    /// Text before the names on the level of the last element of `open`.
     indent: String,
 }
 
-/// A node whose children are being shown.
+/// A node with its children, which are being shown.
 struct Open {
     node: NodeId,
     children: std::vec::IntoIter<ReferenceDescription>,
@@ -101,7 +102,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Asks for the children of a node, to be shown next, unless it is too deep or contains itself.
+    /// Requests the children of a node, to be shown next, unless the node is too deep or contains itself.
     fn enter(&mut self, node: NodeId) -> miette::Result<()> {
         if self.open.len() >= self.depth || self.path.contains(&node) {
             return Ok(());

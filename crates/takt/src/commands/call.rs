@@ -40,7 +40,8 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// The Object that the Method is a component of; for a Provider, which has no tree, the Object that stands for it.
+/// Returns the Object that has the Method as a component. A Provider has no tree; there it is the Object that represents the
+/// Provider.
 fn owner(client: &mut Client, method: &NodeId) -> Result<NodeId, ClientError> {
     let parent = Follow {
         reference_type: NodeId::numeric(0, ids::HAS_COMPONENT),
@@ -53,7 +54,7 @@ fn owner(client: &mut Client, method: &NodeId) -> Result<NodeId, ClientError> {
     })
 }
 
-/// The Method's `InputArguments`; `None` where it shows none.
+/// Returns the Method's `InputArguments`; `None` if it does not show them.
 fn input_arguments(
     client: &mut Client,
     method: &NodeId,

@@ -1,4 +1,4 @@
-//! `takt clean`: removes what killed applications left behind.
+//! `takt clean`: removes the files of killed applications.
 
 use serde_json::json;
 use takt_shm::{ApplicationName, CleanReport, Presence, Runtime, ShmError};
@@ -46,7 +46,7 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// Cleans up the user's directory or a group's. Says what that did, and whose names the user may not remove.
+/// Cleans up the directory of the user or of a group. Returns the result, and the names that the user may not remove.
 fn clean(group: Option<&str>) -> Result<(CleanReport, Vec<ApplicationName>), ShmError> {
     let Some(group) = group else {
         return Ok((takt_shm::clean_dead(None)?, Vec::new()));

@@ -17,9 +17,9 @@ pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
     Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))
 }
 
-/// The node that the user means: a NodeId, or a path below the Objects folder.
+/// Returns the node that the user names: a NodeId, or a path below the Objects folder.
 ///
-/// A Provider has no tree to follow a path in, there the path is the node's identifier.
+/// A Provider has no tree for a path. There the path is the node's identifier.
 pub fn node(client: &mut Client, text: &str) -> Result<NodeId, ClientError> {
     if let Ok(node) = text.parse() {
         return Ok(node);

@@ -38,7 +38,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
             &data_directory,
         ],
     )?;
-    // It says where it listens, which with port 0 nobody knows before, or it ends.
+    // The registry prints its endpoint or ends. With port 0, the port is not known before.
     let serves = registry.first_line().into_diagnostic()?;
     if serves.is_empty() {
         return Err(ended_early(registry.name()));
@@ -99,12 +99,12 @@ fn start(
         .env(END_WITH_PARENT, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(output);
-    // Ctrl-C on the terminal is for the demonstration, which ends the others in order.
+    // Ctrl-C on the terminal is for the demonstration. It ends the others in order.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     Process::start(name, &mut command).into_diagnostic()
 }
 
-/// Sets `stop` when a process ends by itself, and gives its name; ends all of them, the newest first, once `stop` is set.
+/// Sets `stop` when a process ends by itself, and returns its name. Once `stop` is set, it ends all processes, the newest first.
 fn watch(
     mut processes: Vec<Process>,
     stop: Arc<AtomicBool>,

@@ -15,7 +15,7 @@ use crate::arguments::PsArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-/// An application, with what the kernel says of its process.
+/// An application, with the kernel's data on its process.
 struct Row {
     endpoint: String,
     /// Group of its shared memory; `None` if only the user has access.
@@ -27,11 +27,11 @@ struct Row {
     memory: Option<Memory>,
     /// Memory budget of the application.
     budget: Option<Budget>,
-    /// For programs, and for people.
+    /// State for programs, and state for people.
     state: (&'static str, &'static str),
 }
 
-/// The memory that a server holds for its clients, in bytes.
+/// Memory that a server holds for its clients, in bytes.
 #[derive(Clone, Copy)]
 struct Budget {
     used: u64,
@@ -40,10 +40,10 @@ struct Budget {
 }
 
 impl Budget {
-    /// Time that an application has to answer.
+    /// Longest time for the answer of an application.
     const PATIENCE: Duration = Duration::from_millis(500);
 
-    /// Asks an application; `None` if it does not say.
+    /// Asks an application; returns `None` without an answer.
     fn ask(endpoint: &str, group: Option<&str>) -> Option<Self> {
         let endpoint: Endpoint = endpoint.parse().ok()?;
         let options = ClientOptions {
@@ -85,7 +85,7 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
         .zip(before.into_iter().zip(after))
         .map(|((group, presence), (before, after))| {
             let row = row(presence, before, after);
-            // One that does not answer is not asked again.
+            // An application that does not answer is not asked again.
             let answers = row.counts.is_some() && row.state.0 != "stopped";
             let budget = answers.then(|| Budget::ask(&row.endpoint, group.as_deref()));
             Row {
@@ -108,7 +108,8 @@ pub fn run(arguments: &PsArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// The applications of a group; or else the user's own, and those of all groups that the user belongs to. Each with its group.
+/// Returns the applications of a group, each with its group. Without a group, these are the user's own applications and those of
+/// all groups of the user.
 fn applications(group: Option<&str>) -> Result<Vec<(Option<String>, Presence)>, ShmError> {
     let (own, shared) = match group {
         Some(group) => (Vec::new(), vec![Runtime::open_for_group(group, None)?]),
@@ -136,7 +137,7 @@ fn row(
         let requests = last.requests.checked_sub(first.requests)?;
         (time > Duration::ZERO).then(|| requests as f64 / time.as_secs_f64())
     });
-    // It may have died since it was listed.
+    // The application may have died since it was listed.
     let is_alive = presence.is_alive && presence.process.is_none_or(process::exists);
     let state = match presence.process.and_then(process::state) {
         Some(State::Ended) => ("dead", "dead: name left behind"),
@@ -145,7 +146,7 @@ fn row(
         _ if after.is_none() => ("notAnswering", "not answering"),
         Some(State::Running) => ("running", "running"),
         Some(State::Sleeping) => ("sleeping", "sleeping"),
-        // Its process cannot be seen from here.
+        // The process is not visible from here.
         None => ("alive", "alive, in another container"),
     };
     Row {

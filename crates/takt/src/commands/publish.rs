@@ -28,7 +28,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
     let (file, _) = config::read(&arguments.file, None)?;
     let mut configuration = file.configuration.clone();
     for connection in &mut configuration.connections {
-        // What is received is another command's.
+        // This command does not receive.
         connection.reader_groups.clear();
     }
     let mirror = mirror(arguments, &file)?;
@@ -105,7 +105,7 @@ fn row(group: &ComponentState) -> String {
     )
 }
 
-/// Sources of fields, in this order.
+/// Sources of fields, in the order in which they are tried.
 struct Source {
     set: HashMap<String, String>,
     mirrored: HashMap<NodeId, Arc<Cell>>,
@@ -139,13 +139,13 @@ fn given(text: &str) -> miette::Result<(String, String)> {
 
 /// Variables of a server.
 struct Mirrored {
-    /// Keeps the cells up to date as long as it is there.
+    /// Mirror that keeps the cells up to date until it is dropped.
     _mirror: Mirror,
-    /// By the NodeIds that the configuration has.
+    /// Cells by the NodeIds of the configuration.
     cells: HashMap<NodeId, Arc<Cell>>,
 }
 
-/// Follows the Variables that the configuration publishes, and says which cell is whose.
+/// Follows the Variables that the configuration publishes, and maps each to its cell.
 fn mirror(
     arguments: &PublishArguments,
     file: &ConfigurationFile,
@@ -165,7 +165,7 @@ fn mirror(
                 .map(|variable| variable.published_variable),
         );
     }
-    // The file has namespaces of its own.
+    // The configuration file has its own namespace indexes.
     let mut there = Vec::new();
     for node in &wanted {
         let mut found = node.clone();

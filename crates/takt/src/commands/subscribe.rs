@@ -23,14 +23,14 @@ use crate::arguments::SubscribeArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-/// What may wait to be shown. Links are not read while so many wait: what comes too fast is lost there, as PubSub allows, and counted
-/// as missing.
+/// Largest number of events that wait to be shown. With more, the links are not read. Messages that arrive too fast are then lost
+/// there, as PubSub allows, and counted as missing.
 const MAX_EVENTS: usize = 64;
 
-/// DataSetReaders, and fields of each, that a terminal shows. Any terminal has fewer lines.
+/// Largest number of DataSetReaders, and of fields of each, that a terminal shows. Any terminal has fewer lines.
 const MAX_SHOWN: usize = 200;
 
-/// Characters of a name or a value that a terminal shows.
+/// Largest number of characters of a name or a value that a terminal shows.
 const MAX_WIDTH: usize = 500;
 
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
@@ -60,7 +60,7 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     }
     shown.table();
     shown.screen.finish();
-    // Whoever waits for events to be taken goes on, and can end.
+    // Threads that wait to send an event continue and can end.
     drop(received);
     let connections = running.pub_sub.connections();
     let errors: u64 = connections
@@ -103,11 +103,11 @@ fn configured(
     let (file, _) = config::read(Path::new(&arguments.source), None)?;
     let mut configuration = file.configuration;
     for connection in &mut configuration.connections {
-        // What is published is another command's.
+        // This command does not publish.
         connection.writer_groups.clear();
     }
     let mut nothing = |_: takt_pubsub::publisher::PublishedField<'_>| None;
-    // Nobody here has the target Variables: their values are shown, not written.
+    // The target Variables do not exist here: their values are shown, not written.
     let mut shown = |field: SubscribedField<'_>| {
         field
             .target
@@ -140,7 +140,7 @@ fn configured(
 enum Event {
     DataSet(DataSet),
     State(String, PubSubState),
-    /// Reason for which a message was refused; true if it is a limit of the Subscriber.
+    /// Reason why a message was refused; true if it is a limit of the Subscriber.
     Refused(String, bool),
 }
 
@@ -154,7 +154,7 @@ struct DataSet {
     fields: Vec<(usize, String, DataValue)>,
 }
 
-/// Passes on what happens to the thread that shows it.
+/// Observer that passes events on to the thread that shows them.
 struct Told(SyncSender<Event>);
 
 impl Observer for Told {
@@ -176,7 +176,7 @@ impl Observer for Told {
             status: received.status,
             fields: fields.collect(),
         };
-        // Nobody may show anything any more.
+        // The thread that shows events may have ended.
         let _ = self.0.send(Event::DataSet(event));
     }
 
@@ -198,7 +198,7 @@ struct Reader {
     count: u64,
     missing: u64,
     sequence_number: Option<u16>,
-    /// Names and values, as they are shown.
+    /// Names and values in the form in which they are shown.
     fields: BTreeMap<usize, (String, String)>,
 }
 
@@ -219,7 +219,7 @@ impl Shown<'_> {
             .is_some_and(|wanted| self.count >= wanted)
     }
 
-    /// Takes what comes, for at most `step`.
+    /// Takes events for at most `step`.
     fn take(&mut self, events: &Receiver<Event>, step: std::time::Duration) {
         let end = Instant::now() + step;
         while !self.is_enough() {
@@ -257,7 +257,7 @@ impl Shown<'_> {
         }
     }
 
-    /// State of a DataSetReader that is shown; `None` if there is no room for it.
+    /// Returns the state of a DataSetReader that is shown; `None` if there is no room for it.
     fn reader(&mut self, name: &str) -> Option<&mut Reader> {
         let name = shortened(name);
         if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(&name) {
@@ -287,7 +287,7 @@ impl Shown<'_> {
         }
     }
 
-    /// All readers with their fields, in place of what was shown before.
+    /// Shows all readers with their fields, in place of the earlier table.
     fn table(&self) {
         if !self.live {
             return;
@@ -323,7 +323,7 @@ impl Shown<'_> {
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn shortened(text: &str) -> String {
     text.chars().take(MAX_WIDTH).collect()
 }

@@ -13,7 +13,7 @@ use crate::arguments::WatchArguments;
 use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
-/// Time that the thread waits for a change before it looks for an interrupt.
+/// Longest wait for a change before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
@@ -56,7 +56,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// The server tells of changes.
+    /// Watches with a Subscription.
     fn subscribe(
         &mut self,
         mut subscription: Subscription,
@@ -91,7 +91,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// The server is asked again and again.
+    /// Watches by repeated Reads.
     fn poll(&mut self, client: &mut Client, wanted: &[NodeId]) -> Result<(), ClientError> {
         let wanted: Vec<_> = wanted
             .iter()
@@ -111,7 +111,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Time until the end; `None` after the end.
+    /// Returns the time until the end; `None` after the end.
     fn left(&self) -> Option<Duration> {
         if self.interrupt.is_set() {
             return None;
@@ -128,7 +128,7 @@ impl Watch<'_> {
         }
     }
 
-    /// The server may come back: a watch outlives it.
+    /// Continues after a connection error, because the server may come back.
     fn outlive(&self, error: ClientError) -> Result<(), ClientError> {
         if !error.is_connection() {
             return Err(error);
@@ -138,7 +138,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Shows a value that is another one than before.
+    /// Shows a value that differs from the previous one.
     fn show(&mut self, position: usize, value: DataValue) {
         let (Some(text), Some(last)) = (
             self.arguments.nodes.get(position),

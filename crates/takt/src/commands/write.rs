@@ -30,7 +30,7 @@ pub fn run(arguments: &WriteArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// `text` as a value that the Variable `node` can take.
+/// Parses `text` as a value that the Variable `node` can take.
 fn parse(client: &mut Client, node: &NodeId, text: &str) -> miette::Result<Variant> {
     let value_type = client
         .value_type(node)
@@ -38,7 +38,7 @@ fn parse(client: &mut Client, node: &NodeId, text: &str) -> miette::Result<Varia
     parse_as(text, value_type.built_in_type, value_type.value_rank)
 }
 
-/// `text` as a value of a type; numbers and texts as they look where any type will do.
+/// Parses `text` as a value of a type. For any type, the form decides between number and text.
 pub fn parse_as(
     text: &str,
     built_in_type: Option<BuiltInType>,

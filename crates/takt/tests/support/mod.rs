@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// `takt bench NAME ARGUMENTS`.
+/// Returns the command `takt bench NAME ARGUMENTS`.
 pub(crate) fn bench(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_takt"));
     command.args(["bench", name]).args(arguments);
     command
 }
 
-/// Runs it to its end; each line is a JSON object.
+/// Runs a benchmark to its end, and parses each line as a JSON object.
 #[allow(dead_code, reason = "not every test needs it")]
 pub(crate) fn objects(mut bench: Command) -> Vec<Value> {
     let output = bench.output().unwrap();
@@ -26,8 +26,8 @@ pub(crate) fn objects(mut bench: Command) -> Vec<Value> {
         .collect()
 }
 
-/// Starts a benchmark that would not end by itself, and interrupts it once it has started so many processes: all of them
-/// are gone when it is. Gives its process id.
+/// Starts a benchmark that would not end by itself, and interrupts it once it has started this number of processes. Checks that
+/// all of them are gone when it ends. Returns its process id.
 pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> u32 {
     let mut bench = bench
         .stdout(Stdio::null())
@@ -54,7 +54,7 @@ pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> 
     bench.id()
 }
 
-/// The processes that this one has started.
+/// Returns the processes that `parent` has started.
 fn children_of(parent: u32) -> Vec<u32> {
     let is_child = |process: &u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"));

@@ -6,7 +6,8 @@ use takt_scenario::BoundsModel;
 
 use super::{Row, whole};
 
-/// One combination of swept values: a flow's delays as exact fractions of nanoseconds and as whole microseconds, and the ports.
+/// Returns one combination of swept values: the delays of a flow as exact fractions of nanoseconds and as whole microseconds, and
+/// the ports.
 pub(super) fn object(row: &Row) -> Value {
     let settings: Map<String, Value> = row
         .settings
@@ -29,7 +30,7 @@ pub(super) fn object(row: &Row) -> Value {
 }
 
 fn flow(flow: &FlowBound, queues: &[QueueBound], model: BoundsModel) -> Value {
-    // An analysis can find no bound where another does.
+    // An analysis may find no bound although another one finds one.
     let first_infinite = || {
         let mut passed = flow.queues.iter().filter_map(|queue| queues.get(*queue));
         passed.find_map(|queue| queue.infinite.as_ref())
@@ -92,7 +93,7 @@ fn nanos(time: &Extended) -> Value {
     exact(time, 1_000_000_000)
 }
 
-/// A number as an exact fraction, times a factor; null if it is infinite.
+/// Returns a number as an exact fraction, times a factor; null if it is infinite.
 fn exact(number: &Extended, factor: u32) -> Value {
     let number = number
         .finite()

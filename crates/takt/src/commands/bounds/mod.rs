@@ -60,7 +60,8 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// A time in units of so many to a second; `None` if infinite. Bounds that hold are rounded up, so that what is printed holds as well; the paper truncates.
+/// Returns a time in this number of units per second; `None` if infinite. The model `sound` rounds up, so that the printed bound
+/// holds as well. The model of the paper truncates.
 fn whole(time: &Extended, units: u32, model: BoundsModel) -> Option<String> {
     let units = time.finite()? * Rational::from(units);
     Some(match model {

@@ -10,7 +10,8 @@ use crate::scenario_file::parameter_name;
 /// Unit of times.
 const MICROS: &str = "\u{b5}s";
 
-/// Prints flows and assumptions, a row for each combination of swept values and flow; without sweeps the ports as well.
+/// Prints flows and assumptions, with a row for each combination of swept values and flow. Without sweeps it also prints the
+/// ports.
 pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
     let Some(first) = rows.first() else {
         return;
@@ -48,7 +49,7 @@ fn flows(rows: &[Row], first: &Row) -> Table {
         .map(|flow| flow.answers.as_slice());
     let answers = answers.filter(|answers| answers.len() > 1);
     let settings = first.settings.iter().enumerate();
-    // Swept numbers stand below each other by their last digits.
+    // Swept numbers are aligned at their last digits.
     let settings = settings.map(|(index, (parameter, _))| {
         let mut values = rows.iter().filter_map(|row| row.settings.get(index));
         let name = parameter_name(parameter);
@@ -73,7 +74,7 @@ fn flows(rows: &[Row], first: &Row) -> Table {
     table
 }
 
-/// Reasons why analyses do not apply to a flow, each of them once.
+/// Returns the reasons why analyses do not apply to a flow, each of them once.
 fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, String)> {
     let flows = rows.iter().flat_map(|row| &row.bounds.flows);
     let answers = flows.flat_map(|flow| &flow.answers);
@@ -129,7 +130,7 @@ fn ports(queues: &[QueueBound], model: BoundsModel) -> Table {
     table
 }
 
-/// Microseconds with three digits behind the point.
+/// Returns microseconds with three digits after the point.
 fn time(time: &Extended, model: BoundsModel) -> String {
     let Some(nanos) = whole(time, 1_000_000_000, model) else {
         return "infinite".to_owned();
@@ -139,7 +140,7 @@ fn time(time: &Extended, model: BoundsModel) -> String {
     format!("{whole}.{fraction}")
 }
 
-/// Data in whole bytes on the wire, rounded up; `None` if infinite.
+/// Returns data in whole bytes on the wire, rounded up; `None` if infinite.
 pub(super) fn bytes(bits: &Extended) -> Option<u64> {
     let bytes = bits.finite()? / Rational::from(8);
     bytes.ceil().to_string().parse().ok()

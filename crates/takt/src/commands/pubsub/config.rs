@@ -63,7 +63,7 @@ fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
     ))
 }
 
-/// Reads a configuration file, and says what it was.
+/// Reads a configuration file, and returns it with its format.
 pub(in crate::commands) fn read(
     path: &Path,
     format: Option<ConfigFormat>,
@@ -112,7 +112,7 @@ fn format_of(path: &Path) -> Option<ConfigFormat> {
     }
 }
 
-/// The binary file begins with the kind of a NodeId, which no text begins with.
+/// Guesses the format. The binary file begins with the kind of a NodeId, and no text begins with it.
 fn guess(bytes: &[u8]) -> ConfigFormat {
     match bytes.first() {
         Some(0..=3) => ConfigFormat::Binary,
@@ -120,7 +120,7 @@ fn guess(bytes: &[u8]) -> ConfigFormat {
     }
 }
 
-/// Writes a file as a whole, or not at all.
+/// Writes a file completely, or not at all.
 fn write(path: &Path, bytes: &[u8], force: bool) -> miette::Result<()> {
     let fault = |error: &io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => explain::with_help(

@@ -18,10 +18,10 @@ use crate::{explain, hex, output};
 /// Port of UADP in UDP (OPC 10000-14, 7.3.2.1).
 const DEFAULT_PORT: u16 = 4840;
 
-/// A message, and where it was found.
+/// A message, and its place in the input.
 #[derive(Default)]
 pub struct Message {
-    /// Number of the packet, from 1, in a capture.
+    /// Number of the packet in a capture, counted from 1.
     pub packet: Option<usize>,
     pub time: Option<SystemTime>,
     pub source: String,
@@ -29,14 +29,14 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// A message as it is shown.
+/// A message in the form in which it is shown.
 pub struct Decoded<'m> {
     pub message: &'m Message,
     pub security: Option<Security>,
     pub tree: MessageTree,
-    /// The whole payload, if this was the last chunk of it that was missing.
+    /// Whole payload, if this chunk was the last missing one.
     pub reassembled: Option<(usize, MessageTree)>,
-    /// Reason for which the chunk was refused.
+    /// Reason why the chunk was refused.
     pub chunk_error: Option<String>,
 }
 
@@ -88,7 +88,7 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
     }
 }
 
-/// The messages of the input, and what was wrong with it behind them.
+/// Returns the messages of the input, and the damage after them, if there is any.
 fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option<String>)> {
     let input = &arguments.input;
     let bytes = if input == "-" {
@@ -129,7 +129,7 @@ fn alone(bytes: Vec<u8>) -> Message {
     }
 }
 
-/// The message in a packet, if there is one.
+/// Returns the message in a packet, if there is one.
 fn found(packet: &takt_capture::Packet, port: Option<u16>) -> Option<Message> {
     let carried = takt_capture::carried(packet.linktype, &packet.bytes)?;
     let wanted = match (carried.port, port) {
@@ -147,7 +147,7 @@ fn found(packet: &takt_capture::Packet, port: Option<u16>) -> Option<Message> {
     })
 }
 
-/// Returns true for a datagram that is a valid message.
+/// Returns true if a datagram is a valid message.
 fn is_message(bytes: &[u8]) -> bool {
     MessageTree::read(bytes, &parameters(false))
         .errors
@@ -157,7 +157,7 @@ fn is_message(bytes: &[u8]) -> bool {
 fn parameters(decrypted: bool) -> TreeParameters<'static> {
     TreeParameters {
         payload: PayloadParameters {
-            // Both SecurityPolicies have the same.
+            // The length is the same for both SecurityPolicies.
             signature_length: SIGNATURE_LENGTH,
             ..PayloadParameters::default()
         },
@@ -171,10 +171,10 @@ struct Decoder<'k> {
     keys: &'k [SecurityKey],
     /// Descriptions of DataSets, from the configuration and from announcements.
     data_sets: DataSetDirectory,
-    /// Reason for which an announcement was discarded.
+    /// Reason why an announcement was discarded.
     refused: Option<BudgetExhausted>,
     chunks: ChunkReassembler,
-    /// The reassembler's time of the first packet.
+    /// Time of the first packet for the reassembler.
     started: Instant,
     first: Option<SystemTime>,
 }
@@ -220,7 +220,7 @@ impl<'k> Decoder<'k> {
         MessageTree::read(bytes, &parameters)
     }
 
-    /// Asks the key that a message names, if it is known. One that cannot be used shows in the tree.
+    /// Checks the signature with the key that a message names, if the key is known. An unusable key shows in the tree.
     fn security(&self, bytes: &mut [u8]) -> Option<Security> {
         let header = NetworkMessageRef::new_checked(bytes)
             .ok()?
@@ -229,7 +229,7 @@ impl<'k> Decoder<'k> {
             return None;
         }
         let (token, encrypted) = (header.security_token_id, header.encrypted);
-        // Tokens of several SecurityGroups may be the same: the key that fits is taken.
+        // SecurityGroups may have the same tokens, so the key that fits is taken.
         let mut inspected = None;
         for SecurityKey { keys: key, .. } in self
             .keys
@@ -259,7 +259,7 @@ impl<'k> Decoder<'k> {
         })
     }
 
-    /// Announcements tell of later messages; chunks are put together.
+    /// Learns the metadata of announcements for later messages, and reassembles chunks.
     fn learn_or_reassemble(&mut self, bytes: &[u8], decoded: &mut Decoded<'_>) {
         let Ok(view) = NetworkMessageRef::new_checked(bytes) else {
             return;
@@ -294,7 +294,7 @@ impl<'k> Decoder<'k> {
         }
     }
 
-    /// The time of a packet, as the reassembler wants it.
+    /// Returns the time of a packet for the reassembler.
     fn now(&mut self, time: Option<SystemTime>) -> Instant {
         let Some(time) = time else {
             return self.started;

@@ -8,7 +8,7 @@ use takt_wire::{MessageTree, TreeBits, TreeNode};
 
 use super::decode::{Decoded, Security};
 
-/// A message for people: a headline, one line a field with offset and length, what is wrong.
+/// Returns a message for people: a headline, one line for each field with offset and length, and the errors.
 pub fn text(decoded: &Decoded<'_>) -> String {
     let message = decoded.message;
     let mut parts = Vec::new();
@@ -52,7 +52,7 @@ fn security_text(security: &Security) -> String {
     }
 }
 
-// Writing to a String cannot fail, so what `write!` says is not looked at.
+// Writing to a String cannot fail, so the result of `write!` is ignored.
 
 fn tree_text(tree: &MessageTree, text: &mut String) {
     for node in &tree.nodes {
@@ -93,7 +93,7 @@ fn name(node: &TreeNode) -> String {
     name
 }
 
-/// Long texts and bytes are cut short; JSON has all of them.
+/// Shortens long texts and bytes. JSON has all of them.
 fn cut(text: &str) -> String {
     const SHOWN: usize = 96;
     match text.char_indices().nth(SHOWN) {
@@ -102,7 +102,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// `...1 .... PublisherIdEnabled: true`
+/// Formats bits: `...1 .... PublisherIdEnabled: true`
 fn bits_text(bits: &TreeBits) -> String {
     let mut picture = String::new();
     for bit in (0..8).rev() {
@@ -125,7 +125,7 @@ fn bits_text(bits: &TreeBits) -> String {
     format!("{picture} {}: {value}", bits.name)
 }
 
-/// A message for programs.
+/// Returns a message for programs.
 pub fn json(decoded: &Decoded<'_>) -> Value {
     let message = decoded.message;
     let mut object = Map::new();
@@ -190,7 +190,7 @@ fn node_json(node: &TreeNode) -> Value {
     object.insert("length".into(), node.length.into());
     if let Some(value) = &node.value {
         let json = match value {
-            // In hex, as people who look at messages have it.
+            // Byte strings are in hex, as usual for messages.
             Variant::ByteString(bytes) => bytes.as_option().map(|_| node.text()).into(),
             value => takt_ua::json::to_value(value),
         };

@@ -15,13 +15,13 @@ use crate::interrupt::Interrupt;
 /// Interval at which keys and the display are updated.
 pub(in crate::commands) const STEP: Duration = Duration::from_millis(250);
 
-/// A PubSub that runs, with its keys.
+/// A running PubSub with its keys.
 pub(in crate::commands) struct Running {
     pub(in crate::commands) pub_sub: PubSub,
     keeper: Option<KeyKeeper>,
     interrupt: Interrupt,
     end: Option<Instant>,
-    /// Last refusal of the SecurityKeyService. Each is shown once.
+    /// Last refusal of the SecurityKeyService. A repeated refusal is shown once.
     refusal: Option<String>,
 }
 
@@ -64,20 +64,20 @@ impl Running {
         Ok(running)
     }
 
-    /// Looks after keys, and says whether to go on.
+    /// Updates the keys, and returns true if the command continues.
     pub(in crate::commands) fn goes_on(&mut self) -> bool {
         self.tend();
         !self.interrupt.is_set() && self.end.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Time until the next update.
+    /// Returns the time until the next update.
     pub(in crate::commands) fn step(&self) -> Duration {
         self.end.map_or(STEP, |end| {
             end.saturating_duration_since(Instant::now()).min(STEP)
         })
     }
 
-    /// Waits until the next look.
+    /// Waits until the next update.
     pub(in crate::commands) fn wait(&self) {
         self.interrupt.wait(Some(self.step()));
     }
@@ -112,7 +112,7 @@ pub(in crate::commands) fn connect(
     Client::connect(endpoint, options).map_err(|error| explain::client(&error))
 }
 
-/// Options of the threads.
+/// Returns the options of the threads.
 pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeOptions {
     let real_time = RealTime {
         policy: arguments.priority.map(Policy::Fifo),
@@ -126,7 +126,7 @@ pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeO
     }
 }
 
-/// A configuration that does not start, with advice.
+/// Explains why a configuration does not start, with advice.
 pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
     let help = match error {
         StartError::Configuration(_) => {

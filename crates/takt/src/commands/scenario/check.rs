@@ -11,7 +11,7 @@ pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
     let mut failed = None;
     for path in &arguments.files {
         if let Err(error) = check(path) {
-            // All of them are checked; the last error is the command's.
+            // All scenarios are checked. The last error is that of the command.
             if let Some(earlier) = failed.replace(error) {
                 output::complain(format_args!("Error: {earlier:?}"));
             }
@@ -30,7 +30,7 @@ fn check(path: &Path) -> miette::Result<()> {
     Ok(())
 }
 
-/// Contents of the scenario in one line.
+/// Returns the contents of the scenario in one line.
 fn summary(file: &ScenarioFile, variants: usize) -> String {
     let scenario = file.scenario();
     let count = |number: usize, one: &str, more: &str| match number {

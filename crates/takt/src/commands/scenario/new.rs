@@ -11,7 +11,7 @@ use crate::{explain, output};
 
 pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
     let text = template(arguments)?.text();
-    // What does not fit together is said before it is written.
+    // The check comes before the file is written, so that contradictions are reported first.
     let scenario = ScenarioFile::parse(&text, "the scenario");
     scenario.map_err(|error| explain::scenario(&text, &error))?;
     let Some(path) = &arguments.output else {

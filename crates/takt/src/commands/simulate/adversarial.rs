@@ -1,4 +1,4 @@
-//! The worst case that a search finds, beside the bound.
+//! Results of the search for the worst case, beside the bound.
 
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ struct Row {
 
 /// A proven bound.
 enum Bound {
-    /// In nanoseconds.
+    /// Bound in nanoseconds.
     Finite(f64),
     Infinite,
 }
@@ -56,7 +56,7 @@ impl Bound {
     fn new(delay: &Extended) -> Self {
         match delay {
             Extended::Finite(delay) => {
-                // Rounded up: what is printed holds as well.
+                // The bound is rounded up, so that the printed value holds as well.
                 let nanoseconds = (delay * Rational::from(1_000_000_000)).ceil();
                 Self::Finite(Rational::from(nanoseconds).to_f64().value())
             }
@@ -99,7 +99,7 @@ fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Ve
 }
 
 impl Row {
-    /// The bound divided by the worst delay that was found.
+    /// Returns the bound divided by the worst delay that was found.
     fn tightness(&self) -> Option<f64> {
         match (&self.bound, self.found) {
             (Some(Bound::Finite(bound)), Some((delay, _))) => {

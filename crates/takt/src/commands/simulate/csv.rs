@@ -33,7 +33,7 @@ impl Messages {
         Ok(Self { file, hops })
     }
 
-    /// The rows of a variant.
+    /// Returns the writer of the rows of a variant.
     pub(super) fn of<'a>(&'a mut self, variant: &'a Variant) -> Rows<'a> {
         let settings = variant
             .settings

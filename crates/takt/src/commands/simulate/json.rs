@@ -1,4 +1,4 @@
-//! Results for programs. Times are nanoseconds; what is behind the point are picoseconds.
+//! Results for programs. Times are in nanoseconds, with picoseconds after the point.
 
 use serde_json::{Map, Value, json};
 use takt_scenario::{ApplicationId, Flow, FlowSource, Receiver, Scenario, Variant};
@@ -27,7 +27,7 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
     object.into()
 }
 
-/// The scenario and the options of the simulation.
+/// Returns the scenario and the options of the simulation.
 pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
     let settings = variant
         .settings
@@ -141,7 +141,7 @@ fn extremes(extremes: &Extremes) -> Map<String, Value> {
         .collect()
 }
 
-/// Nanoseconds; a number with as many digits is exact.
+/// Returns nanoseconds as a number. It has enough digits to be exact.
 pub(super) fn nanoseconds(time: Option<Time>) -> Value {
     time.map_or(Value::Null, |time| {
         (time.as_picoseconds() as f64 / 1000.0).into()

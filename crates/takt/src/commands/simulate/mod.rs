@@ -35,7 +35,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
             };
             adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
             if interrupt.is_set() {
-                // What was found is printed; a shell must not take it for all there is.
+                // The results so far are printed. The exit status tells a shell that they are incomplete.
                 let left = variants.len() - index - 1;
                 return Err(miette::miette!(
                     "interrupted: the search was cut short, and {left} combinations of swept values are left out"
@@ -64,7 +64,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
 fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     let SimulationOptions { seed, cycles, trim } = scenario.simulation;
     let cycles = arguments.messages.unwrap_or(if arguments.adversarial {
-        // Longer is slower, not worse: what is in the way is soon all there.
+        // A longer search is slower and finds nothing worse, because all interfering frames are soon in the way.
         cycles.min(adversarial::CYCLES)
     } else {
         cycles
@@ -73,7 +73,7 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     options.simulation = SimulationOptions {
         seed: arguments.seed.unwrap_or(seed),
         cycles,
-        // A search wants all messages.
+        // A search needs all messages.
         trim: if arguments.adversarial || trim * 2 >= cycles {
             0
         } else {
@@ -95,7 +95,7 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     options
 }
 
-/// Name of the scenario and the values of its sweeps, in one line.
+/// Returns the name of the scenario and the values of its sweeps, in one line.
 fn heading(variant: &Variant) -> String {
     let settings = variant.settings.iter().map(|(parameter, value)| {
         format!(", {} = {value}", scenario_file::parameter_name(parameter))

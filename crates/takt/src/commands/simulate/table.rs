@@ -52,7 +52,7 @@ pub(super) fn print(
     report.table(&sections.table);
 }
 
-/// The table of a variant, with a section for each application and each flow of cross traffic.
+/// Table of a variant, with a section for each application and each flow of cross traffic.
 struct Sections<'a> {
     scenario: &'a Scenario,
     results: &'a Results,
@@ -162,7 +162,7 @@ fn drops(scenario: &Scenario, results: &Results, id: ApplicationId, is_loopback:
     text + &format!(", d\u{3a3} {} of {}", share(rates.all()), rates.published)
 }
 
-/// Microseconds, to the nanosecond.
+/// Returns microseconds with a resolution of a nanosecond.
 pub(super) fn micros(time: Time) -> String {
     let nanoseconds = time.as_nanoseconds();
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)

@@ -8,12 +8,12 @@ use super::{micros, near};
 
 /// Least number of steps of the arrivals in a chart.
 const STEPS: usize = 2;
-/// Longest time that is searched for steps, in seconds.
+/// Longest time in which steps are searched, in seconds.
 const LONGEST: u32 = 1;
-/// Largest number of hops in a figure: the first ones of a longer path.
+/// Largest number of hops in a figure. A longer path shows its first hops.
 const HOPS: usize = 8;
 
-/// Arrival and service curves at the hops of the first flow.
+/// Returns arrival and service curves at the hops of the first flow.
 pub(super) fn charts(row: &Row) -> Vec<Chart> {
     let queues = row
         .bounds
@@ -33,7 +33,7 @@ pub(super) fn charts(row: &Row) -> Vec<Chart> {
 
 fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
     let end = last_shown(queue);
-    // Not so high that a fast link leaves the arrivals at the bottom.
+    // The height is limited, so that a fast link does not leave the arrivals at the bottom.
     let highest = queue.arrival.corners(&end).pop();
     let served = highest
         .filter(|(_, bits)| !bits.is_zero())
@@ -70,7 +70,8 @@ fn hop_chart(queue: &QueueBound, hop: usize) -> Chart {
     }
 }
 
-/// The end of a chart: by then the burst is served, the delay is over, and steps of the arrivals are visible, if there are any.
+/// Returns the end of a chart. Before it, the burst is served, the delay is over, and steps of the arrivals are visible, if there
+/// are any.
 fn last_shown(queue: &QueueBound) -> Rational {
     let corners = queue.arrival.corners(&Rational::from(LONGEST));
     let burst = corners.iter().take_while(|(time, _)| time.is_zero()).last();
@@ -96,7 +97,7 @@ fn last_shown(queue: &QueueBound) -> Rational {
     over.max(steps).max(little)
 }
 
-/// Corners of a curve, both ends of each step included.
+/// Returns the corners of a curve, both ends of each step included.
 fn points(curve: &Curve, end: &Rational) -> Vec<(f64, f64)> {
     let corners = curve.corners(end);
     let points = corners

@@ -24,7 +24,7 @@ pub(super) fn draw(picture: &Picture, theme: Theme, rows: &[Row]) -> miette::Res
     })
 }
 
-/// A rational number, rounded for a chart.
+/// Returns a rational number, rounded for a chart.
 fn near(number: &Rational) -> f64 {
     number.to_f64().value()
 }

@@ -12,7 +12,7 @@ use crate::scenario_file::{field_name, parameter_name};
 /// Largest number of charts in a figure.
 const CHARTS: usize = 12;
 
-/// A swept value as a number and its unit, if it is one.
+/// Parses a swept value as a number with a unit, if it has this form.
 fn number(text: &str) -> Option<(f64, &'static str)> {
     let time = |picos: f64| (picos / 1e6, "\u{b5}s");
     if let Ok(number) = text.parse::<f64>() {
@@ -36,7 +36,7 @@ fn number(text: &str) -> Option<(f64, &'static str)> {
         .ok()
 }
 
-/// The values of a sweep as numbers, and their unit; `None` if they are no numbers of one unit.
+/// Returns the values of a sweep as numbers, and their unit; `None` unless all are numbers of one unit.
 fn numbers(rows: &[Row], sweep: usize) -> Option<(Vec<f64>, &'static str)> {
     let numbers = rows.iter().map(|row| number(&row.settings[sweep].1));
     let numbers: Vec<(f64, &str)> = numbers.collect::<Option<_>>()?;
@@ -48,7 +48,7 @@ fn numbers(rows: &[Row], sweep: usize) -> Option<(Vec<f64>, &'static str)> {
 /// A sweep on the horizontal axis of a chart.
 struct Sweep {
     index: usize,
-    /// Place of each row on the axis.
+    /// Position of each row on the axis.
     places: Vec<f64>,
     axis: Axis,
 }
@@ -90,8 +90,8 @@ impl Sweep {
     }
 }
 
-/// Charts over each sweep whose values are numbers, or over the first sweep if there is none. With a single sweep each flow is a
-/// line. With several each flow has charts of its own, with a line for each combination of the other sweeps.
+/// Returns charts over each sweep whose values are numbers, or over the first sweep if there is none. With a single sweep, each
+/// flow is a line. With several sweeps, each flow has charts of its own, with a line for each combination of the other sweeps.
 pub(super) fn charts(rows: &[Row]) -> Vec<Chart> {
     let sweeps = rows.first().map_or(0, |row| row.settings.len());
     let mut axes: Vec<Sweep> = (0..sweeps)
@@ -150,7 +150,7 @@ fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
         true => "; infinite where a line has no point",
         false => "",
     };
-    // With one more sweep of numbers, the lines are in their order.
+    // With exactly one more sweep of numbers, the lines have the order of its values.
     let others: Vec<usize> = (0..rows.first().map_or(0, |row| row.settings.len()))
         .filter(|other| *other != sweep.index)
         .collect();
@@ -165,7 +165,7 @@ fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
     }
 }
 
-/// Label of the line of a row: the values of the other sweeps, or the flow if there are none.
+/// Returns the label of the line of a row: the values of the other sweeps, or the flow if there are none.
 fn label(row: &Row, sweep: &Sweep, flow: &str) -> String {
     let others = row
         .settings
