@@ -1,5 +1,5 @@
-//! The Consumer of the demonstration: browses the registry, uses what it finds at the Providers, then shows live values
-//! and how long a Read takes over shared memory and over TCP.
+//! The Consumer of the demonstration. It browses the registry and uses the Providers. Then it shows live values, and the duration
+//! of a Read over shared memory and over TCP.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,16 +21,16 @@ const REFRESH: Duration = Duration::from_millis(500);
 /// Number of Reads over each transport that are timed for one update.
 const READS: usize = 200;
 
-/// Levels of the tree; what lies deeper stands in one line.
+/// Levels of the tree. Deeper levels are joined in one line.
 const MAX_DEPTH: usize = 32;
 
-/// The Variable whose Reads are timed by both ways.
+/// Variable whose Reads are timed over both transports.
 const TIMED: &str = "Spindle/Speed";
 
-/// The Consumer of the demonstration cannot go on.
+/// Error that ends the Consumer of the demonstration.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// It cannot use the registry or a Provider.
+    /// The Consumer cannot use the registry or a Provider.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// The standard output cannot be written.
@@ -38,7 +38,7 @@ pub enum DemoError {
     Output(#[from] io::Error),
 }
 
-/// Runs the Consumer until `run_for` has passed or `stop` is set. It shares memory with `group`, or with its own user.
+/// Runs the Consumer until `run_for` has passed or `stop` is set. It shares memory with `group`, or only with its own user.
 pub fn run(
     registry: &str,
     group: Option<&str>,
@@ -85,7 +85,7 @@ pub fn run(
     Ok(())
 }
 
-/// The Providers of the demonstration, once both have registered.
+/// Returns the Providers of the demonstration, once both have registered.
 fn wait_for_providers(
     consumer: &mut Consumer,
     stop: &AtomicBool,
@@ -110,7 +110,7 @@ fn wait_for_providers(
     }
 }
 
-/// A Variable or Method with the symbol of its unit, which the registry knows.
+/// A Variable or Method with the symbol of its unit, which comes from the registry.
 struct Shown {
     item: Item,
     unit: String,
@@ -137,7 +137,7 @@ fn show_tree(
     screen.line("")
 }
 
-/// Description of an item for people, beside its name.
+/// Describes an item for people, beside its name.
 fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
     if shown.item.node_class == NodeClass::Method {
         return "()".to_owned();
@@ -152,7 +152,7 @@ fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
     }
 }
 
-/// The symbol of an item's EngineeringUnits; empty where it has none.
+/// Returns the symbol of an item's EngineeringUnits; `None` if it has none.
 fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
     let registry = consumer.registry();
     let property = registry
@@ -168,7 +168,7 @@ fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
     Some(unit.display_name.text.as_str().to_owned())
 }
 
-/// Reads, writes and calls, as any Consumer does, and is refused where a machine refuses.
+/// Reads, writes and calls like any Consumer, and shows refusals by the machine.
 fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), DemoError> {
     let override_percent = consumer.find("Machine/Spindle/Override")?;
     consumer.write(&override_percent, 80.0)?;
@@ -185,7 +185,8 @@ fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), DemoE
     ))?;
 
     let start = consumer.find("Machine/Start")?;
-    // The machine may be turning from an earlier run of this Consumer: it says so, and that is fine.
+    // The machine may still be turning from an earlier run of this Consumer. Then it refuses the call, and the demonstration
+    // continues.
     let started = consumer.call(&start, Vec::new());
     screen.line(&format!("call   Machine/Start()  →  {}", outcome(&started)))?;
     let again = consumer.call(&start, Vec::new());
@@ -211,7 +212,7 @@ fn outcome<T>(result: &Result<T, ClientError>) -> String {
     }
 }
 
-/// The live part: values, and the latency of Reads by both ways.
+/// Live part: values, and the latency of Reads over both transports.
 struct Live {
     items: Vec<Shown>,
     timed: Item,
@@ -287,7 +288,7 @@ fn latency_line(scheme: &str, summary: &Summary) -> String {
     )
 }
 
-/// A value for people: numbers with few digits, arrays by their last elements, a StatusCode unless Good.
+/// Formats a value for people: numbers with few digits, arrays by their last elements, a StatusCode unless Good.
 fn text(value: &DataValue) -> String {
     let shown = match &value.value {
         Some(Variant::Double(number)) => format!("{number:.1}"),

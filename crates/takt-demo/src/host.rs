@@ -10,18 +10,18 @@ use takt_app::{Method, Provider, ProviderBuilder, ProviderError, Unit, Variable}
 use takt_cell::Cell;
 use takt_ua::{BuiltInType, DateTime, NodeId, StatusCode, Variant, ids};
 
-/// The ApplicationName.
+/// ApplicationName of the Provider.
 pub const NAME: &str = "HostTelemetry";
 
 /// Number of samples in `ContextSwitches/Samples`.
 pub const SAMPLES: usize = 1024;
 
-/// The sampling interval that a client may ask for.
+/// Shortest sampling interval that a client may request.
 const FASTEST: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_secs(60);
 const DEFAULT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Starts the Provider `HostTelemetry` with what `builder` brings, and its sampling thread.
+/// Starts the Provider `HostTelemetry` with the options of `builder`, and its sampling thread.
 pub fn start(builder: ProviderBuilder) -> Result<Provider, ProviderError> {
     let mut telemetry = Telemetry::new();
     let interval = Arc::new(Interval::new(DEFAULT_INTERVAL));
@@ -56,7 +56,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, ProviderError> {
     Ok(provider)
 }
 
-/// `SetSamplingInterval(Duration) -> Duration`: takes what is asked for as far as it can be done, and says what it took.
+/// Creates `SetSamplingInterval(Duration) -> Duration`: sets the nearest possible interval, and returns it.
 fn set_sampling_interval(interval: &Arc<Interval>, wake: Sender<()>) -> Method {
     let interval = Arc::clone(interval);
     let duration = NodeId::numeric(0, ids::DURATION);
@@ -69,7 +69,7 @@ fn set_sampling_interval(interval: &Arc<Interval>, wake: Sender<()>) -> Method {
         }
         let wanted = Duration::try_from_secs_f64(wanted / 1000.0).unwrap_or(SLOWEST);
         interval.set(wanted.clamp(FASTEST, SLOWEST));
-        // The thread ends with the process; there is nobody else to tell.
+        // The thread ends with the process, so a failure is ignored.
         let _ = wake.send(());
         Ok(vec![interval.millis().into()])
     })
@@ -77,7 +77,7 @@ fn set_sampling_interval(interval: &Arc<Interval>, wake: Sender<()>) -> Method {
     .output("RevisedSamplingInterval", duration)
 }
 
-/// The sampling interval, set by clients and read by the sampling thread.
+/// Sampling interval, set by clients and read by the sampling thread.
 struct Interval(AtomicU64);
 
 impl Interval {
@@ -101,7 +101,7 @@ impl Interval {
     }
 }
 
-/// Sources of the samples and the cells for them.
+/// Sources of the samples, and the cells for them.
 struct Telemetry {
     system: System,
     networks: Networks,
@@ -124,7 +124,7 @@ struct InterfaceCells {
     packets_sent: Arc<Cell>,
 }
 
-/// In memory that Consumers can read without asking, if there is any left.
+/// Creates a cell in memory that Consumers can read without a request, if there is any left.
 fn cell(initial: impl Into<Variant>) -> Arc<Cell> {
     let initial = initial.into();
     let cell = Cell::of(&initial);
@@ -174,7 +174,7 @@ impl Telemetry {
         }
     }
 
-    /// The Variables, with the name, type, unit and range of each.
+    /// Returns the Variables, each with name, type, unit and range.
     fn variables(&self) -> Vec<Variable> {
         let mut variables = Vec::new();
         for (number, core) in self.cores.iter().enumerate() {
@@ -184,7 +184,7 @@ impl Telemetry {
                     .range(0.0..100.0),
             );
         }
-        // Exact up to 2^53 bytes, which is more memory than there is.
+        // The number is exact up to 2^53 bytes, more than any machine has.
         #[allow(clippy::cast_precision_loss)]
         let total = self.system.total_memory() as f64;
         variables
@@ -222,7 +222,7 @@ impl Telemetry {
         variables
     }
 
-    /// Reads everything once and sets the cells.
+    /// Reads all sources once and sets the cells.
     fn sample(&mut self) {
         self.system.refresh_cpu_usage();
         self.system.refresh_memory();
@@ -230,7 +230,7 @@ impl Telemetry {
         self.components.refresh(false);
         let time = DateTime::now();
         let good = StatusCode::Good;
-        // The cells were made for these types: there is nothing to fail.
+        // The cells were made for these types, so that setting them cannot fail.
         for (core, cell) in self.system.cpus().iter().zip(&self.cores) {
             let _ = cell.set_f64(f64::from(core.cpu_usage()), good, time);
         }
@@ -253,7 +253,7 @@ impl Telemetry {
             };
         }
         for (interface, cells) in &self.counters {
-            // An interface that was taken away keeps its last counts, and says that they are that.
+            // An interface that was removed keeps its last counts, with a StatusCode that marks them as old.
             let (status, counts) = match self.networks.get(interface) {
                 Some(data) => (
                     good,
@@ -279,7 +279,7 @@ impl Telemetry {
         let _ = self.switches.set_u64(total, StatusCode::Good, time);
         self.history.rotate_left(1);
         if let Some(last) = self.history.last_mut() {
-            // The counter's lower half: differences of samples are right even where it wraps.
+            // The lower half of the counter suffices: differences of samples are right even when it wraps.
             #[allow(clippy::cast_possible_truncation)]
             let low = total as u32;
             *last = low;
@@ -307,14 +307,14 @@ impl InterfaceCells {
     }
 }
 
-/// Context switches since the system was started: `ctxt` of proc_stat(5).
+/// Returns the number of context switches since the start of the system: `ctxt` of proc_stat(5).
 fn context_switches() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let line = stat.lines().find_map(|line| line.strip_prefix("ctxt "))?;
     line.trim().parse().ok()
 }
 
-/// A name that may stand in a path.
+/// Returns the name without characters that are special in a path.
 fn segment(name: &str) -> String {
     name.replace(['/', '#', ':'], "_")
 }

@@ -1,8 +1,8 @@
-//! Round-trip times of Reads, and what the Consumer shows of them.
+//! Round-trip times of Reads, and their summary for the Consumer.
 
 use std::time::Duration;
 
-/// The round-trip times of the last Reads by one way.
+/// Round-trip times of the last Reads over one transport.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
     nanos: Vec<u64>,
@@ -11,13 +11,13 @@ pub struct Latency {
 /// Summary of round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// The shortest.
+    /// Shortest time.
     pub min: Duration,
-    /// Half of them took no longer.
+    /// Median.
     pub median: Duration,
-    /// 99 of 100 took no longer.
+    /// 99th percentile.
     pub p99: Duration,
-    /// The longest.
+    /// Longest time.
     pub max: Duration,
 }
 
@@ -28,12 +28,12 @@ impl Latency {
             .push(u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Number of round trips.
+    /// Returns the number of round trips.
     pub fn count(&self) -> usize {
         self.nanos.len()
     }
 
-    /// Minimum, median, 99th percentile and maximum; `None` without any.
+    /// Returns minimum, median, 99th percentile and maximum; `None` without any round trip.
     pub fn summary(&mut self) -> Option<Summary> {
         self.nanos.sort_unstable();
         let at = |per_cent: usize| {

@@ -1,7 +1,7 @@
-//! The demonstration: two Providers on live data, and a Consumer that finds and uses them.
+//! The demonstration: two Providers with live data, and a Consumer that finds and uses them.
 //!
-//! [`host`] and [`machine`] are Providers as an application would write them; [`consumer`] is what `takt demo` shows.
-//! Nothing here is needed by applications.
+//! [`host`] and [`machine`] are Providers in the form of an application. [`consumer`] is the output of `takt demo`. Applications
+//! need nothing of this crate.
 
 #![forbid(unsafe_code)]
 

@@ -1,14 +1,14 @@
-//! The processes of the demonstration: started, watched, and ended with whoever started them.
+//! Processes of the demonstration. They are started, watched, and ended with the process that started them.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-/// How long a process may take to end by itself before it is killed.
+/// Longest time that a process may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A process that ends when this is dropped.
+/// A process. Dropping it ends the process.
 pub struct Process {
     name: String,
     child: Child,
@@ -25,17 +25,17 @@ impl Process {
         })
     }
 
-    /// What it was started as.
+    /// Returns the name that was given at the start.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How it ended, if it has.
+    /// Returns the exit status, if the process has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// The first line that it prints, if its standard output was piped.
+    /// Returns the first line of its standard output, if that is piped.
     pub fn first_line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         if let Some(output) = self.child.stdout.take() {
@@ -44,13 +44,13 @@ impl Process {
         Ok(line.trim_end().to_owned())
     }
 
-    /// Asks it to end, once: who is asked again ends at once and cleans nothing up. [`Drop`] waits for it.
+    /// Asks the process to end, once. A second request would end it at once and without cleaning up. [`Drop`] waits for the end.
     pub fn ask_to_end(&mut self) {
         if std::mem::replace(&mut self.asked, true) {
             return;
         }
         if let Some(id) = rustix::process::Pid::from_raw(self.child.id().cast_signed()) {
-            // A process that has ended already needs no asking.
+            // A failure is ignored, because the process has then ended already.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         }
     }

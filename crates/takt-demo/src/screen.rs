@@ -1,4 +1,4 @@
-//! Lines on a terminal that are rewritten in place, or plain lines where there is no terminal.
+//! Lines on a terminal that are rewritten in place, or plain lines without a terminal.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 /// Display of live data.
 pub struct Screen {
     terminal: bool,
-    /// Lines of the live part on the terminal now.
+    /// Number of lines of the live part that are on the terminal now.
     live: Cell<usize>,
 }
 
@@ -17,7 +17,7 @@ impl Default for Screen {
 }
 
 impl Screen {
-    /// The standard output.
+    /// Creates a display on the standard output.
     pub fn new() -> Self {
         Self {
             terminal: std::io::stdout().is_terminal(),
@@ -25,7 +25,7 @@ impl Screen {
         }
     }
 
-    /// One line that stays.
+    /// Writes one line that stays.
     ///
     /// # Errors
     /// The standard output cannot be written.
@@ -33,7 +33,7 @@ impl Screen {
         write(&format!("{text}\n"))
     }
 
-    /// The live part: replaces the one before on a terminal.
+    /// Shows the live part. On a terminal it replaces the previous one.
     ///
     /// # Errors
     /// The standard output cannot be written.
@@ -48,7 +48,7 @@ impl Screen {
         for line in &lines[fitting..] {
             let line: String = line.chars().take(width).collect();
             out.push_str(&line);
-            // Erase what is left of the line before (ECMA-48 EL).
+            // Erase the rest of the previous line (ECMA-48 EL).
             out.push_str(if self.terminal { "\x1b[K\n" } else { "\n" });
         }
         if !self.terminal {
@@ -58,12 +58,12 @@ impl Screen {
         write(&out)
     }
 
-    /// Nothing is rewritten any more.
+    /// Ends the live part, so that it is not rewritten any more.
     pub fn finish(&self) {
         self.live.set(0);
     }
 
-    /// Columns and lines that can be used: a live part taller than the terminal could not be rewritten.
+    /// Returns the usable columns and lines. A live part taller than the terminal could not be rewritten.
     fn size(&self) -> (usize, usize) {
         if !self.terminal {
             return (usize::MAX, usize::MAX);

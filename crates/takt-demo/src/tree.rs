@@ -1,9 +1,9 @@
 //! Paths drawn as a tree.
 
-/// A path's segments and what stands behind its last one.
+/// Segments of a path, and the text after its last segment.
 pub(crate) type Row<'a> = (Vec<&'a str>, String);
 
-/// The tree that `rows` make, line by line. Siblings stand in the order in which they come first.
+/// Returns the tree of `rows`, line by line. Siblings are in the order of their first appearance.
 pub(crate) fn lines(rows: &[Row<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     let rows: Vec<&Row<'_>> = rows.iter().collect();

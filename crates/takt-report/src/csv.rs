@@ -21,7 +21,7 @@ pub struct CsvError {
 pub struct CsvFile {
     path: PathBuf,
     file: BufWriter<File>,
-    /// The row that is being composed.
+    /// Row that is being composed.
     line: String,
     failed: Option<std::io::Error>,
 }
@@ -80,7 +80,7 @@ impl CsvFile {
         }
     }
 
-    /// Writes what is still in memory.
+    /// Writes the buffered rows.
     ///
     /// # Errors
     /// A row could not be written.

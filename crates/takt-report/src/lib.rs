@@ -3,7 +3,8 @@
 //! * [`Table`]: aligned columns with their units in the heading, within the width of the terminal;
 //! * [`Report`]: lines and tables for people, or JSON, one object per line, for programs;
 //! * [`CsvFile`]: rows of a CSV file (RFC 4180);
-//! * [`chart`]: charts, with labels at the lines, in colours that colour-blind readers tell apart; [`Picture`] is the PNG or SVG
+//! * [`chart`]: charts with labels at the lines, in colours that colour-blind readers tell apart; [`Picture`] is the PNG or SVG
+//!   file of a chart.
 //!   file that they are drawn into.
 //!
 //! This crate knows no command and no measurement. The commands choose columns, names, units and lines.

@@ -1,6 +1,6 @@
 //! Numbers as text.
 
-/// A measured number with the digits that have a meaning: three decimals below 100, one below 100 000, and none above.
+/// Formats a measured number with its significant digits: three decimals below 100, one below 100 000, and none above.
 #[must_use]
 pub fn measured(value: f64) -> String {
     if value.abs() < 99.9995 {
@@ -12,7 +12,7 @@ pub fn measured(value: f64) -> String {
     }
 }
 
-/// A number with at most so many decimals, without zeros at the end.
+/// Formats a number with at most this number of decimals, without zeros at the end.
 #[must_use]
 pub fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");

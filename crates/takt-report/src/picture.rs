@@ -19,12 +19,12 @@ pub struct PictureError {
 /// Colours of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
-    /// Light; SVG files follow the theme of their viewer.
+    /// Light colours. SVG files follow the theme of their viewer.
     #[default]
     Auto,
-    /// Dark on light.
+    /// Dark colours on light.
     Light,
-    /// Light on dark.
+    /// Light colours on dark.
     Dark,
 }
 
@@ -41,7 +41,7 @@ impl std::str::FromStr for Theme {
     }
 }
 
-/// A file to draw into. Its name ends with `.png` or `.svg`.
+/// File for a drawing. Its name ends with `.png` or `.svg`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     path: PathBuf,
@@ -70,7 +70,7 @@ impl std::str::FromStr for Picture {
 }
 
 impl Picture {
-    /// Path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -170,7 +170,7 @@ mod tests {
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
             reader.next_frame(&mut pixels).unwrap();
             let of_background = pixels.iter().filter(|value| **value == background).count();
-            // Lines and text stand on the background.
+            // The background is a large part of the picture. Lines and text are the rest.
             assert!(of_background > pixels.len() / 4 && of_background < pixels.len() - 10_000);
         }
         let nowhere: Picture = "/nowhere/a.png".parse().unwrap();

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::table::{Layout, Table, wrapped};
 
-/// Widest line of a remark.
+/// Largest width of a line of a remark.
 const NOTE: usize = 100;
 
-/// Output of a command, which hands on each line. For programs a line is a JSON object.
+/// Output of a command. It passes on each line. For programs a line is a JSON object.
 pub struct Report<L> {
     line: L,
     json: bool,
@@ -15,7 +15,7 @@ pub struct Report<L> {
 }
 
 impl<L: FnMut(String)> Report<L> {
-    /// Output for people or, with `json`, for programs. Tables keep within the width of the terminal.
+    /// Creates the output for people or, with `json`, for programs. Tables keep within the width of the terminal.
     pub fn new(line: L, json: bool) -> Self {
         Self {
             line,
@@ -45,12 +45,12 @@ impl<L: FnMut(String)> Report<L> {
         }
     }
 
-    /// Widths of a table whose rows come one after the other.
+    /// Returns the widths of a table whose rows come one after the other.
     pub fn layout(&self, table: &Table) -> Layout {
         table.layout(self.width)
     }
 
-    /// Adds a remark on how the results came about. With JSON it goes to the log, because the output has rows only.
+    /// Adds a remark on the origin of the results. With JSON it goes to the log, because the output has rows only.
     pub fn note(&mut self, note: &str) {
         if self.json {
             tracing::info!("{note}");

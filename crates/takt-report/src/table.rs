@@ -4,10 +4,10 @@ use std::ops::Range;
 
 /// Blanks between two columns.
 const GAP: usize = 2;
-/// Width that a column of text keeps where there is little room.
+/// Width that a column of text keeps if there is not enough room.
 const NARROW: usize = 14;
 
-/// A column: its heading, and how its cells are aligned.
+/// Column with its heading and the alignment of its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     heading: String,
@@ -18,7 +18,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of text, aligned to the left. Where there is little room, its cells are wrapped.
+    /// Creates a column of text, aligned to the left. If there is not enough room, its cells are wrapped.
     pub fn text(heading: impl Into<String>) -> Self {
         Self {
             heading: heading.into(),
@@ -29,7 +29,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers, aligned to the right. Its cells are never wrapped.
+    /// Creates a column of numbers, aligned to the right. Its cells are never wrapped.
     pub fn number(heading: impl Into<String>) -> Self {
         Self {
             is_number: true,
@@ -58,7 +58,7 @@ impl Column {
         self
     }
 
-    /// The width without wrapped cells. The heading is wrapped at blanks.
+    /// Returns the width without wrapped cells. The heading is wrapped at blanks.
     fn width<'c>(&self, cells: impl Iterator<Item = &'c String>) -> usize {
         let cells = cells.map(|cell| length(cell));
         let words = self.heading.split(' ').chain([self.unit.as_str()]);
@@ -74,7 +74,7 @@ enum Row {
     Text(String),
 }
 
-/// A table: columns and rows.
+/// Table of columns and rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     columns: Vec<Column>,
@@ -82,7 +82,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             columns: columns.into_iter().collect(),
@@ -107,8 +107,8 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines of the table. Within `width`, columns of text are wrapped first; columns that still find no room go into further
-    /// blocks below, each with the leading columns of text once more.
+    /// Returns the lines of the table. Within `width`, columns of text are wrapped first. Columns that still have no room go into
+    /// further blocks below, each of which repeats the leading columns of text.
     #[must_use]
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let layout = self.layout(width);
@@ -132,7 +132,7 @@ impl Table {
         lines
     }
 
-    /// The widths of the columns, for the rows that the table has.
+    /// Returns the widths of the columns, for the rows of the table.
     #[must_use]
     pub fn layout(&self, width: Option<usize>) -> Layout {
         let cells = |column: usize| {
@@ -181,20 +181,20 @@ pub struct Layout {
     widths: Vec<usize>,
 }
 
-/// Columns that stand side by side.
+/// Columns side by side.
 struct Block {
     columns: Vec<usize>,
     is_first: bool,
 }
 
 impl Layout {
-    /// The lines of the heading.
+    /// Returns the lines of the heading.
     #[must_use]
     pub fn head(&self) -> Vec<String> {
         self.head_of(&self.all())
     }
 
-    /// The lines of a row.
+    /// Returns the lines of a row.
     #[must_use]
     pub fn row<T: Into<String>>(&self, cells: impl IntoIterator<Item = T>) -> Vec<String> {
         let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
@@ -238,7 +238,7 @@ impl Layout {
         blocks.map(block).collect()
     }
 
-    /// Neighbours of the same group; columns without group are alone.
+    /// Returns the neighbours of the same group. A column without group is alone.
     fn groups(&self, columns: Range<usize>) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for index in columns {
@@ -293,7 +293,7 @@ impl Layout {
             })
             .collect();
         let height = headings.iter().map(Vec::len).max().unwrap_or(0);
-        // Short headings stand at the bottom, beside the last lines of the others.
+        // Short headings are at the bottom, beside the last lines of the others.
         let at_bottom = headings.into_iter().map(|mut heading| {
             let above = height - heading.len();
             heading.splice(0..0, std::iter::repeat_n(String::new(), above));
@@ -304,7 +304,7 @@ impl Layout {
         lines
     }
 
-    /// The names of groups, each between dashes over its columns; `None` without groups.
+    /// Returns the names of groups, each between dashes over its columns; `None` without groups.
     fn group_line(&self, columns: &[usize]) -> Option<String> {
         let mut line = String::new();
         let mut index = 0;
@@ -344,7 +344,7 @@ impl Layout {
         self.side_by_side(columns, &cells)
     }
 
-    /// Lines of cells beside each other.
+    /// Puts lines of cells beside each other.
     fn side_by_side(&self, columns: &[usize], cells: &[Vec<String>]) -> Vec<String> {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         let line = |number: usize| {
@@ -376,8 +376,8 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// Breaks a text into lines of at most `width` characters: at blanks, and within words that are longer. Blanks at the beginning
-/// stay, in each line.
+/// Breaks a text into lines of at most `width` characters: at blanks, and within longer words. Blanks at the beginning are kept
+/// in each line.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];

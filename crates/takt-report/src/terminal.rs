@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-/// Columns of the terminal that the standard output is; `None` if it is a file or a pipe, whose lines have no limit.
+/// Returns the number of columns of the terminal at the standard output; `None` for a file or a pipe, whose lines have no limit.
 #[must_use]
 pub fn width() -> Option<usize> {
     let output = std::io::stdout();
@@ -11,7 +11,7 @@ pub fn width() -> Option<usize> {
     }
     match rustix::termios::tcgetwinsize(output) {
         Ok(size) if size.ws_col > 0 => Some(usize::from(size.ws_col)),
-        // A terminal that does not tell its size has the usual one.
+        // A terminal of unknown size has the usual width.
         _ => Some(80),
     }
 }

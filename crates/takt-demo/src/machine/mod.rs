@@ -1,4 +1,4 @@
-//! The Provider `Machine`: a spindle that is started, stopped, and told how fast to turn.
+//! The Provider `Machine`: a spindle with commands for start, stop and speed.
 
 pub mod spindle;
 
@@ -14,10 +14,10 @@ use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
 use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle};
 
-/// The ApplicationName.
+/// ApplicationName of the Provider.
 pub const NAME: &str = "Machine";
 
-/// The cycle in which the physics are worked out.
+/// Cycle of the simulation of the physics.
 const CYCLE: Duration = Duration::from_millis(10);
 
 /// Cells that the cyclic thread sets and clients read.
@@ -28,18 +28,18 @@ struct Actuals {
     state: Arc<Cell>,
 }
 
-/// The spindle, shared by the cyclic thread and those who command it.
+/// Spindle that is shared by the cyclic thread and its commands.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Spindle>>);
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Spindle> {
-        // A spindle has no state that is half of something.
+        // Every state of a spindle is consistent, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Starts the Provider `Machine` with what `builder` brings, and its cyclic thread.
+/// Starts the Provider `Machine` with the options of `builder`, and its cyclic thread.
 pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
     let spindle = Shared::default();
     let actuals = Actuals {
@@ -100,7 +100,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
     Ok(provider)
 }
 
-/// The Provider could not be started.
+/// Reason why the Provider could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// Its endpoints could not be opened.
@@ -118,7 +118,7 @@ fn double() -> Arc<Cell> {
     Arc::new(Cell::of(&Variant::Double(0.0)))
 }
 
-/// Works out the physics for as long as the process lives.
+/// Simulates the physics until the process ends.
 fn run(spindle: Shared, actuals: Actuals) -> Result<(), MachineError> {
     let cyclic = Cyclic::new(CYCLE)?;
     std::thread::Builder::new()
@@ -142,7 +142,7 @@ impl Actuals {
     fn set(&self, spindle: &Spindle) {
         let time = DateTime::now();
         let good = StatusCode::Good;
-        // The cells were made for these types: there is nothing to fail.
+        // The cells were made for these types, so that setting them cannot fail.
         let _ = self.speed.set_f64(spindle.speed(), good, time);
         let _ = self.load.set_f64(spindle.load(), good, time);
         let _ = self.temperature.set_f64(spindle.temperature(), good, time);
@@ -150,7 +150,7 @@ impl Actuals {
     }
 }
 
-/// A Method without arguments that the machine may refuse.
+/// Creates a Method without arguments that the machine may refuse.
 fn action(spindle: &Shared, name: &str, act: fn(&mut Spindle) -> Result<(), Refusal>) -> Method {
     let spindle = spindle.clone();
     Method::new(name, move |_| {
@@ -168,7 +168,7 @@ fn status(refusal: Refusal) -> StatusCode {
     }
 }
 
-/// A number that clients set within limits.
+/// Number that clients set within limits.
 struct Command {
     spindle: Shared,
     limits: std::ops::RangeInclusive<f64>,
@@ -207,7 +207,7 @@ impl ValueSource for Command {
     }
 }
 
-/// The door, which is locked while the spindle turns.
+/// Door of the machine. It is locked while the spindle turns.
 struct Door(Shared);
 
 impl ValueSource for Door {

@@ -1,7 +1,7 @@
-//! A spindle's physics: a motor with limited torque turns an inertia against friction and a cutting load, and warms up.
+//! Physics of a spindle: a motor with limited torque turns an inertia against friction and a cutting load, and warms up.
 //!
-//! SI units inside; the Provider shows revolutions per minute and percent. No clocks and no threads: whoever holds a
-//! [`Spindle`] says how much time passes.
+//! The units inside are SI units; the Provider shows revolutions per minute and percent. There are no clocks and no threads: the
+//! owner of a [`Spindle`] advances its time.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -24,45 +24,45 @@ const THERMAL_RESISTANCE: f64 = 0.05;
 const AMBIENT: f64 = 22.0;
 /// Gain of the speed controller, in N·m per rad/s.
 const CONTROLLER_GAIN: f64 = 2.0;
-/// Below this speed a stopping spindle counts as standing, in rad/s.
+/// Speed below which a stopping spindle counts as standing, in rad/s.
 const STANDSTILL: f64 = 0.5;
 
-/// The highest speed setpoint, in r/min.
+/// Highest speed setpoint, in r/min.
 pub const MAX_SPEED: f64 = 12_000.0;
-/// The highest override, in percent.
+/// Highest override, in percent.
 pub const MAX_OVERRIDE: f64 = 120.0;
-/// From here on the spindle does not start, and a running one is stopped, in °C.
+/// Temperature at which the spindle does not start and a running one is stopped, in °C.
 pub const TEMPERATURE_LIMIT: f64 = 90.0;
-/// Below this the spindle may start again after it was too hot, in °C.
+/// Temperature below which the spindle may start again after it was too hot, in °C.
 pub const TEMPERATURE_RELEASE: f64 = 70.0;
 
 /// State of the spindle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum State {
-    /// It stands still and may be started.
+    /// Standstill: the spindle may be started.
     Stopped = 0,
-    /// It turns, or is on its way to the setpoint.
+    /// Rotation, at the setpoint or on the way to it.
     Running = 1,
-    /// It is being braked.
+    /// Braking to standstill.
     Stopping = 2,
-    /// It was too hot, and stays off until it has cooled down.
+    /// Standstill after overheating. The spindle stays off until it has cooled down.
     TooHot = 3,
 }
 
-/// Reason for which the machine refuses a command.
+/// Reason why the machine refuses a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// `Start` while it turns.
+    /// `Start` while the spindle turns.
     #[error("the spindle turns already")]
     AlreadyRunning,
-    /// `Stop` while it stands.
+    /// `Stop` while the spindle stands.
     #[error("the spindle stands already")]
     AlreadyStopped,
     /// `Start` while the door is open.
     #[error("the door is open")]
     DoorOpen,
-    /// Opening the door while it turns.
+    /// Opening the door while the spindle turns.
     #[error("the door is locked while the spindle turns")]
     DoorLocked,
     /// `Start` while the spindle is too hot.
@@ -101,32 +101,32 @@ impl Default for Spindle {
 }
 
 impl Spindle {
-    /// Speed, in r/min.
+    /// Returns the speed, in r/min.
     pub fn speed(&self) -> f64 {
         self.omega * 60.0 / TAU
     }
 
-    /// Torque as a share of what the motor can do, in percent; always positive.
+    /// Returns the torque as a share of the largest torque of the motor, in percent; always positive.
     pub fn load(&self) -> f64 {
         (self.torque / MAX_TORQUE * 100.0).abs()
     }
 
-    /// Temperature of the housing, in °C.
+    /// Returns the temperature of the housing, in °C.
     pub fn temperature(&self) -> f64 {
         self.temperature
     }
 
-    /// Its state.
+    /// Returns the state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// True if the door is closed.
+    /// Returns true if the door is closed.
     pub fn door_closed(&self) -> bool {
         self.door_closed
     }
 
-    /// Begins to turn towards the setpoint.
+    /// Starts to turn towards the setpoint.
     pub fn start(&mut self) -> Result<(), Refusal> {
         match self.state {
             State::Running => Err(Refusal::AlreadyRunning),
@@ -148,7 +148,7 @@ impl Spindle {
         Ok(())
     }
 
-    /// Opens or closes the door, which is locked unless the spindle stands.
+    /// Opens or closes the door. It is locked unless the spindle stands.
     pub fn set_door(&mut self, closed: bool) -> Result<(), Refusal> {
         if !closed && self.omega > STANDSTILL {
             return Err(Refusal::DoorLocked);
@@ -157,7 +157,7 @@ impl Spindle {
         Ok(())
     }
 
-    /// Lets `time` pass.
+    /// Advances the time.
     pub fn advance(&mut self, time: Duration) {
         let dt = time.as_secs_f64();
         let target = match self.state {
@@ -165,14 +165,14 @@ impl Spindle {
             State::Stopped | State::Stopping | State::TooHot => 0.0,
         };
         let cutting = match self.state {
-            // The cut's resistance grows with the speed.
+            // The resistance of the cut grows with the speed.
             State::Running => CUTTING_TORQUE * self.omega / (MAX_SPEED * TAU / 60.0),
             State::Stopped | State::Stopping | State::TooHot => 0.0,
         };
         let resistance = FRICTION * self.omega + cutting;
         let wanted = CONTROLLER_GAIN * (target - self.omega) + resistance;
         self.torque = wanted.clamp(-MAX_TORQUE, MAX_TORQUE);
-        // A step may not carry the speed past the target: the controller would chatter at long steps.
+        // A step must not carry the speed past the target: the controller would chatter with long steps.
         let step = (self.torque - resistance) / INERTIA * dt;
         let distance = target - self.omega;
         self.omega += if distance >= 0.0 {

@@ -5,12 +5,12 @@ use crate::number::trimmed;
 /// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
-    /// Linear, or logarithmic where the ticks that are given are spread more evenly then.
+    /// Fitted scale: linear, or logarithmic if the given ticks are spread more evenly on it.
     #[default]
     Fitted,
-    /// Linear.
+    /// Linear scale.
     Linear,
-    /// Logarithmic. Values are above zero.
+    /// Logarithmic scale. Values are above zero.
     Logarithmic,
 }
 
@@ -27,7 +27,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis whose range and ticks fit the data. The name contains the unit.
+    /// Creates an axis whose range and ticks fit the data. The name contains the unit.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -37,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// An axis with names at 0, 1, 2 and so on.
+    /// Creates an axis with names at 0, 1, 2 and so on.
     pub fn names(name: impl Into<String>, names: &[String]) -> Self {
         let ticks = names.iter().enumerate();
         let ticks = ticks.map(|(index, name)| (index as f64, name.clone()));
@@ -56,7 +56,7 @@ impl Axis {
         self
     }
 
-    /// Sets ticks: places and labels.
+    /// Sets ticks, each with place and label.
     #[must_use]
     pub fn ticks(mut self, ticks: impl IntoIterator<Item = (f64, String)>) -> Self {
         self.ticks = ticks.into_iter().collect();
@@ -76,7 +76,8 @@ impl Axis {
         &self.name
     }
 
-    /// The axis for these values, with about `count` ticks. Without `tight` it extends beyond the values, to zero or to a tick.
+    /// Returns the axis for these values, with about `count` ticks. Without `tight` it extends beyond the values, to zero or to a
+    /// tick.
     pub(super) fn resolve(&self, values: &[f64], count: usize, tight: bool) -> Resolved {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let is_logarithmic = finite().all(|value| value > 0.0)
@@ -116,7 +117,7 @@ impl Axis {
         if self.range.is_none() && !tight && low > 0.0 && low < 0.4 * high {
             low = 0.0;
         }
-        // Differences that mean nothing look like none.
+        // Insignificant differences appear as none.
         let narrowest = if tight { 1e-9 } else { NARROWEST };
         if self.range.is_none() && high - low <= high.abs() * narrowest {
             let middle = f64::midpoint(low, high);
@@ -152,7 +153,7 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// Place of a value between the beginning of the axis, 0, and its end, 1.
+    /// Returns the place of a value between the beginning of the axis, 0, and its end, 1.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.low, self.high);
         if self.is_logarithmic {
@@ -161,7 +162,7 @@ impl Resolved {
         (value - low) / (high - low)
     }
 
-    /// Places and labels of the ticks on the axis.
+    /// Returns places and labels of the ticks on the axis.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         let ticks = self.ticks.iter();
         let placed = ticks.map(|(value, label)| (self.place(*value), label.as_str()));
@@ -185,7 +186,7 @@ fn is_more_even_logarithmic(ticks: &[(f64, String)]) -> bool {
     smallest(&f64::ln) > 1.5 * smallest(&|value| value)
 }
 
-/// The next larger of 1, 2 and 5 times a power of ten.
+/// Returns the next larger of 1, 2 and 5 times a power of ten.
 fn nice_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let factor = [1.0, 2.0, 5.0]
@@ -205,7 +206,7 @@ fn linear_ticks(low: f64, high: f64, step: f64) -> Vec<(f64, String)> {
     (first..=last).map(tick).collect()
 }
 
-/// Multiples of powers of ten: as many of 1, 2 and 5 as are no more than nine ticks.
+/// Returns multiples of powers of ten: as many of 1, 2 and 5 as give at most nine ticks.
 fn logarithmic_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let decades = (high / low).log10();
     if decades < 0.7 {

@@ -1,4 +1,4 @@
-//! The font of charts, which is part of the program: a chart looks the same on every machine.
+//! The font of charts. It is part of the program, so that a chart looks the same on every machine.
 
 use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 
@@ -21,7 +21,7 @@ pub(super) fn draw(text: &str, at: (f64, f64), size: f64, mut pixel: impl FnMut(
     });
 }
 
-/// Width of a text.
+/// Returns the width of a text.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let Some(font) = font() else {
         return size * 0.5 * text.chars().count() as f64;
@@ -34,7 +34,7 @@ fn font() -> Option<FontRef<'static>> {
     FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT).ok()
 }
 
-/// The scale at which an em has the size.
+/// Returns the scale at which an em has the size.
 fn scale(font: &FontRef<'_>, size: f64) -> PxScale {
     let em = font.units_per_em().unwrap_or(1000.0);
     PxScale::from(size as f32 * font.height_unscaled() / em)

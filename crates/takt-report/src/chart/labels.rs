@@ -1,12 +1,13 @@
-//! Places of labels, so that none covers another.
+//! Places of labels, so that no label covers another.
 
-/// Places of labels in a column: as near as possible to where they should be, at least `gap` apart, between `low` and `high`. Their
-/// order is that of the places. Where there is no room for all of them, they are closer together.
+/// Returns places of labels in a column: as near as possible to the wanted places, at least `gap` apart, between `low` and
+/// `high`. The order is that of the wanted places. If there is not enough room for all labels, they are closer together.
 pub(super) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let count = wanted.len();
     let room = (high - low).max(0.0) / count.saturating_sub(1).max(1) as f64;
     let gap = gap.min(room);
-    // Without the gaps, places must not descend: the nearest such places are means of neighbours that would (isotonic regression).
+    // Without the gaps, places must not descend. The nearest such places are means of neighbours that would descend (isotonic
+    // regression).
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for (index, place) in wanted.iter().enumerate() {
         blocks.push((place - gap * index as f64, 1));

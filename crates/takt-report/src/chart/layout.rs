@@ -1,4 +1,4 @@
-//! Places of everything in a figure.
+//! Layout of a figure.
 
 use super::axis::Resolved;
 use super::labels::spread;
@@ -23,10 +23,10 @@ const LABEL: f64 = 16.0;
 
 const TITLE_SIZE: f64 = 15.0;
 const TEXT_SIZE: f64 = 12.0;
-/// Letters of a browser's font may be wider than those of ours.
+/// Factor of the width of letters, because a browser's font may be wider than ours.
 const WIDER: f64 = 1.1;
 
-/// All charts of a figure.
+/// Returns the drawing of all charts of a figure.
 pub(super) fn scene(figure: &Figure) -> Scene {
     let columns = figure.columns.clamp(1, figure.charts.len().max(1));
     let mut scene = Scene {
@@ -51,7 +51,7 @@ pub(super) fn scene(figure: &Figure) -> Scene {
     scene
 }
 
-/// The labels of a figure. The number of a label tells how its lines look.
+/// Returns the labels of a figure. The number of a label determines the look of its lines.
 fn labels_of(figure: &Figure) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for line in figure.charts.iter().flat_map(|chart| &chart.lines) {
@@ -99,7 +99,7 @@ fn look(chart: &Chart, index: usize, labels: &[&str]) -> Look {
     }
 }
 
-/// The rectangle that lines are drawn in, and its axes.
+/// Rectangle of the lines, and its axes.
 struct Plot {
     left: f64,
     right: f64,
@@ -188,7 +188,7 @@ fn draw_axes(scene: &mut Scene, chart: &Chart, plot: &Plot) {
         let tick = vec![(x, plot.bottom), (x, plot.bottom + 5.0)];
         scene.line(tick, 1.0, Paint::Axis);
         let half = font::width(label, TEXT_SIZE) * WIDER / 2.0;
-        // A label that would cover the one before is left out.
+        // A label that would cover the previous one is left out.
         if x - half < end + 4.0 {
             continue;
         }
@@ -225,7 +225,7 @@ fn draw_line(scene: &mut Scene, line: &Line, look: &Look, plot: &Plot) {
     }
 }
 
-/// Labels at the right, in the order of the ends of the lines. Lines without points have theirs at the bottom.
+/// Draws labels at the right, in the order of the ends of the lines. Lines without points have theirs at the bottom.
 fn draw_labels(scene: &mut Scene, chart: &Chart, labels: &[&str], plot: &Plot) {
     let lines = chart.lines.iter().enumerate();
     let mut ends: Vec<(usize, &Line, Option<Point>)> = lines

@@ -1,6 +1,6 @@
 //! Charts: lines over two axes, each line with its label at its end.
 //!
-//! A [`Figure`] is laid out as a list of shapes (`scene.rs`), which `svg.rs` writes as SVG and `pixels.rs` draws as pixels.
+//! A [`Figure`] is laid out as a list of shapes (`scene.rs`). `svg.rs` writes them as SVG, and `pixels.rs` draws them as pixels.
 
 mod axis;
 mod font;
@@ -18,7 +18,7 @@ pub(crate) use paint::Palette;
 /// A line of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Label at its end. Lines with the same label look the same in all charts of a figure.
+    /// Label at the end of the line. Lines with the same label look the same in all charts of a figure.
     pub label: String,
     /// Points in ascending order of x.
     pub points: Vec<(f64, f64)>,
@@ -37,9 +37,9 @@ pub struct Chart {
     pub y: Axis,
     /// Lines.
     pub lines: Vec<Line>,
-    /// True if the lines are in the order of a quantity. Their colours are then in order as well.
+    /// True if the lines are in the order of a quantity. Then their colours are in order as well.
     pub ordered: bool,
-    /// True if lines have labels. A chart without labels stands beside one with the same lines.
+    /// True if lines have labels. A chart without labels is beside one with the same lines.
     pub labelled: bool,
 }
 
@@ -53,12 +53,12 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The figure as SVG.
+    /// Returns the figure as SVG.
     pub(crate) fn svg(&self, palette: Palette) -> String {
         svg::text(&layout::scene(self), palette)
     }
 
-    /// The figure as pixels.
+    /// Returns the figure as pixels.
     pub(crate) fn pixels(&self, palette: Palette) -> pixels::Pixels {
         pixels::draw(&layout::scene(self), palette)
     }

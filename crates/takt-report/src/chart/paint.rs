@@ -1,7 +1,8 @@
 //! Colours of charts, on a light and on a dark background.
 //!
-//! Colours of lines are told apart with the common colour vision deficiencies (protan and deutan): the distinct ones follow Okabe and Ito
-//! ("Color Universal Design", 2008), the ordered ones are viridis. Lines beyond the distinct colours differ in their dashes.
+//! Colours of lines are told apart with the common colour vision deficiencies (protan and deutan). The distinct colours follow
+//! Okabe and Ito ("Color Universal Design", 2008), the ordered ones are viridis. Lines beyond the distinct colours differ in
+//! their dashes.
 
 /// Colour of a part of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,31 +15,31 @@ pub(crate) enum Paint {
     Muted,
     /// Lines at ticks.
     Grid,
-    /// Lines of axes, and between a line and its label.
+    /// Lines of axes, and lines between a line and its label.
     Axis,
-    /// Line of a number, of those that have no order.
+    /// Line with this number, among lines without an order.
     Distinct(usize),
-    /// Line of an ordered chart: its place, from 0 to [`STEPS`].
+    /// Line of an ordered chart with its place, from 0 to [`STEPS`].
     Ordered(usize),
 }
 
-/// Places of ordered colours.
+/// Number of places of ordered colours.
 pub(crate) const STEPS: usize = 32;
 
 /// Dashes and gaps, in widths of the line, of lines that have the same colour.
 pub(crate) const DASHES: [&[f64]; 4] = [&[], &[5.0, 2.5], &[1.0, 2.0], &[8.0, 2.0, 1.0, 2.0]];
 
-/// Red, green and blue.
+/// Red, green and blue values.
 pub(crate) type Colour = [u8; 3];
 
 /// Colours on one kind of background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Palette {
-    /// On white.
+    /// Colours on white.
     Light,
-    /// On a dark background.
+    /// Colours on a dark background.
     Dark,
-    /// On white; in SVG files dark for viewers with a dark theme.
+    /// Colours on white; in SVG files, dark for viewers with a dark theme.
     Adaptive,
 }
 
@@ -63,7 +64,7 @@ const DISTINCT: [[Colour; 6]; 2] = [
     ],
 ];
 
-/// Ordered colours between which others lie: on white up to green, on a dark background from blue on.
+/// Ordered colours, between which others are interpolated: on white up to green, on a dark background from blue on.
 const ORDERED: [[Colour; 5]; 2] = [
     [
         [0x44, 0x01, 0x54],
@@ -85,7 +86,7 @@ const ORDERED: [[Colour; 5]; 2] = [
 pub(crate) const COLOURS: usize = DISTINCT[0].len();
 
 impl Paint {
-    /// The colour on white, or on a dark background.
+    /// Returns the colour on white, or on a dark background.
     pub(crate) fn colour(self, dark: bool) -> Colour {
         let choose = |light: Colour, dark_one: Colour| if dark { dark_one } else { light };
         match self {
@@ -100,7 +101,7 @@ impl Paint {
     }
 }
 
-/// The colour at a place between the first and the last one.
+/// Returns the colour at a place between the first and the last one.
 fn between(colours: &[Colour; 5], place: usize) -> Colour {
     let at = place.min(STEPS) as f64 / STEPS as f64 * 4.0;
     let from = (at.floor() as usize).min(3);
@@ -117,7 +118,7 @@ fn between(colours: &[Colour; 5], place: usize) -> Colour {
 mod tests {
     use super::*;
 
-    /// Relative luminance (WCAG 2.2).
+    /// Returns the relative luminance (WCAG 2.2).
     fn luminance(colour: Colour) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Colour as seen without long-wave or medium-wave cones (Viénot, Brettel, Mollon, 1999).
+    /// Returns the colour as seen without long-wave or medium-wave cones (Viénot, Brettel, Mollon, 1999).
     fn seen(colour: Colour, is_protan: bool) -> [f64; 3] {
         let [red, green, blue] = colour.map(|channel| (f64::from(channel) / 255.0).powf(2.2));
         let (share, rest) = if is_protan {

@@ -68,7 +68,7 @@ impl Pixels {
                     Anchor::End => at.0 - width,
                 };
                 let colour = paint.colour(dark);
-                // The font has one weight. Drawn twice, side by side, it is bolder.
+                // The font has one weight. Drawing it twice, side by side, makes it bolder.
                 let shifts: &[f64] = if *bold { &[0.0, 0.4] } else { &[0.0] };
                 for shift in shifts {
                     let at = ((start + shift) * SCALE, at.1 * SCALE);
@@ -80,7 +80,7 @@ impl Pixels {
         }
     }
 
-    /// Draws all that is at most `radius` away from the line between two points.
+    /// Draws all points that are at most `radius` away from the line between two points.
     fn capsule(&mut self, from: Point, to: Point, radius: f64, colour: Colour) {
         let [from, to] = [from, to].map(|(x, y)| (x * SCALE, y * SCALE));
         let radius = radius * SCALE;
@@ -120,7 +120,7 @@ impl Pixels {
     }
 }
 
-/// The parts of a line that dashes leave.
+/// Returns the parts of a line that remain with dashes.
 fn dashed(points: &[Point], dashes: &[f64]) -> Vec<Vec<Point>> {
     if dashes.iter().sum::<f64>() <= 0.0 {
         return vec![points.to_vec()];

@@ -5,7 +5,7 @@ use super::paint::Paint;
 /// A point, in pixels from the upper left corner.
 pub(crate) type Point = (f64, f64);
 
-/// End of a text that its position names.
+/// Part of a text that is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -20,7 +20,7 @@ pub(crate) enum Shape {
     Line {
         points: Vec<Point>,
         width: f64,
-        /// Lengths of dashes and gaps in turns; none for a solid line.
+        /// Lengths of dashes and gaps in turns; empty for a solid line.
         dashes: Vec<f64>,
         paint: Paint,
     },
@@ -30,7 +30,7 @@ pub(crate) enum Shape {
         radius: f64,
         paint: Paint,
     },
-    /// A line of text, whose baseline is at the position.
+    /// A line of text. Its baseline is at the position.
     Text {
         at: Point,
         anchor: Anchor,

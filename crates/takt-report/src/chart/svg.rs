@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::paint::{Colour, Paint, Palette};
 use super::scene::{Anchor, Scene, Shape};
 
-/// The drawing as an SVG document.
+/// Returns the drawing as an SVG document.
 pub(super) fn text(scene: &Scene, palette: Palette) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
@@ -92,7 +92,7 @@ fn element(shape: &Shape) -> String {
     }
 }
 
-/// Rules for the colours that are used. Within an HTML page the rules of several charts agree.
+/// Returns the rules for the colours that are used. Within an HTML page the rules of several charts agree.
 fn style_sheet(scene: &Scene, palette: Palette) -> String {
     let mut paints: BTreeSet<(Paint, bool)> = BTreeSet::from([(Paint::Background, false)]);
     for shape in &scene.shapes {

@@ -5,26 +5,27 @@ use std::time::{Duration, Instant};
 use super::bet::Bet;
 use super::estimate::Estimate;
 
-/// Requests that come within this time after another belong to one burst; a thread may spin between them. A wake-up ahead of time
-/// pays only for longer pauses: it takes up to 100 µs in a virtual machine, and varies as much.
+/// Longest time between requests of one burst. A thread may spin between them. An early wake-up pays only for longer pauses,
+/// because it takes up to 100 µs in a virtual machine, and varies as much.
 const SHORT: Duration = Duration::from_micros(1500);
-/// Time by which the thread wakes before an expected burst, apart from what it learned of its own wake-ups.
+/// Time between the early wake-up and an expected burst, in addition to the learned delay of the thread's wake-ups.
 const LEAD: Duration = Duration::from_micros(20);
 
-/// What a thread that serves requests does now.
+/// Next step of a thread that serves requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Look for requests without sleeping.
+    /// Looks for requests without sleeping.
     Spin,
-    /// Sleep until a request rings, or until this time at the latest.
+    /// Sleeps until a request rings, or until this time at the latest.
     Sleep(Option<Instant>),
 }
 
 /// Learner of the times at which requests arrive.
 ///
-/// Requests that follow each other closely are spun for, as long as at least half of the spins end with a request. The starts of
-/// bursts that come with a regular period are expected: the thread sleeps until shortly before, and spins for the rest. Where
-/// the client may need the processor of this thread, it only sleeps ([`share_processor`](Self::share_processor)).
+/// After a request, the thread spins for the next one if requests follow each other closely, and as long as at least half of the
+/// spins end with a request. Bursts with a regular period are expected: the thread sleeps until shortly before the burst, and
+/// spins for the rest. If the client may need the processor of this thread, the thread only sleeps
+/// ([`share_processor`](Self::share_processor)).
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     shortest_spin: Duration,
@@ -64,7 +65,7 @@ struct Wake {
 }
 
 impl Arrivals {
-    /// A learner that spins for at least `shortest_spin` if it spins.
+    /// Creates a learner that spins for at least `shortest_spin` if it spins.
     #[must_use]
     pub fn new(shortest_spin: Duration) -> Self {
         Self {
@@ -82,7 +83,7 @@ impl Arrivals {
         }
     }
 
-    /// Tells whether clients run on the only processor of this thread: then spinning keeps them from sending.
+    /// Sets whether clients run on the only processor of this thread. Spinning would then keep them from sending.
     pub fn share_processor(&mut self, shares: bool) {
         self.shares_processor = shares;
         if shares {
@@ -145,7 +146,7 @@ impl Arrivals {
         }
     }
 
-    /// The next step at `now`.
+    /// Returns the next step at `now`.
     #[inline]
     pub fn step(&mut self, now: Instant) -> Step {
         if let Some(spin) = self.spin {
@@ -173,14 +174,14 @@ impl Arrivals {
         Step::Spin
     }
 
-    /// The time to spin after a request: a little longer than requests of a burst are apart.
+    /// Returns the time to spin after a request: a little longer than the gap between requests of a burst.
     fn soon_spin(&self) -> Duration {
         let gap = self.gap.mean().unwrap_or(0);
         let spin = gap + gap / 4 + 4 * self.gap.deviation();
         Duration::from_nanos(spin).clamp(self.shortest_spin, SHORT.max(self.shortest_spin))
     }
 
-    /// The wake-up before the next burst, if bursts come regularly and the wake-ups of this thread are exact enough.
+    /// Returns the wake-up before the next burst, if bursts come regularly and the wake-ups of this thread are exact enough.
     fn plan_wake(&self, burst: Instant) -> Option<Wake> {
         let period = self.period.mean()?;
         let spread = 4 * self.period.deviation();
@@ -206,7 +207,7 @@ mod tests {
 
     const SPIN: Duration = Duration::from_micros(20);
 
-    /// A thread with a learner, and a clock of its own.
+    /// Simulated thread with a learner and a clock of its own.
     struct Thread {
         learner: Arrivals,
         now: Instant,
@@ -224,7 +225,7 @@ mod tests {
             }
         }
 
-        /// Lives until a request arrives at `at`, one microsecond after the other.
+        /// Advances the clock in steps of one microsecond until a request arrives at `at`.
         fn serve_at(&mut self, at: Instant) {
             let mut step = Step::Sleep(None);
             while self.now < at {
@@ -243,7 +244,7 @@ mod tests {
             self.learner.arrived(self.now);
         }
 
-        /// Serves `requests` requests, `gaps` apart in turn; returns the share that was caught while spinning.
+        /// Serves `requests` requests, `gaps` apart in turn, and returns the share that was caught while spinning.
         fn serve(&mut self, requests: usize, gaps: &[Duration]) -> f64 {
             self.caught = 0;
             self.spun = Duration::ZERO;

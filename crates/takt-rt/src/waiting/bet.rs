@@ -1,10 +1,10 @@
 //! Account of won and lost spins.
 
-/// Waits without a spin after the first lost account.
+/// Number of waits without a spin after the first loss of an account.
 const FIRST_PAUSE: u32 = 64;
-/// Waits without a spin at most; then one spin is tried again.
+/// Largest number of waits without a spin. After it, one spin is tried again.
 const LONGEST_PAUSE: u32 = 4096;
-/// Lost spins, more than won ones, that close a full account.
+/// Number of lost spins, beyond the won ones, that close a full account.
 const FULL: u8 = 4;
 
 /// Account of the spins of one kind: open while at least half of them are won. A closed account opens after a pause for
@@ -65,7 +65,7 @@ impl Bet {
 mod tests {
     use super::*;
 
-    /// Spins in `waits` waits, all of them lost.
+    /// Returns the number of spins in `waits` waits, all of them lost.
     fn lost_spins(bet: &mut Bet, waits: u32) -> u32 {
         let mut spins = 0;
         for _ in 0..waits {
@@ -98,13 +98,13 @@ mod tests {
         for _ in 0..10 {
             bet.win();
         }
-        // One loss now and then changes nothing.
+        // An occasional loss changes nothing.
         for _ in 0..1000 {
             bet.lose();
             bet.win();
             assert!(bet.is_open());
         }
-        // And the account starts with the short pause.
+        // The account starts again with the short pause.
         assert_eq!(lost_spins(&mut bet, 68), 4);
     }
 }

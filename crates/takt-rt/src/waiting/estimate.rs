@@ -3,7 +3,7 @@
 /// Weight of a new value: one eighth.
 const WEIGHT: u64 = 8;
 
-/// Mean and mean absolute deviation of a duration in nanoseconds, as TCP estimates round trips (RFC 6298).
+/// Mean and mean absolute deviation of a duration in nanoseconds, estimated like round trips in TCP (RFC 6298).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Estimate {
     mean: u64,
@@ -12,7 +12,7 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Takes a measured duration in nanoseconds.
+    /// Adds a measured duration in nanoseconds.
     pub(super) fn note(&mut self, nanos: u64) {
         if !self.known {
             *self = Self {
@@ -27,12 +27,12 @@ impl Estimate {
         self.mean = self.mean - self.mean / WEIGHT + nanos / WEIGHT;
     }
 
-    /// Mean in nanoseconds; none before the first value.
+    /// Returns the mean in nanoseconds; none before the first value.
     pub(super) fn mean(&self) -> Option<u64> {
         self.known.then_some(self.mean)
     }
 
-    /// Mean absolute deviation in nanoseconds.
+    /// Returns the mean absolute deviation in nanoseconds.
     pub(super) fn deviation(&self) -> u64 {
         self.deviation
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::bet::Bet;
 
-/// Spin budget of a thread that sends a request and waits for its response. It spins while responses come within the budget,
-/// and sleeps at once where they do not: the server needs the processor on which the thread would spin, or takes longer.
+/// Spin budget of a thread that sends a request and waits for its response. It spins while responses come within the budget.
+/// Otherwise it sleeps at once, because the server needs the processor on which the thread would spin, or takes longer.
 #[derive(Debug, Clone)]
 pub struct SpinBudget {
     most: Duration,
@@ -13,7 +13,7 @@ pub struct SpinBudget {
 }
 
 impl SpinBudget {
-    /// A budget of at most `most` for each wait.
+    /// Creates a budget of at most `most` for each wait.
     #[must_use]
     pub fn new(most: Duration) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl SpinBudget {
         }
     }
 
-    /// The time to spin in the next wait: all of the budget or none of it. Each wait that spins has to be reported with
+    /// Returns the time to spin in the next wait: all of the budget or none of it. Each wait that spins has to be reported with
     /// [`hit`](Self::hit) or [`miss`](Self::miss).
     #[inline]
     pub fn next_wait(&mut self) -> Duration {
