@@ -76,7 +76,7 @@ impl Samples {
         let _ = self.histogram.add(&others.histogram);
     }
 
-    /// Returns the distribution: each value with samples in microseconds, and the share of samples that took at most so long.
+    /// Returns the distribution: each value with samples in microseconds, and the share of samples that took at most that long.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
         let mut seen = 0;
         let mut points = Vec::new();

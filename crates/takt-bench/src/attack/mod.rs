@@ -54,7 +54,7 @@ pub struct Options {
     /// Attack the servers of another `takt`, for example an earlier one.
     #[arg(long, value_name = "FILE")]
     pub server: Option<PathBuf>,
-    /// Print the names of the attacks and what they do.
+    /// Print the names of the attacks with descriptions.
     #[arg(long)]
     pub list: bool,
     /// Print JSON, one object an attack.

@@ -40,7 +40,7 @@ pub struct Options {
     /// Measurement series: M1, M2 and so on, each with fresh processes.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub series: u32,
-    /// Client and server on the same core, on different ones, or both. Nobody spins on the same core.
+    /// Client and server on the same core, on different ones, or both. On the same core, neither side spins.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Cores::Diff, Cores::Same])]
     pub placement: Vec<Cores>,
     /// Send requests at this rate, for example 1kHz or 500Hz, instead of back to back.
@@ -49,7 +49,7 @@ pub struct Options {
     /// Sizes of the values: 4,4096 or a sweep, 4..1MiB in powers of 4, 4..1MiB:2 in powers of 2.
     #[arg(long, value_name = "SIZES", default_value = "4,4096")]
     pub sizes: Sizes,
-    /// Measure Reads once more beside so many Consumers that are connected and idle.
+    /// Measure Reads once more beside this number of Consumers that are connected and idle.
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = idle_consumers)]
     pub idle: usize,
     /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.

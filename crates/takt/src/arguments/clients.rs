@@ -8,7 +8,7 @@ use takt_app::Endpoint;
 use super::GroupArguments;
 use super::values::{attribute, duration, endpoint};
 
-/// The application to use, and how to reach it.
+/// Application to use, with its endpoint and the longest time for a request.
 #[derive(Debug, Args)]
 pub struct ConnectArguments {
     /// Endpoint of the server: opc.iox2://ApplicationName or opc.tcp://host:port.
