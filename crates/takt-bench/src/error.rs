@@ -13,18 +13,18 @@ pub enum BenchError {
     /// Interrupt by the user.
     #[error("interrupted")]
     Interrupted,
-    /// No row has such a label.
+    /// A filter that matches no row.
     #[error(
         "nothing that can be measured here matches `{0}`; a label looks like `takt opc.tcp Read 4 diff blocking`"
     )]
     NoMatch(String),
-    /// An option is out of its range.
+    /// An option out of its range.
     #[error("{0}")]
     Option(String),
-    /// A thread could not be pinned.
+    /// A thread that could not be pinned.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
-    /// A system call failed.
+    /// A system call that failed.
     #[error("cannot {action}: {error}")]
     System {
         /// Action that failed.
@@ -32,7 +32,7 @@ pub enum BenchError {
         /// Error of the operating system.
         error: io::Error,
     },
-    /// A process of the benchmark did not do its part.
+    /// A process of the benchmark that did not do its part.
     #[error("the process for `{what}` {reason}")]
     Process {
         /// Name of the process.
@@ -40,7 +40,7 @@ pub enum BenchError {
         /// Reason.
         reason: String,
     },
-    /// The other side of a round trip did not answer, or gave a wrong answer.
+    /// A round trip without an answer, or with a wrong answer.
     #[error("{what}: {reason}")]
     RoundTrip {
         /// Subject of the measurement.
@@ -54,7 +54,7 @@ pub enum BenchError {
     /// A row that cannot be represented as JSON.
     #[error("cannot print a row as JSON: {0}")]
     Row(#[from] serde_json::Error),
-    /// The server in this process refused a request.
+    /// A request that the server in this process refused.
     #[error("{service} was answered with {status}")]
     Service {
         /// Service of the request.

@@ -3,8 +3,6 @@
 //! * [`transport`] measures one request and its response: its handling, and its transport over shared memory and TCP. It does not
 //!   follow a single paper. Its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
 //!   `opcua-vs-ros-dds-mqtt` (round trips).
-//!   paper of its own to follow; its questions are those of `opcua-shared-memory-iceoryx2` (Tables 1 and 2) and
-//!   `opcua-vs-ros-dds-mqtt` (round trips).
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
 //! * [`attack`] measures a client beside another one that attacks the server.

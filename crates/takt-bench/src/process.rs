@@ -93,7 +93,7 @@ impl Process {
                 while lines.next().is_some_and(|line| sender.send(line).is_ok()) {}
             });
         }
-        // From here on, every return ends the process.
+        // From here on, an early return ends the process.
         let mut process = Self {
             child,
             input,

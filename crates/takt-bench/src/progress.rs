@@ -32,7 +32,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown {
-            // To the beginning of the line, and erase it (ECMA-48).
+            // Cursor to the beginning of the line, and erase the line (ECMA-48).
             eprint!("\r\x1b[K");
         }
     }

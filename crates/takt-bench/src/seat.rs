@@ -29,7 +29,7 @@ pub(crate) fn policy() -> Policy {
 /// Pins the calling thread to `core` from now on, with real-time policy where permitted.
 pub(crate) fn take(core: usize) -> Result<(), AffinityError> {
     affinity::pin(core)?;
-    // It was possible before. If it fails now, the figures get worse, not wrong.
+    // The policy was permitted before. If it fails now, the figures get worse, not wrong.
     let _ = priority::set(policy());
     Ok(())
 }

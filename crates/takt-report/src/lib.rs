@@ -5,7 +5,6 @@
 //! * [`CsvFile`]: rows of a CSV file (RFC 4180);
 //! * [`chart`]: charts with labels at the lines, in colours that colour-blind readers tell apart; [`Picture`] is the PNG or SVG
 //!   file of a chart.
-//!   file that they are drawn into.
 //!
 //! This crate knows no command and no measurement. The commands choose columns, names, units and lines.
 

@@ -17,7 +17,7 @@ pub fn start_tracing(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
-        // It would panic after a failed write to the error output.
+        // The logger would panic after a failed write to the error output.
         .log_internal_errors(false)
         .init();
 }

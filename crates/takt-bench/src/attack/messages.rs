@@ -106,7 +106,7 @@ pub(super) fn unfinished(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Sends 200 messages slowly, one byte now and then: chunks that never end.
+/// Sends 200 messages very slowly: the first chunk almost completely, then one byte now and then. Their chunks do not end.
 pub(super) fn slow(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut held: Vec<(TcpStream, Vec<u8>)> = Vec::new();
     let body = vec![0; 256 << 10];
@@ -153,7 +153,7 @@ pub(super) fn unread_without_session(attacker: &mut Attacker<'_>) -> Result<(), 
     })
 }
 
-/// Does the same with Sessions. Their Reads are answered with many NamespaceArrays.
+/// Does the same with Sessions. Their Reads are answered with many ServerStatus values.
 pub(super) fn unread(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let value = ReadValueId {
         node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS),

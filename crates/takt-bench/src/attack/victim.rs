@@ -57,7 +57,7 @@ impl Victim {
             // Ctrl-C on the terminal is for this process. It ends the others in order.
             .process_group(0);
         let child = command.spawn().map_err(|error| failed(error.to_string()))?;
-        // From here on, every return ends the server.
+        // From here on, an early return ends the server.
         let mut victim = Self {
             child,
             target: Target {

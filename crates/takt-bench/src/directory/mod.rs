@@ -3,10 +3,8 @@
 //!
 //! * **SR-Server**: Providers register their nodes with the registry, over shared memory. A Consumer finds the nodes there, and
 //!   reads them at the Providers.
-//!   the Providers.
 //! * **Classical**: every Provider is an OPC UA server over `opc.tcp` with its own address space. A Consumer is a client of each:
 //!   it connects to all of them, browses each, and reads. It is given the endpoints, because there is no directory.
-//!   connects to all of them, browses each, and reads. The endpoints are given to it: there is no directory.
 //!
 //! Both have the same Variables and use the same software. Many Providers share a process, each with its own threads, endpoints
 //! and connections. A process for each Provider would add the same memory to both sides.

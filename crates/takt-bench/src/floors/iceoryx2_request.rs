@@ -1,5 +1,5 @@
-//! The bare request-response pattern of iceoryx2, one service for one client. Both sides spin. It is the time that `opc.iox2`
-//! would take for bytes alone.
+//! The bare request-response pattern of iceoryx2, one service for one client. Both sides spin. Its round trips take the time that
+//! `opc.iox2` would take for bytes alone.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;

@@ -44,9 +44,9 @@ pub(super) fn length(longest: usize) -> usize {
 /// Direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// From client to server.
+    /// Direction from client to server.
     Request,
-    /// From server to client.
+    /// Direction from server to client.
     Response,
 }
 

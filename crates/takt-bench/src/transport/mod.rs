@@ -149,7 +149,7 @@ fn handling_rows(
             ended => break ended,
         }
     };
-    // Its few lines fit into the pipe, so that it did not wait for a reader.
+    // The few lines of its output fit into the pipe, so that it did not wait for a reader.
     let output = ended
         .and_then(|_| child.wait_with_output())
         .map_err(|error| failed(format!("cannot be waited for: {error}")))?;

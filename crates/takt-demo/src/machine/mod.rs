@@ -103,13 +103,13 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
 /// Reason why the Provider could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
-    /// Its endpoints could not be opened.
+    /// Endpoints that could not be opened.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// Its cycle could not be set up.
+    /// Cycle that could not be set up.
     #[error(transparent)]
     Cyclic(#[from] CyclicError),
-    /// Its thread could not be started.
+    /// Thread that could not be started.
     #[error("no thread for the machine: {0}")]
     Thread(#[from] std::io::Error),
 }

@@ -16,9 +16,9 @@ pub enum SimulationModel {
 /// Behaviour of loopbacks after several messages in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulationLoopback {
-    /// They return all messages. Bounds assume this behaviour.
+    /// Return of all messages. Bounds assume this behaviour.
     All,
-    /// They return the latest message in each cycle, repeatedly if there is no new one, as the example of open62541.
+    /// Return of the latest message in each cycle, repeatedly if there is no new one, as in the example of open62541.
     Latest,
 }
 
