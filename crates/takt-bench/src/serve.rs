@@ -34,7 +34,7 @@ pub(crate) enum Assignment {
         /// Number of connections.
         count: usize,
     },
-    /// A busy loop that keeps one processor busy.
+    /// A loop that keeps one processor busy.
     Busy,
     /// A part in a comparison of architectures.
     Directory(directory::Part),

@@ -16,7 +16,7 @@ use super::victim::Victim;
 use crate::error::{BenchError, check_interrupt};
 use crate::measure::Samples;
 
-/// Time that the server has to recover.
+/// Longest time that the server has to recover.
 const RECOVERY: Duration = Duration::from_secs(10);
 
 /// Longest time that a server may be busy after an attack.

@@ -1,4 +1,4 @@
-//! The server that is attacked, and the bounds of one attack.
+//! The attacked server, and the bounds of one attack.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -14,9 +14,9 @@ const LEAD: Duration = Duration::from_micros(20);
 /// Next step of a thread that serves requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Looks for requests without sleeping.
+    /// Spin: the thread looks for requests without sleeping.
     Spin,
-    /// Sleeps until a request rings, or until this time at the latest.
+    /// Sleep until a request rings, or until this time at the latest.
     Sleep(Option<Instant>),
 }
 
@@ -51,9 +51,9 @@ struct Spin {
 /// Reason of a spin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A request was answered a moment ago.
+    /// Spin after a request that was answered a moment ago.
     Soon,
-    /// A burst is expected.
+    /// Spin before an expected burst.
     Early,
 }
 
