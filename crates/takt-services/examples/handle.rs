@@ -1,5 +1,5 @@
-//! Measures the time that a request takes in the server, transport not included: `cargo run --release -p takt-services
-//! --example handle [PART OF A NAME]`.
+//! Measures the time that a request takes in the server, transport not included:
+//! `cargo run --release -p takt-services --example handle [PART OF A NAME]`.
 
 use std::hint::black_box;
 use std::sync::Arc;

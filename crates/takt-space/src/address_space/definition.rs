@@ -1,4 +1,4 @@
-//! What a node is, apart from its references and its value (OPC 10000-3, 5).
+//! Definition of a node: its attributes, apart from its references and its value (OPC 10000-3, 5).
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant};
@@ -19,7 +19,7 @@ pub mod access_level {
 pub mod value_rank {
     /// A scalar, or an array of one dimension.
     pub const SCALAR_OR_ONE_DIMENSION: i32 = -3;
-    /// Anything.
+    /// Any rank.
     pub const ANY: i32 = -2;
     /// A scalar.
     pub const SCALAR: i32 = -1;
@@ -40,11 +40,11 @@ pub struct NodeDefinition {
     pub display_name: Option<Box<LocalizedText>>,
     /// Description; `None`: the attribute does not exist.
     pub description: Option<Box<LocalizedText>>,
-    /// What the NodeClass adds.
+    /// Attributes that depend on the NodeClass.
     pub attributes: ClassAttributes,
 }
 
-/// The attributes that a NodeClass adds.
+/// The attributes that depend on the NodeClass.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassAttributes {
     /// OPC 10000-3, 5.5.1.
@@ -109,7 +109,7 @@ pub struct VariableDefinition {
     pub data_type: NodeId,
     /// ValueRank.
     pub value_rank: i32,
-    /// ArrayDimensions: most elements per dimension, 0 where there is no limit; empty: the attribute does not exist.
+    /// ArrayDimensions: maximum number of elements per dimension, 0 for no limit; empty: the attribute does not exist.
     pub array_dimensions: Vec<u32>,
     /// AccessLevelEx; its low byte is AccessLevel.
     pub access_level: u32,
@@ -120,7 +120,7 @@ pub struct VariableDefinition {
 }
 
 impl Default for VariableDefinition {
-    /// A readable scalar of any type.
+    /// Returns a readable scalar of any type.
     fn default() -> Self {
         Self {
             data_type: NodeId::numeric(0, takt_ua::ids::BASE_DATA_TYPE),
@@ -134,7 +134,7 @@ impl Default for VariableDefinition {
 }
 
 impl NodeDefinition {
-    /// A node whose DisplayName is its BrowseName.
+    /// Creates a node whose DisplayName is its BrowseName.
     pub fn new(
         node_id: impl Into<NodeId>,
         browse_name: QualifiedName,
@@ -149,14 +149,14 @@ impl NodeDefinition {
         }
     }
 
-    /// NodeClass.
+    /// Returns the NodeClass.
     pub fn node_class(&self) -> NodeClass {
         self.attributes.node_class()
     }
 }
 
 impl ClassAttributes {
-    /// The NodeClass that these attributes belong to.
+    /// Returns the NodeClass of these attributes.
     pub fn node_class(&self) -> NodeClass {
         match self {
             Self::Object { .. } => NodeClass::Object,
@@ -170,7 +170,7 @@ impl ClassAttributes {
         }
     }
 
-    /// Whether IsAbstract exists and is true.
+    /// Returns true if IsAbstract exists and is true.
     pub fn is_abstract(&self) -> bool {
         match self {
             Self::ObjectType { is_abstract }

@@ -1,8 +1,8 @@
-//! Why the address space could not be changed.
+//! Errors of changes of the address space.
 
 use takt_ua::{NodeId, StatusCode};
 
-/// Why a node or a reference was refused. [`status_code`](Self::status_code) says it to clients.
+/// Reason for refusing a node or a reference. [`status_code`](Self::status_code) returns the StatusCode for clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressSpaceError {
     /// A node with this NodeId exists.
@@ -11,10 +11,10 @@ pub enum AddressSpaceError {
     /// The NodeId cannot be used: null, remote, or its namespace is not in the NamespaceArray.
     #[error("the NodeId {0} cannot be used: it is null, or its namespace is not registered")]
     NodeIdRejected(NodeId),
-    /// No such node.
+    /// The node does not exist.
     #[error("there is no node {0}")]
     NodeIdUnknown(NodeId),
-    /// No such parent.
+    /// The parent does not exist.
     #[error("there is no node {0} to be the parent")]
     ParentNodeIdInvalid(NodeId),
     /// The source of a reference does not exist.
@@ -66,7 +66,7 @@ pub enum AddressSpaceError {
     /// The node or reference is part of namespace 0 and stays.
     #[error("{0} belongs to the standard's namespace and cannot be deleted")]
     NoDeleteRights(NodeId),
-    /// The node is no Variable (or Method), so it has no value (or handler).
+    /// The node is not a Variable (or Method), so it has no value (or handler).
     #[error("{0} is neither a Variable nor a Method")]
     NoBinding(NodeId),
     /// A namespace URI is empty.
@@ -75,22 +75,22 @@ pub enum AddressSpaceError {
     /// The NamespaceArray is full.
     #[error("the NamespaceArray is full: it holds {limit} URIs")]
     TooManyNamespaces {
-        /// Most URIs it may hold.
+        /// Maximum number of URIs.
         limit: usize,
     },
     /// Too many nodes in the address space.
     #[error("the address space is full: it holds {limit} nodes")]
     TooManyNodes {
-        /// Most nodes it may hold.
+        /// Maximum number of nodes.
         limit: usize,
     },
-    /// A rule of the application refused .
+    /// A rule of the application refused the change.
     #[error("refused: {0}")]
     Refused(StatusCode),
 }
 
 impl AddressSpaceError {
-    /// The operation-level result of OPC 10000-4, 5.8, for this.
+    /// Returns the operation-level result of this error (OPC 10000-4, 5.8).
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::NodeIdExists(_) => StatusCode::BadNodeIdExists,
