@@ -1,6 +1,6 @@
-//! Access control: the decisions whether a [`Caller`] may read, write or call, for all services and for sampling.
+//! Access control: rules for reading, writing and calling by a [`Caller`], for all services and for sampling.
 //!
-//! The AccessLevel of a Variable and the attribute Executable of a Method hold for every caller.
+//! The AccessLevel of a Variable and the attribute Executable of a Method apply to every caller.
 
 use takt_space::{Caller, ClassAttributes, NodeRef, access_level};
 

@@ -35,7 +35,7 @@ impl Server {
         }
     }
 
-    /// Shows how many connections the transports allow, all endpoints together.
+    /// Shows the maximum number of connections of the transports, for all endpoints together.
     pub fn show_connections_limit(&self, connections: usize) {
         let limit = Value::stored(count(connections));
         if let Err(error) = self.space.set_value(&node_id(CONNECTIONS_LIMIT), limit) {

@@ -31,7 +31,7 @@ pub struct EndpointConfig {
     pub security_mode: MessageSecurityMode,
     /// The server's certificate in DER; empty with SecurityPolicy None.
     pub server_certificate: Vec<u8>,
-    /// SecurityLevel: clients prefer the endpoint with the highest.
+    /// SecurityLevel: clients prefer the endpoint with the highest level.
     pub security_level: u8,
 }
 

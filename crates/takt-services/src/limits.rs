@@ -42,16 +42,16 @@ pub struct ServerLimits {
     /// Memory in bytes, a part of [`max_memory`](Self::max_memory), for nodes, references and namespaces that clients added, and
     /// for values above 4 KiB that they wrote.
     pub max_memory_of_nodes: usize,
-    /// Largest message that a deferred request is answered with, in bytes.
+    /// Largest response to a deferred request in bytes.
     pub max_response_size: usize,
     /// Units of work in one slice of a request; other connections are served before the next one. A unit takes about 50 to
-    /// 300 ns: one reference looked at, one operation decoded or done, one KiB copied. One operation is not split, so reading
+    /// 300 ns: one reference visited, one operation decoded or done, one KiB copied. One operation is not split, so reading
     /// or writing one large value may make a slice longer.
     pub work_per_slice: u32,
     /// Units of work that one Browse, BrowseNext or TranslateBrowsePathsToNodeIds may take in all. The rest of a Browse is
     /// returned by BrowseNext; the remaining browse paths get `BadTooManyOperations`.
     pub max_work_per_request: u64,
-    /// Worker threads for requests that may block.
+    /// Number of worker threads for requests that may block.
     pub workers: usize,
     /// Maximum number of requests that wait for one remote source; further ones are answered with `BadNoCommunication`.
     pub max_queued_per_remote: usize,
@@ -61,7 +61,7 @@ pub struct ServerLimits {
 }
 
 impl ServerLimits {
-    /// Bytes of [`max_memory`](Self::max_memory) unless configured.
+    /// Default of [`max_memory`](Self::max_memory) in bytes.
     pub const DEFAULT_MEMORY: usize = 256 << 20;
 
     /// Returns the same limits with `bytes` of memory for all clients together, and the usual share of it for each kind of use.

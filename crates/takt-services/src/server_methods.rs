@@ -29,7 +29,7 @@ pub(crate) fn bind(
     set(ids::SERVER_RESEND_DATA, resend_data)
 }
 
-/// A Method about a Subscription of the Session that calls it.
+/// A Method for a Subscription of the calling Session.
 type Method = fn(&mut Engine, &NodeId, u32) -> Result<Vec<Variant>, StatusCode>;
 
 /// Handles GetMonitoredItems: returns serverHandles and clientHandles, in the same order.

@@ -24,7 +24,7 @@ const HAS_CHANNEL: u64 = 0;
 /// Number of checks per timeout: inactivity is detected with an error of one such fraction.
 const CHECKS_PER_TIMEOUT: u32 = 8;
 
-/// One Session.
+/// A Session of a client.
 pub(crate) struct Session {
     pub(crate) id: NodeId,
     /// Identifier of the authentication token, which is a secret between client and server.

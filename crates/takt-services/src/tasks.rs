@@ -22,7 +22,7 @@ const OWN: u64 = 0;
 /// Work of the application itself, called with one slice at a time until it returns `false`.
 pub(crate) type OwnWork = Box<dyn FnMut(&mut Work) -> bool + Send>;
 
-/// A request in progress. Its slices run in a context: the server.
+/// A request in progress. Its slices run in a context, which is the server.
 pub(crate) trait Task<C>: Send {
     /// Runs one slice. Returns true if the task is over.
     fn run(&mut self, context: &Arc<C>) -> bool;

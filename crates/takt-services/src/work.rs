@@ -5,7 +5,7 @@ const RESERVE: u64 = 8;
 
 /// Work in progress, counted in units.
 ///
-/// A unit takes about 50 to 300 ns: one reference looked at, one operation decoded or done, one KiB copied. The code that works
+/// A unit takes about 50 to 300 ns: one reference visited, one operation decoded or done, one KiB copied. The code that works
 /// [spends](Self::spend) units and stops when the slice [is over](Self::is_over). Other connections are served before the next
 /// slice.
 #[derive(Debug)]

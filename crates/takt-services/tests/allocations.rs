@@ -69,7 +69,7 @@ fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(&'static str, Vec<u8>); 
     [("encoded", message(request)), ("laid out", laid_out)]
 }
 
-/// Handles a request many times and counts what it allocates.
+/// Handles a request many times and counts its allocations.
 fn allocations(client: &mut Client, request: &[u8]) -> u64 {
     let mut buffer = vec![0; 64 << 10];
     let mut handle = |client: &mut Client| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
-/// Process at the other end of a connection, as the transport knows it.
+/// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
     /// A client over `opc.tcp` (OPC 10000-6, 7): the operating system authenticates only its address.
@@ -94,17 +94,17 @@ pub struct Channel {
 /// The user on whose behalf a Session acts (OPC 10000-4, 7.40).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserIdentity {
-    /// No user: AnonymousIdentityToken, or none at all.
+    /// No user: AnonymousIdentityToken, or no token.
     #[default]
     Anonymous,
     /// A user that the server accepted.
     UserName {
-        /// The name that the client gave.
+        /// Name of the user, as the client sent it.
         name: String,
     },
 }
 
-/// Security context of a request: the channel that it came through, the Session that it names, and the user.
+/// Security context of a request: the channel, the Session, and the user.
 ///
 /// Application name and URI are claims of the client (CreateSession, clientDescription). The channel and `user` have been
 /// checked: by the operating system, the transport or the server.
@@ -112,9 +112,9 @@ pub enum UserIdentity {
 pub struct Caller {
     /// The channel, with the peer and its security.
     pub channel: Arc<Channel>,
-    /// NodeId of the Session; null before there is one.
+    /// NodeId of the Session; null if there is none.
     pub session_id: NodeId,
-    /// Name that the client gave the Session.
+    /// SessionName from CreateSession, chosen by the client.
     pub session_name: UaString,
     /// ApplicationName from the clientDescription of CreateSession.
     pub application_name: UaString,

@@ -9,7 +9,7 @@ use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
 use crate::caller::Caller;
 use crate::remote::RemoteMethod;
 
-/// The code behind a Method node.
+/// The code of a Method node.
 ///
 /// The server has checked number, DataType and ValueRank of the arguments before. It runs on the transport's thread: code that
 /// may block belongs into a [`RemoteSource`](crate::RemoteSource).

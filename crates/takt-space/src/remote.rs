@@ -29,7 +29,7 @@ pub struct RemoteWrite {
     pub node_id: NodeId,
     /// IndexRange (OPC 10000-4, 7.27), empty for the whole value. The source applies it.
     pub index_range: String,
-    /// The value, and StatusCode and source timestamp where the client gave them.
+    /// The value, with StatusCode and source timestamp if the client sent them.
     pub value: DataValue,
 }
 
@@ -44,7 +44,7 @@ pub struct RemoteCall {
     pub input_arguments: Vec<Variant>,
 }
 
-/// Another server that is asked on behalf of a client. Its methods may block, for about `timeout` at most.
+/// Another server to which operations of clients are forwarded. Its methods may block, for about `timeout` at most.
 pub trait RemoteSource: Send + Sync {
     /// Returns the key of the source. Requests with the same key run one after another, those of different keys in parallel.
     fn key(&self) -> u64;

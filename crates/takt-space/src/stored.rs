@@ -1,4 +1,4 @@
-//! A value that the server keeps.
+//! A value in the memory of the server.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ pub struct StoredValue {
     publication: OnceLock<Box<Publication>>,
 }
 
-/// Observer of every value that is set, in order: a MonitoredItem by exception.
+/// Observer of every value that is set, in order: a MonitoredItem that reports by exception.
 pub trait ChangeObserver: Send + Sync {
     /// Notifies that a value was set: an encoded Variant with its StatusCode and source timestamp. After the result `false` the
     /// observer gets no more notifications.

@@ -43,7 +43,7 @@ pub(crate) fn value_of(
     if read.item(&item).is_err() {
         return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
     }
-    // Just encoded.
+    // The bytes were encoded above, so they can be decoded.
     let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, StoredValue::LIMITS));
     decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
 }

@@ -15,7 +15,7 @@ pub(crate) enum Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Returns the number of operations of a request that has nothing before them, and the operations, each of at least
+    /// Returns the number of operations of a request without other parameters, and the operations, each of at least
     /// `min_size` bytes.
     #[inline]
     pub(super) fn items(&self, min_size: usize) -> Result<(usize, Items<'a>), Fault> {

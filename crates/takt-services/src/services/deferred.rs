@@ -198,7 +198,7 @@ impl Operations {
 /// Time that a request waits for its sources.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// The end of the client's TimeoutHint; the time in queues counts.
+    /// End of the client's TimeoutHint, which includes the time in queues.
     deadline: Option<Instant>,
     /// Longest time that a source may take, independent of the client's TimeoutHint.
     longest: Duration,

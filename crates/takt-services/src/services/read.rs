@@ -1,4 +1,4 @@
-//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue written straight into the response.
+//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue written directly into the response.
 
 use std::sync::Arc;
 

@@ -151,7 +151,7 @@ impl Task<Server> for RequestTask {
         match progress {
             Ok(Progress::Unfinished) => false,
             Ok(Progress::Remote(operations)) => {
-                // The response with the results of remote sources begins anew.
+                // The response is encoded again with the results of remote sources.
                 self.charge.force(0);
                 self.response = Vec::new();
                 let message = std::mem::take(&mut self.message);

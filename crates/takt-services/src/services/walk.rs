@@ -1,4 +1,4 @@
-//! Walking the references of a node that a Browse wants, and describing them (OPC 10000-4, 7.29).
+//! Iteration over the references of a node that a Browse selects, and their descriptions (OPC 10000-4, 7.29).
 
 use takt_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
@@ -34,7 +34,7 @@ pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) 
     (position <= before).then_some(position + 1)
 }
 
-/// The references of a node that a selection wants, from a position on.
+/// The selected references of a node, from a position on.
 pub(super) struct Walk<'w> {
     view: &'w View<'w>,
     references: &'w References,
@@ -94,7 +94,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// A reference that a client wants to know about.
+/// A selected reference.
 pub(super) struct Found<'w> {
     reference: ReferenceView<'w>,
     node: Option<NodeRef<'w>>,

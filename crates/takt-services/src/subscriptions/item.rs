@@ -42,7 +42,7 @@ pub(crate) struct Sampling {
     pub(crate) load: Load,
 }
 
-/// A MonitoredItem.
+/// A MonitoredItem of a Subscription.
 pub(crate) struct MonitoredItem {
     pub(crate) id: u32,
     pub(crate) item_to_monitor: ReadValueId,

@@ -66,7 +66,7 @@ impl Load {
     }
 }
 
-/// The load that one request may add.
+/// Maximum load that one request may add.
 ///
 /// A Session gets at most half of the budget that the others leave, and one request at most half of the rest of its Session, so
 /// later requests still get a part. Within a request each item gets an equal share; the unused part of a share goes to the next

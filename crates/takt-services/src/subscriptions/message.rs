@@ -22,7 +22,7 @@ pub(super) fn encoded(
     message.encode_to_vec().into()
 }
 
-/// The room in one message.
+/// Size limits of one message.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
     /// Maximum number of notifications.

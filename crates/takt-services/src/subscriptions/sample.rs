@@ -5,7 +5,7 @@ use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant};
 
-/// The InfoBits of a DataValue whose queue lost one of its neighbours: InfoType DataValue, Overflow (OPC 10000-4, 7.39.1).
+/// InfoBits of a DataValue beside which the queue lost a value: InfoType DataValue, Overflow (OPC 10000-4, 7.39.1).
 const OVERFLOW: u32 = 0x0480;
 
 /// An encoded value with its StatusCode and timestamps.

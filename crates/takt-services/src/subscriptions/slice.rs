@@ -3,16 +3,16 @@
 /// Units of work of one sample of a small value, which is the unit of the sampling budget.
 const WORK_PER_LOOK: u64 = 4;
 
-/// Notifications of a message that take one unit of work to encode.
+/// Number of Notifications whose encoding takes one unit of work.
 const NOTIFICATIONS_PER_UNIT: usize = 8;
 
 /// Inverse of the fraction of a slice that must remain to begin a message.
 const SMALLEST_MESSAGE: u64 = 8;
 
-/// Units of work to give back the memory of one MonitoredItem.
+/// Units of work for the release of the memory of one MonitoredItem.
 const WORK_PER_ITEM: u64 = 4;
 
-/// Bytes of a sample that take one unit of work more to give back.
+/// Bytes of a sample whose release takes one more unit of work.
 const BYTES_PER_UNIT: usize = 16 << 10;
 
 /// The units of work of one slice.

@@ -23,7 +23,7 @@ pub(crate) enum OnTimer {
     Notifications,
     /// Dequeue a Publish request and answer it without Notifications.
     KeepAlive,
-    /// The lifetime is over: the Subscription is closed.
+    /// Close the Subscription: its lifetime is over.
     Expired,
 }
 

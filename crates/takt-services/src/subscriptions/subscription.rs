@@ -27,7 +27,7 @@ use super::{Now, Revised};
 /// values are sent alone.
 const MESSAGE_SIZE: usize = 256 << 10;
 
-/// A Subscription.
+/// A Subscription of a client.
 pub(crate) struct Subscription {
     pub(crate) id: u32,
     /// The Session that the Subscription sends to.

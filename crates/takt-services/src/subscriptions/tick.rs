@@ -1,4 +1,4 @@
-//! One slice of due work: sampling, publishing, lifetimes, and memory that is given back.
+//! One slice of due work: sampling, publishing, lifetimes, and release of memory.
 
 use takt_ua::{NodeId, StatusCode};
 

@@ -15,7 +15,7 @@ impl Edit<'_> {
     /// Sets the source of a Variable's value.
     ///
     /// # Errors
-    /// There is no such node, or it is no Variable.
+    /// There is no such node, or it is not a Variable.
     pub fn set_value(&mut self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
         self.set_binding(node_id, NodeClass::Variable, Binding::Value(value))
     }
@@ -23,7 +23,7 @@ impl Edit<'_> {
     /// Sets the handler of a Method. Its InputArguments are read now.
     ///
     /// # Errors
-    /// There is no such node, or it is no Method.
+    /// There is no such node, or it is not a Method.
     pub fn set_method(
         &mut self,
         node_id: &NodeId,

@@ -5,17 +5,17 @@ use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant};
 
 /// AccessLevel bits (OPC 10000-3, 8.57).
 pub mod access_level {
-    /// The current value can be read.
+    /// Permission to read the current value.
     pub const CURRENT_READ: u32 = 0x01;
-    /// The current value can be written.
+    /// Permission to write the current value.
     pub const CURRENT_WRITE: u32 = 0x02;
-    /// The StatusCode can be written along with the value.
+    /// Permission to write the StatusCode along with the value.
     pub const STATUS_WRITE: u32 = 0x20;
-    /// The source timestamp can be written along with the value.
+    /// Permission to write the source timestamp along with the value.
     pub const TIMESTAMP_WRITE: u32 = 0x40;
 }
 
-/// ValueRank (OPC 10000-3, 5.6.2).
+/// Values of the attribute ValueRank (OPC 10000-3, 5.6.2).
 pub mod value_rank {
     /// A scalar, or an array of one dimension.
     pub const SCALAR_OR_ONE_DIMENSION: i32 = -3;
@@ -47,24 +47,24 @@ pub struct NodeDefinition {
 /// The attributes that depend on the NodeClass.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassAttributes {
-    /// OPC 10000-3, 5.5.1.
+    /// Attributes of an Object (OPC 10000-3, 5.5.1).
     Object {
         /// EventNotifier bits.
         event_notifier: u8,
     },
-    /// OPC 10000-3, 5.6.2.
+    /// Attributes of a Variable (OPC 10000-3, 5.6.2).
     Variable(VariableDefinition),
-    /// OPC 10000-3, 5.7.
+    /// Attributes of a Method (OPC 10000-3, 5.7).
     Method {
         /// Executable.
         executable: bool,
     },
-    /// OPC 10000-3, 5.5.2.
+    /// Attributes of an ObjectType (OPC 10000-3, 5.5.2).
     ObjectType {
         /// IsAbstract.
         is_abstract: bool,
     },
-    /// OPC 10000-3, 5.6.5.
+    /// Attributes of a VariableType (OPC 10000-3, 5.6.5).
     VariableType {
         /// IsAbstract.
         is_abstract: bool,
@@ -77,7 +77,7 @@ pub enum ClassAttributes {
         /// The default value; `None`: the attribute does not exist.
         value: Option<Box<Variant>>,
     },
-    /// OPC 10000-3, 5.3.
+    /// Attributes of a ReferenceType (OPC 10000-3, 5.3).
     ReferenceType {
         /// IsAbstract.
         is_abstract: bool,
@@ -86,14 +86,14 @@ pub enum ClassAttributes {
         /// InverseName; `None`: the attribute does not exist.
         inverse_name: Option<Box<LocalizedText>>,
     },
-    /// OPC 10000-3, 5.8.3.
+    /// Attributes of a DataType (OPC 10000-3, 5.8.3).
     DataType {
         /// IsAbstract.
         is_abstract: bool,
         /// DataTypeDefinition; `None`: the attribute does not exist.
         definition: Option<Box<ExtensionObject>>,
     },
-    /// OPC 10000-3, 5.4.
+    /// Attributes of a View (OPC 10000-3, 5.4).
     View {
         /// ContainsNoLoops.
         contains_no_loops: bool,

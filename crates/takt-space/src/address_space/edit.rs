@@ -28,7 +28,7 @@ pub(crate) struct Counters {
     pub(super) memory: Option<Charge>,
 }
 
-/// The right to change nodes and references, until it is dropped.
+/// The exclusive right to change nodes and references, until it is dropped.
 ///
 /// The model's rules are not checked here: [`AddressSpace::apply`] and the NodeManagement services check them.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Edit<'a> {
     pub(super) counters: MutexGuard<'a, Counters>,
 }
 
-/// The end of a reference that a new node brings along.
+/// A reference that is added together with a new node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewReference {
     /// Its ReferenceType.

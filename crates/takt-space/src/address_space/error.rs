@@ -23,7 +23,7 @@ pub enum AddressSpaceError {
     /// The target of a reference does not exist.
     #[error("there is no node {0} to be the target of the reference")]
     TargetNodeIdInvalid(NodeId),
-    /// Not a ReferenceType, or an abstract or otherwise unsuitable one.
+    /// The node is not a ReferenceType, or is an abstract or otherwise unsuitable one.
     #[error("{0} is not a ReferenceType that can be used here")]
     ReferenceTypeIdInvalid(NodeId),
     /// The data model does not allow this reference between these nodes (OPC 10000-3, 7).
@@ -37,7 +37,7 @@ pub enum AddressSpaceError {
         /// Its target.
         target: NodeId,
     },
-    /// This reference may not point at its own source.
+    /// A reference of this type may not point at its own source.
     #[error("a reference of type {0} may not point back at its own node")]
     InvalidSelfReference(NodeId),
     /// The reference does not exist.
@@ -63,7 +63,7 @@ pub enum AddressSpaceError {
     /// The attributes are of another NodeClass, or contradict each other.
     #[error("the node's attributes are not valid: {0}")]
     NodeAttributesInvalid(&'static str),
-    /// The node or reference is part of namespace 0 and stays.
+    /// The node or reference is part of namespace 0 and cannot be deleted.
     #[error("{0} belongs to the standard's namespace and cannot be deleted")]
     NoDeleteRights(NodeId),
     /// The node is not a Variable (or Method), so it has no value (or handler).
@@ -78,7 +78,7 @@ pub enum AddressSpaceError {
         /// Maximum number of URIs.
         limit: usize,
     },
-    /// Too many nodes in the address space.
+    /// The address space has too many nodes.
     #[error("the address space is full: it holds {limit} nodes")]
     TooManyNodes {
         /// Maximum number of nodes.

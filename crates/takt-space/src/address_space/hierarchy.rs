@@ -1,4 +1,4 @@
-//! Types and their subtypes, and the walks along references that services need (OPC 10000-3, 6.3 and 7.10).
+//! Types and their subtypes, and searches along references for services (OPC 10000-3, 6.3 and 7.10).
 
 use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, ids};
 

@@ -190,7 +190,7 @@ impl View<'_> {
         parent.local_target().map(|parent| parent.to_owned())
     }
 
-    /// Returns the value that a declaration gives its copies.
+    /// Returns the initial value of copies of a declaration.
     pub(crate) fn declared_value(&self, node_id: &NodeId) -> Option<Variant> {
         let node = self.node(node_id)?;
         match node.value() {

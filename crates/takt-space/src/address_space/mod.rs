@@ -105,7 +105,7 @@ impl AddressSpace {
         &self.namespaces
     }
 
-    /// Returns the time of creation of the address space: the source timestamp of values that the standard gives.
+    /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.
     pub fn created(&self) -> DateTime {
         self.created
     }
@@ -146,7 +146,7 @@ impl AddressSpace {
     /// Sets the source of a Variable's value.
     ///
     /// # Errors
-    /// There is no such node, or it is no Variable.
+    /// There is no such node, or it is not a Variable.
     pub fn set_value(&self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
         self.edit().set_value(node_id, value)
     }
@@ -154,7 +154,7 @@ impl AddressSpace {
     /// Sets the handler of a Method. Its InputArguments are read now.
     ///
     /// # Errors
-    /// There is no such node, or it is no Method.
+    /// There is no such node, or it is not a Method.
     pub fn set_method(
         &self,
         node_id: &NodeId,

@@ -89,7 +89,7 @@ impl Edit<'_> {
         Ok((node_id, changes))
     }
 
-    /// Replaces namespace URIs by indices, except that of the requested NodeId.
+    /// Replaces namespace URIs by indices, except in the requested NodeId.
     fn localize(&self, mut item: AddNodesItem) -> Result<AddNodesItem, AddressSpaceError> {
         let parent = self.local(&item.parent_node_id);
         let parent = parent.ok_or_else(|| {

@@ -61,7 +61,7 @@ impl Expected {
             ids::INTEGER => Self::Integer,
             ids::UINTEGER => Self::UInteger,
             ids::ENUMERATION => Self::Exact(BuiltInType::Int32),
-            // The built-in types have their own numbers as NodeIds (OPC 10000-6, 5.1.2).
+            // The NodeId of a built-in type is its number (OPC 10000-6, 5.1.2).
             id => Self::Exact(BuiltInType::from_u8(u8::try_from(id).ok()?)?),
         })
     }

@@ -1,6 +1,6 @@
 //! Namespace 0: the nodes of the OPC UA standard, as a read-only table inside the executable.
 //!
-//! The table is made of the standard's NodeSet by `cargo xtask generate namespace0`, and committed as `table.bin`. It
+//! The table is generated from the standard's NodeSet by `cargo xtask generate namespace0`, and committed as `table.bin`. It
 //! contains no pointers, so it needs no relocation and no start-up work: its pages are mapped from the executable, shared
 //! between all processes that run it, and read from disk only when they are touched. Every look-up reads the table in
 //! place; nothing is allocated.
@@ -63,7 +63,7 @@ mod tests;
 pub use node::{StandardNode, StandardReference};
 use table::Table;
 
-/// Gives the bytes of the table the alignment that ArrayDimensions need to be read in place.
+/// Bytes of the table with the alignment that is required to read ArrayDimensions in place.
 #[repr(C, align(4))]
 struct Aligned<T>(T);
 

@@ -5,7 +5,7 @@ use takt_ua::{DateTime, NodeId};
 
 use crate::address_space::AddressSpaceError;
 
-/// Reason for the failure of an import. Prints as `file:line: reason; what to do`.
+/// Reason for the failure of an import. Prints as `file:line: reason; advice`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ImportError {
     /// The document itself is not valid.

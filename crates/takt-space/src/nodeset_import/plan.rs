@@ -11,7 +11,7 @@ use super::definitions;
 use super::error::{ImportError, ImportReason};
 use crate::address_space::View;
 
-/// A document that fits the address space.
+/// Verified changes of a document that fits the address space.
 pub(super) struct Plan<'a> {
     /// Each reference once, from a node that exists or will exist.
     pub(super) references: Vec<PlannedReference>,

@@ -197,7 +197,7 @@ fn values_of_another_server_are_asked_for_together() {
     let created = subscriber.monitor(items).unwrap();
     assert_eq!(created[0].revised_sampling_interval, 100.0);
     let mut seen = Vec::new();
-    // The answers come from another thread.
+    // Another thread delivers the answers.
     while seen.len() < 6 {
         std::thread::sleep(Duration::from_millis(5));
         seen.extend(subscriber.values());
