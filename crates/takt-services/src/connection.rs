@@ -11,7 +11,7 @@ use crate::session::Session;
 /// Outcome of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exactly one response message was encoded, possibly a ServiceFault. The buffer is empty only if the response buffer is
+    /// Exactly one response message was encoded, possibly a ServiceFault. It is missing only if the response buffer is
     /// too small even for a ServiceFault (which takes fewer than 64 bytes).
     Complete,
     /// Nothing was encoded: the response is available later from [`Connection::take_completed`].

@@ -3,7 +3,7 @@
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over shared
 //! memory and a test run the same code. This crate has no sockets, no chunks, no security policies, and no clock except the one
 //! that stamps responses; operations that may block run on worker threads ([`RemoteSource`](takt_space::RemoteSource)) and
-//! answered later.
+//! are answered later.
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).

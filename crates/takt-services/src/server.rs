@@ -172,8 +172,8 @@ impl Server {
         }
     }
 
-    /// Handles the end of a Session other than by CloseSession: its Subscriptions stay alive until their lifetime is over (OPC
-    /// 10000-4, 5.7.1).
+    /// Handles the end of a Session other than by CloseSession: its Subscriptions stay alive until their lifetime is over
+    /// (OPC 10000-4, 5.7.1).
     pub(crate) fn session_over(&self, session_id: &NodeId) {
         self.subscriptions
             .with(|engine| engine.session_closed(session_id, false));

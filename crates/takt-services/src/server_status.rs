@@ -1,5 +1,5 @@
-//! Values of the Server object that change at run time: ServerStatus, NamespaceArray, ServerArray, ServerCapabilities (OPC
-//! 10000-5, 6.3).
+//! Values of the Server object that change at run time: ServerStatus, NamespaceArray, ServerArray, ServerCapabilities
+//! (OPC 10000-5, 6.3).
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -33,7 +33,7 @@ impl CachedValue {
     /// is no value until the source is asked for the first time.
     ///
     /// # Errors
-    /// The system has no memory or descriptors left, or the shared memory of this process exceeds 1 GiB.
+    /// The system has no memory or descriptors left, or the shared memory of this process has reached 1 GiB.
     pub fn new(source: Arc<dyn ValueSource>, capacity: usize) -> io::Result<Self> {
         Ok(Self {
             source,

@@ -94,7 +94,7 @@ impl StoredValue {
     /// [`Value::publish_current`](crate::Value::publish_current).
     ///
     /// # Errors
-    /// The system has no memory or descriptors left, or the shared memory of this process exceeds 1 GiB.
+    /// The system has no memory or descriptors left, or the shared memory of this process has reached 1 GiB.
     pub fn publish_current(&self, capacity: usize) -> io::Result<()> {
         // The lock prevents setting a value in between.
         let _setting = self.setting();

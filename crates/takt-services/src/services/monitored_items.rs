@@ -173,8 +173,8 @@ fn create_item(
     Ok((Arc::new(item), result))
 }
 
-/// Checks that the attribute that the client wants to monitor exists. Errors of reading it are reported with the values (OPC
-/// 10000-4, 5.13.2.1).
+/// Checks that the attribute that the client wants to monitor exists. Errors of reading it are reported with the values
+/// (OPC 10000-4, 5.13.2.1).
 fn check_watched(
     server: &Server,
     view: &View<'_>,

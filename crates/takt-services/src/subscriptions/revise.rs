@@ -62,7 +62,7 @@ pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
 ///
 /// * Negative (or not a number): the publishing interval.
 /// * 0, as fast as is practical: stored values report by exception. Other items are sampled so often that the queue is full at
-///   the time of publishing, and a queue for one value just before that time: more samples would be lost.
+///   the time of publishing, and a queue for one value is filled just before that time. More samples would be lost.
 pub(crate) fn sampling(
     requested: f64,
     queue_size: u32,

@@ -117,7 +117,7 @@ impl Engine {
         }
     }
 
-    /// Sets another caller of the Session, which owns its Subscriptions from now on.
+    /// Sets the new caller of a Session, which owns its Subscriptions from now on.
     pub(crate) fn set_owner(&mut self, session: &NodeId, owner: &Arc<Caller>) {
         let subscriptions = self.sessions.get(session).map(|queue| &queue.subscriptions);
         for id in subscriptions.into_iter().flatten() {
