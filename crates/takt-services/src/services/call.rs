@@ -230,7 +230,7 @@ impl Calls<'_> {
                 let call = MethodCall::new(self.caller, item.object_id, item.inputs);
                 method.call(&call, outputs)
             }
-            // Remote calls were made before; this one found no room in the queue of its source.
+            // Remote calls were made before, or the queue of the source had no room for the request.
             Some(Binding::Method(_)) => Err(StatusCode::BadNoCommunication.into()),
             _ => Err(StatusCode::BadNotExecutable.into()),
         }

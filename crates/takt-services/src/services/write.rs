@@ -371,7 +371,7 @@ fn write_encoded(
             };
             result(source.write(&written))
         }
-        // Remote writes were made before; this one found no room in the queue of its source.
+        // Remote writes were made before, or the queue of the source had no room for the request.
         Value::Remote(_) => Err(StatusCode::BadNoCommunication),
     }
 }
