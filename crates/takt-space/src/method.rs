@@ -11,8 +11,8 @@ use crate::remote::RemoteMethod;
 
 /// The code of a Method node.
 ///
-/// The server has checked number, DataType and ValueRank of the arguments before. The Method runs on the transport's thread: code
-/// that may block belongs in a [`RemoteSource`](crate::RemoteSource).
+/// The server has checked number, DataType and ValueRank of the arguments before. The Method runs on the transport's thread:
+/// code that may block belongs in a [`RemoteSource`](crate::RemoteSource).
 ///
 /// A closure that takes and returns owned Variants is a Method. A closure that borrows the arguments from the request and
 /// writes the results directly into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].

@@ -1,7 +1,7 @@
 //! Import of NodeSet2 documents (OPC 10000-6, Annex F) into the address space at run time.
 //!
-//! A document is checked completely before the first node is added: a refused one changes nothing. Problems that make a
-//! model unusable are errors: missing models, types and ReferenceTypes, and NodeIds that are in use. A reference to a node that does
+//! A document is checked completely before the first node is added: a refused one changes nothing. Problems that make a model
+//! unusable are errors: missing models, types and ReferenceTypes, and NodeIds that are in use. A reference to a node that does
 //! not exist is permitted (OPC 10000-3, 4.4.4); it is kept, and listed in [`ImportedNodeSet::dangling`].
 //!
 //! Values become stored values. Structures that the imported models define themselves, which documents contain as XML, are

@@ -31,7 +31,8 @@ pub(crate) struct Counters {
 /// The exclusive right to change nodes and references, until it is dropped.
 ///
 /// Methods that make changes do not check the model's rules. The NodeManagement services check them before with
-/// [`plan_add_node`](Self::plan_add_node) and the other plan methods; [`AddressSpace::apply`] repeats changes that were made before.
+/// [`plan_add_node`](Self::plan_add_node) and the other plan methods; [`AddressSpace::apply`] repeats changes that were made
+/// before.
 #[derive(Debug)]
 pub struct Edit<'a> {
     pub(super) space: &'a AddressSpace,
