@@ -1,4 +1,4 @@
-//! How long it takes to handle a request, transport not included:
+//! Measures the time that a request takes in the server, transport not included:
 //! `cargo run --release -p takt-services --example handle [PART OF A NAME]`.
 
 use std::hint::black_box;

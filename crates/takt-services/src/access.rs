@@ -1,29 +1,29 @@
-//! Access control: the decisions whether a [`Caller`] may read, write or call, for all services and for sampling.
+//! Access control: rules for reading, writing and calling by a [`Caller`], for all services and for sampling.
 //!
-//! The AccessLevel of a Variable and the attribute Executable of a Method hold for every caller.
+//! The AccessLevel of a Variable and the attribute Executable of a Method apply to every caller.
 
 use takt_space::{Caller, ClassAttributes, NodeRef, access_level};
 
-/// The AccessLevelEx of a Variable that holds for this caller: UserAccessLevel (OPC 10000-3, 5.6.2).
+/// Returns the AccessLevelEx of a Variable that holds for this caller: UserAccessLevel (OPC 10000-3, 5.6.2).
 #[inline]
 pub(crate) fn user_access_level(_caller: &Caller, access_level: u32) -> u32 {
     access_level
 }
 
-/// Whether the caller may read the Value of a Variable with this AccessLevelEx (OPC 10000-3, 8.57).
+/// Returns true if the caller may read the Value of a Variable with this AccessLevelEx (OPC 10000-3, 8.57).
 #[inline]
 pub(crate) fn may_read(caller: &Caller, access_level: u32) -> bool {
     user_access_level(caller, access_level) & access_level::CURRENT_READ != 0
 }
 
-/// Whether the caller may write what these bits stand for to a Variable with this AccessLevelEx: the value, its StatusCode, or
-/// its source timestamp.
+/// Returns true if the caller may write to a Variable with this AccessLevelEx. `bits` select the value, its StatusCode, or its
+/// source timestamp.
 #[inline]
 pub(crate) fn may_write(caller: &Caller, access_level: u32, bits: u32) -> bool {
     user_access_level(caller, access_level) & bits == bits
 }
 
-/// Whether the caller may call a Method (OPC 10000-3, 5.7): the Method is executable, and has a handler.
+/// Returns true if the caller may call a Method (OPC 10000-3, 5.7): the Method is executable and has a handler.
 pub(crate) fn may_call(_caller: &Caller, node: &NodeRef<'_>) -> bool {
     let executable = match (node.standard(), node.definition()) {
         (Some(standard), _) => standard.executable(),

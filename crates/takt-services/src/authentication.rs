@@ -1,23 +1,23 @@
-//! Who may activate a Session (OPC 10000-4, 5.7.3 and 7.40).
+//! Authentication of users when a Session is activated (OPC 10000-4, 5.7.3 and 7.40).
 
 use takt_space::{Channel, UserIdentity};
 use takt_ua::StatusCode;
 
-/// Decides about the user identity tokens of ActivateSession.
+/// Authentication rules for the user identity tokens of ActivateSession.
 ///
-/// The tokens that it supports are announced as UserTokenPolicies in every EndpointDescription.
+/// The supported tokens are announced as UserTokenPolicies in every EndpointDescription.
 pub trait Authenticator: Send + Sync {
-    /// Whether clients may act without a user.
+    /// Returns true if clients may act without a user.
     fn allows_anonymous(&self) -> bool {
         true
     }
 
-    /// Whether UserName tokens are offered. With SecurityPolicy None the password crosses the transport in the clear.
+    /// Returns true if UserName tokens are offered. With SecurityPolicy None the password crosses the transport in the clear.
     fn allows_user_names(&self) -> bool {
         false
     }
 
-    /// Checks a user's name and password, which came through `channel`.
+    /// Checks a user's name and password, which were received through `channel`.
     ///
     /// # Errors
     /// The StatusCode for the client: usually `BadUserAccessDenied` or `BadIdentityTokenRejected`.
@@ -32,7 +32,7 @@ pub trait Authenticator: Send + Sync {
     }
 }
 
-/// Everybody is anonymous; UserName tokens are answered with `BadIdentityTokenRejected`.
+/// Default authenticator: every client is anonymous; UserName tokens are answered with `BadIdentityTokenRejected`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnonymousOnly;
 

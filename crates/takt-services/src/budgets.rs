@@ -1,5 +1,4 @@
-//! Variables below Server/VendorServerInfo (OPC 10000-5, 6.3.7) that show the budgets of the server: what is used of each, and
-//! its limit.
+//! Variables below Server/VendorServerInfo (OPC 10000-5, 6.3.7) that show the budgets of the server: usage and limit of each.
 //!
 //! Their NodeIds are Strings in namespace 1, that of the server itself: `ns=1;s=Budgets.MemoryUsed`.
 
@@ -15,15 +14,15 @@ use takt_ua::{DataValue, NodeId, QualifiedName, ids};
 
 use crate::server::Server;
 
-/// What the identifiers of the NodeIds begin with.
+/// Common prefix of the identifiers of the NodeIds.
 const PREFIX: &str = "Budgets.";
 
 const SESSIONS_LIMIT: &str = "SessionsLimit";
 const CONNECTIONS_LIMIT: &str = "ConnectionsLimit";
 
 impl Server {
-    /// Allows no more than `sessions` Sessions at once, and shows that in ServerCapabilities: for transports that have fewer
-    /// channels than [`ServerLimits::max_sessions`](crate::ServerLimits::max_sessions).
+    /// Allows no more than `sessions` Sessions at once, and shows this limit in ServerCapabilities: for transports that have
+    /// fewer channels than [`ServerLimits::max_sessions`](crate::ServerLimits::max_sessions).
     pub fn limit_sessions(&self, sessions: u32) {
         if self.max_sessions.fetch_min(sessions, Ordering::Relaxed) > sessions {
             let shown = NodeId::from(ids::SERVER_SERVER_CAPABILITIES_MAX_SESSIONS);
@@ -36,7 +35,7 @@ impl Server {
         }
     }
 
-    /// Shows how many connections the transports allow, all endpoints together.
+    /// Shows the maximum number of connections of the transports, for all endpoints together.
     pub fn show_connections_limit(&self, connections: usize) {
         let limit = Value::stored(count(connections));
         if let Err(error) = self.space.set_value(&node_id(CONNECTIONS_LIMIT), limit) {
@@ -80,7 +79,7 @@ pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
     fixed(&mut edit, SESSIONS_LIMIT, u64::from(limits.max_sessions))?;
     let connections = Arc::clone(&server.connections);
     live(&mut edit, "Connections", move || count(connections.get()))?;
-    // Not known before the transports are there.
+    // The limit is not known before the transports exist.
     add(&mut edit, CONNECTIONS_LIMIT, Value::not_set())
 }
 

@@ -1,4 +1,4 @@
-//! How a server comes into being.
+//! Construction of a server.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::server_methods;
 use crate::server_status::{self, Status};
 use crate::session_observer::{NoSessionObserver, SessionObserver};
 
-/// What a server will be. Made with [`Server::builder`].
+/// Configuration of a server that is not built yet. Made with [`Server::builder`].
 pub struct ServerBuilder {
     application_name: String,
     application_uri: String,
@@ -29,7 +29,7 @@ pub struct ServerBuilder {
     nodesets: Vec<(String, String)>,
 }
 
-/// Why a server could not be built.
+/// Reasons why a server could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// A node or namespace could not be added.
@@ -41,7 +41,7 @@ pub enum BuildError {
 }
 
 impl Server {
-    /// Begins a server with this ApplicationName and ApplicationUri (OPC 10000-4, 7.2).
+    /// Begins the configuration of a server with this ApplicationName and ApplicationUri (OPC 10000-4, 7.2).
     pub fn builder(
         application_name: impl Into<String>,
         application_uri: impl Into<String>,
@@ -66,42 +66,42 @@ impl ServerBuilder {
         }
     }
 
-    /// ProductUri (OPC 10000-4, 7.2).
+    /// Sets the ProductUri (OPC 10000-4, 7.2).
     #[must_use]
     pub fn product_uri(mut self, product_uri: impl Into<String>) -> Self {
         self.product_uri = product_uri.into();
         self
     }
 
-    /// BuildInfo, as ServerStatus shows it; by default that of this version of Takt.
+    /// Sets the BuildInfo that ServerStatus shows; by default that of this version of Takt.
     #[must_use]
     pub fn build_info(mut self, build_info: BuildInfo) -> Self {
         self.build_info = Some(build_info);
         self
     }
 
-    /// What requests and clients may ask for.
+    /// Sets the limits on requests and clients.
     #[must_use]
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Who may activate Sessions; by default everybody, without a user.
+    /// Sets the authentication of users; by default every client may activate a Session, without a user.
     #[must_use]
     pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
         self.authenticator = authenticator;
         self
     }
 
-    /// The rules for clients that change the address space; by default nobody may.
+    /// Sets the rules for clients that change the address space; by default no client may.
     #[must_use]
     pub fn node_management(mut self, rules: Arc<dyn NodeManagement>) -> Self {
         self.node_management = rules;
         self
     }
 
-    /// Who is told about Sessions; by default nobody.
+    /// Sets the observer of Sessions; by default there is none.
     #[must_use]
     pub fn session_observer(mut self, observer: Arc<dyn SessionObserver>) -> Self {
         self.session_observer = observer;
@@ -115,7 +115,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Imports a NodeSet2 XML document. `name` is what errors call it, usually its path. The order does not matter.
+    /// Imports a NodeSet2 XML document. Errors name it by `name`, usually its path. The order of documents does not matter.
     #[must_use]
     pub fn nodeset(mut self, name: impl Into<String>, xml: impl Into<String>) -> Self {
         self.nodesets.push((name.into(), xml.into()));
@@ -125,7 +125,7 @@ impl ServerBuilder {
     /// Builds the server.
     ///
     /// # Errors
-    /// A NodeSet is not valid, a namespace URI is empty, or there are more than the limits allow.
+    /// A NodeSet is not valid, a namespace URI is empty, or a limit is exceeded.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
         let memory = MemoryBudget::new(self.limits.max_memory);
         let memory_of_nodes = memory.part(self.limits.max_memory_of_nodes);

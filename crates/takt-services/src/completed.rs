@@ -1,18 +1,18 @@
-//! Responses that come later than their requests.
+//! Responses that are sent later than their requests were handled.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
 
-/// Responses to deferred requests of a connection, until the transport takes them.
+/// Responses to deferred requests of a connection, kept until the transport takes them.
 pub(crate) struct Completed {
     responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
     waker: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Completed {
-    /// No responses yet; `waker` is called for each one.
+    /// Creates an empty queue of responses; `waker` is called for each response.
     pub(crate) fn new(waker: Arc<dyn Fn() + Send + Sync>) -> Self {
         Self {
             responses: Mutex::default(),
@@ -20,7 +20,7 @@ impl Completed {
         }
     }
 
-    /// The next response and its request id.
+    /// Takes the next response and its request id.
     pub(crate) fn take(&self) -> Option<(u32, Vec<u8>)> {
         self.responses
             .lock()

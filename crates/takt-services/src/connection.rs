@@ -8,19 +8,19 @@ use takt_space::{Caller, Channel, Peer};
 use crate::completed::Completed;
 use crate::session::Session;
 
-/// What became of a request.
+/// Outcome of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exactly one response message was encoded, a ServiceFault at worst. It is empty only if the response buffer is
+    /// Exactly one response message was encoded, possibly a ServiceFault. It is missing only if the response buffer is
     /// too small even for a ServiceFault (which takes fewer than 64 bytes).
     Complete,
-    /// Nothing was encoded: the response comes later, through [`Connection::take_completed`].
+    /// Nothing was encoded: the response is available later from [`Connection::take_completed`].
     Deferred,
 }
 
-/// A secure channel, or a private channel in shared memory. The transport owns it and shares it with nobody.
+/// A secure channel, or a private channel in shared memory. The transport owns it and does not share it.
 pub struct Connection {
-    /// Never 0: that stands for "no channel".
+    /// Number of the channel. Never 0, which stands for "no channel".
     pub(crate) channel: u64,
     pub(crate) endpoint_url: String,
     /// The Session that the last request named.
@@ -45,13 +45,13 @@ impl Connection {
         }
     }
 
-    /// The next response to a request that was deferred: its request id and the encoded message. To be asked after the
-    /// waker was called, until there are no more.
+    /// Takes the next response to a deferred request: its request id and the encoded message. After each call of the waker, the
+    /// transport calls this until it returns `None`.
     pub fn take_completed(&mut self) -> Option<(u32, Vec<u8>)> {
         self.completed.take()
     }
 
-    /// The process at the other end.
+    /// Returns the process at the other end.
     pub fn peer(&self) -> &Peer {
         self.caller.peer()
     }
@@ -65,14 +65,14 @@ impl Connection {
         self.session = session;
     }
 
-    /// Whether the peer uses an activated Session.
+    /// Returns true if the peer uses an activated Session.
     pub fn has_session(&self) -> bool {
         self.session
             .as_ref()
             .is_some_and(|session| session.is_usable(self.channel))
     }
 
-    /// The endpoint that the peer connected to.
+    /// Returns the URL of the endpoint that the peer connected to.
     pub fn endpoint_url(&self) -> &str {
         &self.endpoint_url
     }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// The number of connections that there are.
+/// The number of open connections.
 #[derive(Debug, Default)]
 pub(crate) struct Connections(AtomicUsize);
 

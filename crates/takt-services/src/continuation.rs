@@ -1,4 +1,4 @@
-//! Continuation points of Browse (OPC 10000-4, 7.9): where to go on.
+//! Continuation points of Browse (OPC 10000-4, 7.9): positions from which BrowseNext continues.
 
 use takt_rt::memory_budget::Charge;
 use takt_space::Target;
@@ -10,29 +10,29 @@ use takt_ua::enumerations::BrowseDirection;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Selection {
     pub(crate) direction: BrowseDirection,
-    /// Null: all.
+    /// ReferenceType of the wanted references; null: all.
     pub(crate) reference_type: NodeId,
     pub(crate) include_subtypes: bool,
-    /// 0: all.
+    /// NodeClasses of the wanted targets; 0: all.
     pub(crate) node_classes: u32,
     pub(crate) result_mask: u32,
 }
 
-/// A Browse that has come this far.
+/// Progress of a Browse of one node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cursor {
     pub(crate) node_id: NodeId,
     pub(crate) selection: Selection,
-    /// Most references in one result.
+    /// Maximum number of references in one result.
     pub(crate) max_references: usize,
-    /// How many of the node's references have been looked at.
+    /// Number of the node's references that have been visited.
     pub(crate) position: usize,
-    /// The last one of them, to notice that others before it were deleted.
+    /// The last visited reference; it reveals that references before it were deleted.
     pub(crate) last: Option<LastSeen>,
 }
 
 impl Cursor {
-    /// Bytes of memory that it takes, about.
+    /// Returns the approximate memory of the cursor in bytes.
     fn memory(&self) -> usize {
         let last = self.last.iter();
         let ids = last.flat_map(|last| [&last.reference_type, last.target.node_id()]);
@@ -41,7 +41,7 @@ impl Cursor {
     }
 }
 
-/// The reference before a cursor.
+/// The last reference before the position of a cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LastSeen {
     pub(crate) reference_type: NodeId,
@@ -58,10 +58,10 @@ pub(crate) struct ContinuationPoints {
     charge: Charge,
 }
 
-/// Bytes that have to be left for another continuation point.
+/// Bytes that must be available for another continuation point.
 const ROOM: usize = 1024;
 
-/// Bytes of an encoded continuation point, with its length.
+/// Bytes of an encoded continuation point, including its length field.
 pub(crate) const ENCODED_SIZE: usize = 12;
 
 impl ContinuationPoints {
@@ -74,7 +74,7 @@ impl ContinuationPoints {
         }
     }
 
-    /// Whether there is room for another one: a place, and memory.
+    /// Returns true if another continuation point is within the limit and the memory budget.
     pub(crate) fn has_room(&mut self) -> bool {
         let bytes = self.charge.bytes();
         let has_memory = self.charge.resize(bytes + ROOM).is_ok();
@@ -82,16 +82,16 @@ impl ContinuationPoints {
         self.points.len() < self.capacity && has_memory
     }
 
-    /// Keeps a cursor; the result names it to the client.
+    /// Keeps a cursor and returns the name by which the client refers to it.
     pub(crate) fn insert(&mut self, cursor: Cursor) -> [u8; 8] {
         self.last_id += 1;
-        // A cursor that is there is not refused any more.
+        // A cursor that exists already is not refused any more.
         self.charge.force(self.charge.bytes() + cursor.memory());
         self.points.push((self.last_id, cursor));
         self.last_id.to_le_bytes()
     }
 
-    /// Takes a cursor out. Each continuation point serves once.
+    /// Takes a cursor out. Each continuation point is used once.
     pub(crate) fn take(&mut self, name: &[u8]) -> Option<Cursor> {
         let id = u64::from_le_bytes(name.try_into().ok()?);
         let index = self.points.iter().position(|(known, _)| *known == id)?;

@@ -1,15 +1,15 @@
-//! The next moment at which something has to be done, to be looked at after every request.
+//! The next moment at which something has to be done, read after every request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Nothing is to be done.
+/// Value for a deadline that is not set.
 const NEVER: u64 = u64::MAX;
 
-/// A moment that is set under some lock and read without one.
+/// A moment that is set under a lock and read without one.
 #[derive(Debug)]
 pub(crate) struct Deadline {
-    /// In nanoseconds since `epoch`, or [`NEVER`].
+    /// Nanoseconds since `epoch`, or [`NEVER`].
     nanos: AtomicU64,
     epoch: Instant,
 }
@@ -24,7 +24,7 @@ impl Default for Deadline {
 }
 
 impl Deadline {
-    /// When it is; takes no lock.
+    /// Returns the moment, if one is set; takes no lock.
     #[inline]
     pub(crate) fn get(&self) -> Option<Instant> {
         match self.nanos.load(Ordering::Acquire) {

@@ -8,7 +8,7 @@ use crate::authentication::Authenticator;
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
 pub const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
-/// `opc.iox2`: OPC UA Binary over shared memory. Takt's own; the standard has none.
+/// `opc.iox2`: OPC UA Binary over shared memory. It is specific to Takt; the standard has no such profile.
 pub const SHARED_MEMORY_PROFILE: &str = "urn:takt:Transport:iox2-uabinary";
 /// SecurityPolicy None.
 pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
@@ -18,7 +18,7 @@ pub(crate) const ANONYMOUS_POLICY: &str = "anonymous";
 /// PolicyId of the UserName UserTokenPolicy.
 pub(crate) const USER_NAME_POLICY: &str = "username";
 
-/// One way to reach the server.
+/// Configuration of one endpoint of the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndpointConfig {
     /// EndpointUrl: `opc.tcp://host:port` or `opc.iox2://ApplicationName`.
@@ -31,12 +31,12 @@ pub struct EndpointConfig {
     pub security_mode: MessageSecurityMode,
     /// The server's certificate in DER; empty with SecurityPolicy None.
     pub server_certificate: Vec<u8>,
-    /// SecurityLevel: clients prefer the endpoint with the highest.
+    /// SecurityLevel: clients prefer the endpoint with the highest level.
     pub security_level: u8,
 }
 
 impl EndpointConfig {
-    /// An endpoint with SecurityPolicy None.
+    /// Creates an endpoint with SecurityPolicy None.
     pub fn without_security(
         url: impl Into<String>,
         transport_profile_uri: impl Into<String>,
@@ -51,10 +51,10 @@ impl EndpointConfig {
         }
     }
 
-    /// The EndpointDescription for a client that reached the server as `requested_url`.
+    /// Returns the EndpointDescription for a client that reached the server as `requested_url`.
     ///
-    /// A client that came by another name of the same host and port is given its own name back: that one works for
-    /// it, and some clients insist on it.
+    /// A client that used another name of the same host and port gets the URL with that name: it is known to work for this
+    /// client, and some clients insist on it.
     pub(crate) fn describe(
         &self,
         application: &ApplicationDescription,
@@ -102,7 +102,7 @@ fn token_policies(authenticator: &dyn Authenticator) -> Vec<UserTokenPolicy> {
     policies
 }
 
-/// Whether both URLs have the same scheme, `opc.tcp`, and the same port.
+/// Returns true if both URLs have the same scheme, `opc.tcp`, and the same port.
 fn same_port(url: &str, requested: &str) -> bool {
     match (tcp_port(url), tcp_port(requested)) {
         (Some(port), Some(requested)) => port == requested,
@@ -110,7 +110,7 @@ fn same_port(url: &str, requested: &str) -> bool {
     }
 }
 
-/// The port of an `opc.tcp` URL, 4840 if it names none.
+/// Returns the port of an `opc.tcp` URL, 4840 if it names none.
 fn tcp_port(url: &str) -> Option<u16> {
     let authority = url.strip_prefix("opc.tcp://")?.split('/').next()?;
     let after_host = match authority.rsplit_once(']') {

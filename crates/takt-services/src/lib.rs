@@ -1,15 +1,16 @@
 //! OPC UA services: Sessions, Subscriptions, and the services themselves (OPC 10000-4), synchronous and transport-free.
 //!
-//! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over
-//! shared memory and a test run the same code. What this crate is not: it knows no sockets, no chunks, no security
-//! policies, and no clock but the one that stamps responses; what has to be waited for is done on worker threads
-//! ([`RemoteSource`](takt_space::RemoteSource)) and answered later.
+//! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over shared
+//! memory and a test run the same code. This crate has no sockets, no chunks, no security policies, and no clock except the one
+//! that stamps responses; operations that may block run on worker threads ([`RemoteSource`](takt_space::RemoteSource)) and
+//! are answered later.
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).
-//! * [`NodeManagement`], [`Authenticator`], [`SessionObserver`]: seams for servers that need rules of their own.
+//! * [`NodeManagement`], [`Authenticator`], [`SessionObserver`]: interfaces for servers that need rules of their own.
 //!
-//! Nothing from a client can make it panic, and all it can make it allocate is bounded by [`ServerLimits`].
+//! No message from a client can make the server panic, and all memory that clients can make it allocate is bounded by
+//! [`ServerLimits`].
 
 #![forbid(unsafe_code)]
 

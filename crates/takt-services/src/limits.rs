@@ -1,4 +1,4 @@
-//! What one request, one client and all clients together may ask of the server.
+//! Limits for one request, for one client, and for all clients together.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use takt_ua::binary::Limits;
 /// The limits of a server. They are enforced, and shown in ServerCapabilities (OPC 10000-5, 6.3.2 and 6.3.11).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerLimits {
-    /// What one request may consist of.
+    /// Limits on the operations of one request.
     pub operations: OperationLimits,
-    /// What there may be of Subscriptions and MonitoredItems.
+    /// Limits on Subscriptions and MonitoredItems.
     pub subscriptions: SubscriptionLimits,
-    /// What decoders accept: MaxStringLength, MaxByteStringLength and MaxArrayLength.
+    /// Limits of decoders: MaxStringLength, MaxByteStringLength and MaxArrayLength.
     pub encoding: Limits,
-    /// Most Sessions at once.
+    /// Maximum number of Sessions at once.
     pub max_sessions: u32,
-    /// Sessions live at least this long without a request.
+    /// Shortest Session timeout: Sessions stay open at least this long without a request.
     pub min_session_timeout: Duration,
-    /// Sessions live at most this long without a request.
+    /// Longest Session timeout: Sessions stay open at most this long without a request.
     pub max_session_timeout: Duration,
     /// MaxBrowseContinuationPoints per Session.
     pub max_browse_continuation_points: u16,
-    /// Most references per node in one Browse result; the rest comes with BrowseNext.
+    /// Maximum number of references per node in one Browse result; the rest is returned by BrowseNext.
     pub max_references_per_node: u32,
-    /// Most nodes beyond namespace 0.
+    /// Maximum number of nodes beyond namespace 0.
     pub max_nodes: usize,
-    /// Most URIs in the NamespaceArray.
+    /// Maximum number of URIs in the NamespaceArray.
     pub max_namespaces: usize,
     /// Memory in bytes that the server holds for all its clients together: messages in transit, Sessions, queues, and nodes
     /// that clients added.
@@ -36,35 +36,35 @@ pub struct ServerLimits {
     /// Memory in bytes, a part of [`max_memory`](Self::max_memory), that all Sessions hold together: their Subscriptions,
     /// MonitoredItems and queues, continuation points, and requests that are answered later. The rest is for messages in transit.
     pub max_memory_of_sessions: usize,
-    /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that one Session holds. What a
-    /// Subscription holds counts for the Session that created it.
+    /// Memory in bytes, a part of [`max_memory_of_sessions`](Self::max_memory_of_sessions), that one Session holds. The memory
+    /// of a Subscription counts for the Session that created it.
     pub max_memory_per_session: usize,
     /// Memory in bytes, a part of [`max_memory`](Self::max_memory), for nodes, references and namespaces that clients added, and
     /// for values above 4 KiB that they wrote.
     pub max_memory_of_nodes: usize,
-    /// Largest message that a deferred request is answered with, in bytes.
+    /// Largest response to a deferred request in bytes.
     pub max_response_size: usize,
     /// Units of work in one slice of a request; other connections are served before the next one. A unit takes about 50 to
-    /// 300 ns: one reference looked at, one operation decoded or done, one KiB copied. One operation is not split, so reading
+    /// 300 ns: one reference visited, one operation decoded or done, one KiB copied. One operation is not split, so reading
     /// or writing one large value may make a slice longer.
     pub work_per_slice: u32,
-    /// Units of work that one Browse, BrowseNext or TranslateBrowsePathsToNodeIds may take in all. What is left of a Browse
-    /// comes with BrowseNext; the browse paths that are left get `BadTooManyOperations`.
+    /// Units of work that one Browse, BrowseNext or TranslateBrowsePathsToNodeIds may take in all. The rest of a Browse is
+    /// returned by BrowseNext; the remaining browse paths get `BadTooManyOperations`.
     pub max_work_per_request: u64,
-    /// Worker threads for requests that may block.
+    /// Number of worker threads for requests that may block.
     pub workers: usize,
-    /// Requests that wait for one remote source; more are answered with `BadNoCommunication`.
+    /// Maximum number of requests that wait for one remote source; further ones are answered with `BadNoCommunication`.
     pub max_queued_per_remote: usize,
-    /// How long a remote source may take for its part of one request. A TimeoutHint of the client counts from the arrival of the
-    /// request and may end it earlier: with `BadTimeout`.
+    /// Longest time that a remote source may take for its part of one request. A TimeoutHint of the client counts from the
+    /// arrival of the request and may end it earlier, with `BadTimeout`.
     pub max_remote_timeout: Duration,
 }
 
 impl ServerLimits {
-    /// Bytes of [`max_memory`](Self::max_memory) unless configured.
+    /// Default of [`max_memory`](Self::max_memory) in bytes.
     pub const DEFAULT_MEMORY: usize = 256 << 20;
 
-    /// The same limits with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
+    /// Returns the same limits with `bytes` of memory for all clients together, and the usual share of it for each kind of use.
     #[must_use]
     pub const fn with_memory(self, bytes: usize) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Default for ServerLimits {
             max_memory_of_sessions: 0,
             max_memory_per_session: 0,
             max_memory_of_nodes: 0,
-            // A value of 64 MiB, and what is around it.
+            // A value of 64 MiB and the message around it.
             max_response_size: (64 << 20) + (64 << 10),
             work_per_slice: 2_000,
             max_work_per_request: 1_000_000,
@@ -137,7 +137,7 @@ impl Default for OperationLimits {
     }
 }
 
-/// What clients may have of Subscriptions and MonitoredItems (OPC 10000-4, 5.13 and 5.14).
+/// Limits on the Subscriptions and MonitoredItems of clients (OPC 10000-4, 5.13 and 5.14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubscriptionLimits {
     /// MaxSubscriptions of all Sessions; more get `BadTooManySubscriptions`.
@@ -148,33 +148,34 @@ pub struct SubscriptionLimits {
     pub max_monitored_items: u32,
     /// MaxMonitoredItemsPerSubscription.
     pub max_monitored_items_per_subscription: u32,
-    /// MaxMonitoredItemsQueueSize: most values in the queue of one item. When the memory of the Session is spent, each queue keeps
-    /// one value, and loses the others with the Overflow bit.
+    /// MaxMonitoredItemsQueueSize: maximum number of values in the queue of one item. When the memory of the Session is
+    /// exhausted, each queue keeps one value and discards the others; the Overflow bit shows the loss.
     pub max_queue_size: u32,
-    /// Publish requests of one Session that wait; the oldest gives way with `BadTooManyPublishRequests`.
+    /// Maximum number of waiting Publish requests of one Session; the oldest is answered with `BadTooManyPublishRequests`.
     pub max_publish_requests: usize,
-    /// Messages of one Subscription that are kept until they are acknowledged.
+    /// Maximum number of messages of one Subscription that are kept until they are acknowledged.
     pub max_retransmission_queue: usize,
-    /// Most values in one message; the rest follows at once.
+    /// Maximum number of values in one message; the rest follows at once.
     pub max_notifications_per_publish: u32,
-    /// The shortest publishing interval, not zero.
+    /// Shortest publishing interval, not zero.
     pub min_publishing_interval: Duration,
-    /// The longest publishing interval, and the longest sampling interval.
+    /// Longest publishing interval, and longest sampling interval.
     pub max_publishing_interval: Duration,
-    /// The shortest interval at which cells, callbacks and attributes are looked at, not zero.
+    /// Shortest interval at which cells, callbacks and attributes are sampled, not zero.
     pub min_sampling_interval: Duration,
-    /// Sampling budget in units of work per second for all Sessions together. One unit is one look at a small value in memory, about
-    /// 0.6 µs: 400 000 units are about 25 % of one core. It is granted to items by their RevisedSamplingInterval: a Session gets
-    /// at most half of what the others leave, and one request at most half of what its Session has left.
+    /// Sampling budget in units of work per second for all Sessions together. One unit is one sample of a small value in
+    /// memory, about 0.6 µs: 400 000 units are about 25 % of one core. It is granted to items by their RevisedSamplingInterval:
+    /// a Session gets at most half of the budget that the other Sessions leave, and one request at most half of the rest of its
+    /// Session.
     pub max_sampling_load: u32,
-    /// The shortest interval at which values of another server are asked for.
+    /// Shortest interval at which values of another server are sampled.
     pub min_remote_sampling_interval: Duration,
-    /// A Subscription without a Publish request lives no longer than this (lifetime count times publishing interval).
+    /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval).
     pub max_lifetime: Duration,
 }
 
 impl SubscriptionLimits {
-    /// Acknowledgements in one Publish request: as many as there can be messages.
+    /// Returns the maximum number of acknowledgements in one Publish request: the maximum number of unacknowledged messages.
     pub(crate) fn max_acknowledgements(&self) -> usize {
         let subscriptions = usize::try_from(self.max_subscriptions_per_session).unwrap_or(1);
         subscriptions.saturating_mul(self.max_retransmission_queue)

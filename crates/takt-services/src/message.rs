@@ -5,7 +5,8 @@ use takt_ua::{DateTime, StatusCode, ids};
 
 use crate::fault::Fault;
 
-/// TypeId and ResponseHeader (OPC 10000-4, 7.33) in one write: no diagnostics, an empty string table, no additional header.
+/// Encodes the TypeId and the ResponseHeader (OPC 10000-4, 7.33) in one write: no diagnostics, an empty string table, no
+/// additional header.
 #[inline]
 pub(crate) fn response_header(
     response: &mut Encoder<'_>,
@@ -15,7 +16,7 @@ pub(crate) fn response_header(
     result: StatusCode,
 ) -> Result<(), EncodeError> {
     let Ok(id) = u16::try_from(encoding_id) else {
-        // None of the services has such an id; the encoding would need more bytes.
+        // No service has such an id; its encoding would need more bytes.
         return Err(EncodeError::LengthOverflow);
     };
     let mut header = [0; HEADER_SIZE];
@@ -30,7 +31,7 @@ pub(crate) fn response_header(
     put(4, &now.0.to_le_bytes());
     put(12, &request_handle.to_le_bytes());
     put(16, &result.0.to_le_bytes());
-    // serviceDiagnostics: 1 byte, nothing in it. stringTable: null.
+    // serviceDiagnostics: 1 byte, empty. stringTable: null.
     put(21, &(-1_i32).to_le_bytes());
     // additionalHeader: null NodeId, no body.
     response.bytes(&header)
@@ -48,11 +49,11 @@ pub(crate) fn service_fault(
     response_header(response, id, DateTime::now(), request_handle, fault.0)
 }
 
-/// A ServiceFault as a message of its own.
+/// Returns a ServiceFault as a message of its own.
 pub(crate) fn fault_message(request_handle: u32, fault: Fault) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER_SIZE);
     let mut response = Encoder::growing(&mut message, HEADER_SIZE);
-    // It fits: that is how much was asked for.
+    // It fits: the buffer was allocated with this size.
     let _ = service_fault(&mut response, request_handle, fault);
     message
 }

@@ -1,4 +1,4 @@
-//! Who may change the address space, and what happens before a change becomes visible (OPC 10000-4, 5.8).
+//! Rules for clients that change the address space, applied before a change becomes visible (OPC 10000-4, 5.8).
 
 use takt_space::{Caller, Change, MethodHandler, Value};
 use takt_ua::structures::AddNodesItem;
@@ -6,65 +6,65 @@ use takt_ua::{NodeId, StatusCode};
 
 /// The rules for clients that change the address space with the NodeManagement services.
 ///
-/// An operation is checked against the standard first, then [`authorize`](Self::authorize) is asked for each change
-/// that it consists of, then [`commit`](Self::commit) is told all of them, then they become visible. AddNodes with a
-/// TypeDefinition that has mandatory children consists of several changes.
+/// An operation is first checked against the standard. Then [`authorize`](Self::authorize) is called for each change that it
+/// consists of, then [`commit`](Self::commit) with all of them. Then they become visible. AddNodes with a TypeDefinition that
+/// has mandatory children consists of several changes.
 pub trait NodeManagement: Send + Sync {
-    /// Whether the NodeManagement services exist at all; if not, requests get `BadServiceUnsupported`.
+    /// Returns true if the NodeManagement services exist; if not, requests get `BadServiceUnsupported`.
     fn is_supported(&self) -> bool {
         true
     }
 
-    /// The NodeId for a new node for which the client requested none; `None` leaves the choice to the server.
+    /// Returns the NodeId for a new node for which the client requested none; `None` leaves the choice to the server.
     fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
         let _ = (caller, item);
         None
     }
 
-    /// Whether `caller` may do this.
+    /// Decides if `caller` may make this change.
     ///
     /// # Errors
     /// The StatusCode for the operation, usually `BadUserAccessDenied`.
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode>;
 
-    /// Keeps the changes of one operation. They become visible only after this returned, and the client hears of them
-    /// only after [`settle`](Self::settle).
+    /// Keeps the changes of one operation. They become visible only after this returns, and the client gets the result only
+    /// after [`settle`](Self::settle).
     ///
-    /// The address space is locked for changes meanwhile, so neither this nor the other methods may change it.
+    /// Meanwhile the address space is locked for changes, so neither this method nor the others may change it.
     ///
     /// # Errors
-    /// The StatusCode for the operation; nothing of it becomes visible then.
+    /// The StatusCode for the operation; then none of its changes becomes visible.
     fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode>;
 
-    /// Where the value of a new Variable comes from; `None`: it is stored, beginning with the value in `item`.
+    /// Returns the value source of a new Variable; `None`: the value is stored, beginning with the value in `item`.
     fn value(&self, caller: &Caller, item: &AddNodesItem) -> Option<Value> {
         let _ = (caller, item);
         None
     }
 
-    /// What runs when a new Method is called; `None`: nothing, it is not executable.
+    /// Returns the handler of a new Method; `None`: the Method is not executable.
     fn method(&self, caller: &Caller, item: &AddNodesItem) -> Option<MethodHandler> {
         let _ = (caller, item);
         None
     }
 
-    /// Makes durable what [`commit`](Self::commit) has kept: called once a request, after all its operations, good or bad,
-    /// and before its response.
+    /// Makes the changes durable that [`commit`](Self::commit) has kept. It is called once per request, after all its
+    /// operations, good or bad, and before its response.
     ///
     /// # Errors
-    /// The StatusCode for every operation of the request that was good so far. What they changed has been taken back.
+    /// The StatusCode for every operation of the request that was good so far. Their changes have been reverted.
     fn settle(&self, caller: &Caller) -> Result<(), StatusCode> {
         let _ = caller;
         Ok(())
     }
 
-    /// The changes of one operation are visible now, and the address space is no longer locked.
+    /// Notifies that the changes of one operation are visible, and that the address space is no longer locked.
     fn applied(&self, caller: &Caller, changes: &[Change]) {
         let _ = (caller, changes);
     }
 }
 
-/// Clients may not change anything: `BadServiceUnsupported`.
+/// Rules that forbid every change: `BadServiceUnsupported`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoNodeManagement;
 
@@ -82,7 +82,7 @@ impl NodeManagement for NoNodeManagement {
     }
 }
 
-/// Every client may change everything, and nothing is kept: for tests and trusted hosts.
+/// Rules that allow every change to every client and store nothing: for tests and trusted hosts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EverybodyManages;
 

@@ -22,7 +22,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// A request that holds `bytes` of memory while it waits.
+    /// Creates a request that holds `bytes` of memory while it waits.
     pub(crate) fn new(
         request_id: u32,
         request_handle: u32,
@@ -41,17 +41,17 @@ impl Pending {
         })
     }
 
-    /// Whether the request came through this channel.
+    /// Returns true if the request was received through this channel.
     pub(crate) fn came_through(&self, channel: &Arc<Completed>) -> bool {
         Arc::ptr_eq(&self.completed, channel)
     }
 
-    /// Whether there is an answer already.
+    /// Returns true if the request has been answered.
     pub(crate) fn is_answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Answers, unless somebody has done so.
+    /// Answers the request, unless it has been answered already.
     pub(crate) fn answer(&self, mut response: Vec<u8>) -> bool {
         let first = !self.answered.swap(true, Ordering::Relaxed);
         if first {
@@ -68,7 +68,7 @@ impl Pending {
         first
     }
 
-    /// Answers with a ServiceFault, unless somebody has answered.
+    /// Answers with a ServiceFault, unless the request has been answered already.
     pub(crate) fn answer_fault(&self, fault: Fault) -> bool {
         self.answer(fault_message(self.request_handle, fault))
     }

@@ -1,4 +1,4 @@
-//! The server: what transports, and applications, hold on to.
+//! The server as transports and applications use it.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -29,8 +29,8 @@ use crate::worker::WorkerPool;
 /// An OPC UA server without a transport.
 ///
 /// Transports call [`connect`](Self::connect), [`handle`](Self::handle) and [`disconnect`](Self::disconnect), and
-/// [`tick`](Self::tick) when [`next_deadline`](Self::next_deadline) says so, and [`work`](Self::work) between polls for
-/// requests that take longer. Any number of threads may do so at once.
+/// [`tick`](Self::tick) at [`next_deadline`](Self::next_deadline), and [`work`](Self::work) between polls for requests that
+/// take longer. Any number of threads may do so at once.
 pub struct Server {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) sessions: Arc<Sessions>,
@@ -53,11 +53,11 @@ pub struct Server {
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
-    /// How often changes of NodeManagement could not be settled.
+    /// Number of times that changes of NodeManagement could not be settled.
     unsettled: AtomicU64,
 }
 
-/// What a [`ServerBuilder`] hands over.
+/// Parts of a server that a [`ServerBuilder`] provides.
 pub(crate) struct Parts {
     pub(crate) space: Arc<AddressSpace>,
     pub(crate) limits: ServerLimits,
@@ -103,9 +103,9 @@ impl Server {
         }
     }
 
-    /// A peer has opened a channel with this security to `endpoint_url`.
+    /// Opens a connection: a peer has opened a channel with this security to `endpoint_url`.
     ///
-    /// `waker` is called, from any thread, when [`Connection::take_completed`] has something.
+    /// `waker` is called, from any thread, when [`Connection::take_completed`] has a response.
     pub fn connect(
         &self,
         peer: Peer,
@@ -122,7 +122,8 @@ impl Server {
         Connection::new(channel, endpoint_url, waker)
     }
 
-    /// The channel is closed. Its Sessions live on until they time out: a client may activate them for another channel.
+    /// Closes a connection whose channel is closed. Its Sessions stay open until they time out: a client may activate them for
+    /// another channel.
     pub fn disconnect(&self, connection: Connection) {
         self.tasks.channel_closed(self, connection.channel);
         self.connections.remove();
@@ -135,8 +136,8 @@ impl Server {
         }
     }
 
-    /// When [`tick`](Self::tick) is due: for Sessions and deferred requests, which can time out, and for Subscriptions. `None`: not
-    /// before something else happens. Takes no lock: to be looked at after each request.
+    /// Returns the time at which [`tick`](Self::tick) is due: for Sessions and deferred requests, which can time out, and for
+    /// Subscriptions. `None`: not before another event. Takes no lock: transports check it after each request.
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
         let subscriptions = self.subscriptions.next_deadline();
@@ -146,7 +147,7 @@ impl Server {
         times.min()
     }
 
-    /// Does what is due: samples, publishes, closes Sessions that have timed out, and answers requests that have.
+    /// Does all due work: samples, publishes, closes Sessions that have timed out, and answers requests that have timed out.
     pub fn tick(&self, now: Instant) {
         for session_id in self.sessions.expire(now) {
             self.session_over(&session_id);
@@ -161,7 +162,7 @@ impl Server {
         self.tasks.note_units(units);
     }
 
-    /// Sources of the values that MonitoredItems sample.
+    /// Returns the sources of the values that MonitoredItems sample.
     pub(crate) fn sources(&self) -> Sources<'_> {
         Sources {
             space: &self.space,
@@ -171,16 +172,17 @@ impl Server {
         }
     }
 
-    /// A Session has ended, other than by CloseSession: its Subscriptions live on until their lifetime is over (OPC 10000-4, 5.7.1).
+    /// Handles the end of a Session other than by CloseSession: its Subscriptions stay alive until their lifetime is over
+    /// (OPC 10000-4, 5.7.1).
     pub(crate) fn session_over(&self, session_id: &NodeId) {
         self.subscriptions
             .with(|engine| engine.session_closed(session_id, false));
         self.session_observer.gone(session_id);
     }
 
-    /// Does one slice of the requests that take longer, of one connection after another; whether more remains.
+    /// Runs one slice of the requests that take longer, of one connection after another. Returns true if more remains.
     ///
-    /// To be called between polls of the transports, without sleeping while it returns `true`.
+    /// Transports call it between polls, without sleeping while it returns `true`.
     pub fn work(self: &Arc<Self>) -> bool {
         self.tasks.run_next(self)
     }
@@ -188,12 +190,12 @@ impl Server {
     /// Adds work of the application itself. It is called with one slice at a time, between the slices of requests, until it
     /// returns `false`.
     ///
-    /// To be called on the thread that calls [`work`](Self::work): no other thread is woken.
+    /// Call it on the thread that calls [`work`](Self::work): no other thread is woken.
     pub fn add_work(&self, work: impl FnMut(&mut Work) -> bool + Send + 'static) {
         self.tasks.add_work(Box::new(work));
     }
 
-    /// The longest slice so far, in units of work.
+    /// Returns the longest slice so far, in units of work.
     pub fn longest_slice(&self) -> u64 {
         self.tasks.longest_slice()
     }
@@ -207,52 +209,53 @@ impl Server {
         });
     }
 
-    /// The endpoints that were announced.
+    /// Returns the announced endpoints.
     pub fn endpoints(&self) -> Vec<EndpointConfig> {
         Vec::clone(&self.endpoints.load())
     }
 
-    /// Nodes, references and values.
+    /// Returns the address space: nodes, references and values.
     pub fn address_space(&self) -> &Arc<AddressSpace> {
         &self.space
     }
 
-    /// The limits that are in force.
+    /// Returns the limits that are in force.
     pub fn limits(&self) -> &ServerLimits {
         &self.limits
     }
 
-    /// The memory that the server and its transports hold for clients.
+    /// Returns the memory budget that the server and its transports use for clients.
     pub fn memory(&self) -> &MemoryBudget {
         &self.memory
     }
 
-    /// The part of [`memory`](Self::memory) for connections without an activated Session.
+    /// Returns the part of [`memory`](Self::memory) for connections without an activated Session.
     pub fn memory_without_session(&self) -> &MemoryBudget {
         &self.memory_without_session
     }
 
-    /// The part of [`memory`](Self::memory) that all Sessions hold.
+    /// Returns the part of [`memory`](Self::memory) for all Sessions together.
     pub fn memory_of_sessions(&self) -> &MemoryBudget {
         &self.memory_of_sessions
     }
 
-    /// Most Sessions at once: [`ServerLimits::max_sessions`], or fewer where there are fewer channels.
+    /// Returns the maximum number of Sessions at once: [`ServerLimits::max_sessions`], or fewer where there are fewer channels.
     pub fn max_sessions(&self) -> u32 {
         self.max_sessions.load(Ordering::Relaxed)
     }
 
-    /// The part of [`memory`](Self::memory) for nodes, references, namespaces and large values that clients added or wrote.
+    /// Returns the part of [`memory`](Self::memory) for nodes, references, namespaces and large values that clients added or
+    /// wrote.
     pub fn memory_of_nodes(&self) -> &MemoryBudget {
         &self.memory_of_nodes
     }
 
-    /// Number of Sessions.
+    /// Returns the number of Sessions.
     pub fn session_count(&self) -> usize {
         self.sessions.len()
     }
 
-    /// What all MonitoredItems take of the sampling budget, in units of work per second: see
+    /// Returns the part of the sampling budget that all MonitoredItems use, in units of work per second: see
     /// [`SubscriptionLimits::max_sampling_load`](crate::SubscriptionLimits::max_sampling_load).
     pub fn sampling_load(&self) -> u64 {
         self.subscriptions.sampling_load()
@@ -275,8 +278,8 @@ impl Server {
         )
     }
 
-    /// How often changes of NodeManagement could not be settled. Whoever sees another number than before has lost what it
-    /// changed: the changes of all requests under way are settled together.
+    /// Returns the number of times that changes of NodeManagement could not be settled. If the number has changed during a
+    /// request, the changes of this request are lost: the changes of all requests under way are settled together.
     pub(crate) fn unsettled(&self) -> u64 {
         self.unsettled.load(Ordering::Relaxed)
     }
@@ -291,7 +294,7 @@ impl Server {
             .announce_shutdown(at, LocalizedText::from(reason));
     }
 
-    /// The ApplicationDescription, with the URLs of all endpoints as DiscoveryUrls.
+    /// Returns the ApplicationDescription, with the URLs of all endpoints as DiscoveryUrls.
     pub(crate) fn application(&self) -> ApplicationDescription {
         let discovery_urls = self
             .endpoints
@@ -305,7 +308,7 @@ impl Server {
         }
     }
 
-    /// The EndpointDescriptions for a client that reached the server as `requested_url`.
+    /// Returns the EndpointDescriptions for a client that reached the server as `requested_url`.
     pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
         let application = self.application();
         let endpoints = self.endpoints.load();
@@ -313,7 +316,7 @@ impl Server {
             .iter()
             .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url));
         let mut described: Vec<_> = described.collect();
-        // Those of the scheme that the client used come first: many a client takes the first that it likes.
+        // Endpoints with the scheme that the client used are first: many clients take the first suitable one.
         let scheme = |url: &str| url.split("://").next().map(str::to_owned);
         let wanted = scheme(requested_url);
         described.sort_by_key(|endpoint| scheme(endpoint.endpoint_url.as_str()) != wanted);
@@ -331,7 +334,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// The ApplicationDescription of a server.
+/// Returns the ApplicationDescription of a server.
 pub(crate) fn application_description(
     name: &str,
     uri: &str,
@@ -346,7 +349,7 @@ pub(crate) fn application_description(
     }
 }
 
-/// What this build of Takt says about itself.
+/// Returns the BuildInfo of this build of Takt.
 pub(crate) fn build_info(product_uri: &str, product_name: &str) -> BuildInfo {
     BuildInfo {
         product_uri: UaString::from(product_uri),

@@ -1,5 +1,5 @@
-//! The Methods of the Server object that concern Subscriptions (OPC 10000-5, 9.1 and 9.2): for clients that have lost track of what they
-//! watch, or of what they have been told.
+//! The Methods of the Server object that concern Subscriptions (OPC 10000-5, 9.1 and 9.2): for clients that have lost track of
+//! their MonitoredItems or of the values that they have received.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use crate::subscriptions::{Engine, Now, Subscriptions};
 
-/// Gives the Methods their code.
+/// Binds the handlers of the Methods.
 pub(crate) fn bind(
     space: &AddressSpace,
     subscriptions: &Arc<Subscriptions>,
@@ -29,10 +29,10 @@ pub(crate) fn bind(
     set(ids::SERVER_RESEND_DATA, resend_data)
 }
 
-/// A Method about a Subscription of the Session that calls it.
+/// A Method for a Subscription of the calling Session.
 type Method = fn(&mut Engine, &NodeId, u32) -> Result<Vec<Variant>, StatusCode>;
 
-/// GetMonitoredItems: serverHandles and clientHandles, in the same order.
+/// Handles GetMonitoredItems: returns serverHandles and clientHandles, in the same order.
 fn get_monitored_items(
     engine: &mut Engine,
     session: &NodeId,
@@ -46,7 +46,7 @@ fn get_monitored_items(
     Ok(vec![server.into(), client.into()])
 }
 
-/// ResendData: items that report publish what they have sampled last with the next publishing interval, even if they did before.
+/// Handles ResendData: reporting items publish their last sample again with the next publishing interval.
 fn resend_data(
     engine: &mut Engine,
     session: &NodeId,

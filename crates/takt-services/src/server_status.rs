@@ -1,4 +1,5 @@
-//! The Server object's live values: ServerStatus, NamespaceArray, ServerArray, ServerCapabilities (OPC 10000-5, 6.3).
+//! Values of the Server object that change at run time: ServerStatus, NamespaceArray, ServerArray, ServerCapabilities
+//! (OPC 10000-5, 6.3).
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -26,7 +27,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// The status of a server that runs since `start_time`.
+    /// Creates the status of a server that has been running since `start_time`.
     pub(crate) fn new(build_info: BuildInfo, start_time: DateTime) -> Self {
         Self {
             start_time,
@@ -64,14 +65,14 @@ impl Status {
     }
 }
 
-/// Whole seconds from one time to a later one; 0 if it has passed.
+/// Returns the whole seconds from one time to a later one; 0 if that time has passed.
 fn seconds_between(from: DateTime, to: DateTime) -> u32 {
     const TICKS_PER_SECOND: i64 = 10_000_000;
     let seconds = to.0.saturating_sub(from.0) / TICKS_PER_SECOND;
     u32::try_from(seconds.max(0)).unwrap_or(u32::MAX)
 }
 
-/// Gives the nodes below the Server object their values.
+/// Binds the values of the nodes below the Server object.
 pub(crate) fn bind(
     space: &Arc<AddressSpace>,
     status: &Arc<Status>,
@@ -88,7 +89,7 @@ pub(crate) fn bind(
         ids::SERVER_SERVER_ARRAY,
         Value::stored(server_array),
     )?;
-    // The address space owns this callback.
+    // The address space owns this callback, so the callback holds a weak reference.
     let namespaces = Arc::downgrade(space);
     let read = move || {
         let uris = namespaces
@@ -288,7 +289,7 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
             subscriptions.max_monitored_items_per_subscription,
         ),
         (ids::SERVER_SERVER_CAPABILITIES_MAX_MONITORED_ITEMS_QUEUE_SIZE, subscriptions.max_queue_size),
-        // Services that are not there: 0, no limit (OPC 10000-5, 6.3.11).
+        // Services that do not exist: 0, no limit (OPC 10000-5, 6.3.11).
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_EVENTS, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_UPDATE_DATA, 0),

@@ -1,4 +1,4 @@
-//! Sessions (OPC 10000-4, 5.7): created and activated by services, named by a token in every request.
+//! Sessions (OPC 10000-4, 5.7): created and activated by services, and named by a token in every request.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ use crate::continuation::ContinuationPoints;
 use crate::deadline::Deadline;
 use crate::pending::Pending;
 
-/// No channel: the Session is not activated, or closed.
+/// Channel number of a Session that is not activated, or is closed.
 const NO_CHANNEL: u64 = 0;
 
-/// No loss has this number.
+/// Value of `channel_lost` while the Session has a channel; no loss has this number.
 const HAS_CHANNEL: u64 = 0;
 
-/// Inactivity is noticed with this fraction of the timeout as the error.
+/// Number of checks per timeout: inactivity is detected with an error of one such fraction.
 const CHECKS_PER_TIMEOUT: u32 = 8;
 
-/// One Session.
+/// A Session of a client.
 pub(crate) struct Session {
     pub(crate) id: NodeId,
     /// Identifier of the authentication token, which is a secret between client and server.
@@ -33,35 +33,35 @@ pub(crate) struct Session {
     /// The channel that the Session is activated for, or [`NO_CHANNEL`].
     bound: AtomicU64,
     closed: AtomicBool,
-    /// The channel that the Session was activated for is closed: since the loss with this number, or [`HAS_CHANNEL`].
+    /// Number of the loss of the channel that the Session was activated for, or [`HAS_CHANNEL`] if that channel is open.
     channel_lost: AtomicU64,
-    /// Set by each request; whoever looks for inactive Sessions takes it back.
+    /// Set by each request, and cleared by the search for inactive Sessions.
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
-    /// Who acts; replaced when the Session is activated.
+    /// The caller that the Session acts for; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
     continuation_points: Mutex<ContinuationPoints>,
-    /// The memory that the Session may hold, and the part of it for itself.
+    /// Memory budget of the Session; `charge` is the memory of the Session itself.
     pub(crate) memory: MemoryBudget,
     charge: Mutex<Charge>,
-    /// Requests that are being answered later, for Cancel.
+    /// Requests that are answered later; Cancel searches them.
     pub(crate) pending: Mutex<Vec<Arc<Pending>>>,
 }
 
 impl Session {
-    /// Whether requests of this channel may use the Session. One comparison: the hot path.
+    /// Returns true if requests of this channel may use the Session. A single comparison, because this is on the hot path.
     #[inline]
     pub(crate) fn is_usable(&self, channel: u64) -> bool {
         self.bound.load(Ordering::Relaxed) == channel
     }
 
-    /// Whether this is the authentication token of the Session.
+    /// Returns true if this is the authentication token of the Session.
     #[inline]
     pub(crate) fn has_token(&self, token: NodeIdRef<'_>) -> bool {
         token.namespace == 0 && token.identifier == IdentifierRef::Guid(self.token)
     }
 
-    /// Why requests of this channel may not use it.
+    /// Returns the reason why requests of this channel may not use the Session.
     #[cold]
     fn why_unusable(&self) -> StatusCode {
         if self.closed.load(Ordering::Relaxed) {
@@ -73,18 +73,19 @@ impl Session {
         }
     }
 
-    /// Notes a request.
+    /// Records a request, which keeps the Session active.
     #[inline]
     pub(crate) fn touch(&self) {
         self.touched.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the Session was activated before.
+    /// Returns true if the Session was activated before.
     pub(crate) fn is_activated(&self) -> bool {
         self.bound.load(Ordering::Relaxed) != NO_CHANNEL
     }
 
-    /// Whether CreateSession of a Session that is not activated yet came through this channel: the only one that may activate it.
+    /// Returns true if CreateSession of a Session that is not activated yet was received through this channel: only this
+    /// channel may activate it.
     pub(crate) fn is_created_on(&self, channel: u64) -> bool {
         self.caller.load().channel.id == channel
     }
@@ -100,21 +101,21 @@ impl Session {
         self.touch();
     }
 
-    /// The memory of an activated Session is its own. To be called before [`activate`](Self::activate).
+    /// Moves the charge of the Session to its own memory budget. Called before [`activate`](Self::activate).
     pub(crate) fn take_memory(&self) -> Result<(), StatusCode> {
         let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = charge.move_to(&self.memory);
         moved.map_err(|_| StatusCode::BadOutOfMemory)
     }
 
-    /// The continuation points of Browse.
+    /// Returns the continuation points of Browse.
     pub(crate) fn continuation_points(&self) -> MutexGuard<'_, ContinuationPoints> {
         self.continuation_points
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a request that is answered later, for Cancel.
+    /// Keeps a request that is answered later, so that Cancel can find it.
     pub(crate) fn keep_pending(&self, pending: Pending) -> Arc<Pending> {
         let pending = Arc::new(pending);
         let mut all = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +124,7 @@ impl Session {
         pending
     }
 
-    /// Forgets the requests that have been answered.
+    /// Removes the requests that have been answered.
     pub(crate) fn forget_answered(&self) {
         self.pending
             .lock()
@@ -131,7 +132,7 @@ impl Session {
             .retain(|pending| !pending.is_answered());
     }
 
-    /// Whether the Session is over.
+    /// Returns true if the Session is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
@@ -152,8 +153,8 @@ impl Session {
         now.saturating_duration_since(*last) >= self.timeout
     }
 
-    /// How soon the Session makes room for a new one, the lowest first; `None`: never. `created` has the number of Sessions that
-    /// each channel created and did not activate.
+    /// Returns the rank in which the Session makes room for a new one, the lowest first; `None`: never. `created` holds the
+    /// number of Sessions that each channel created and did not activate.
     fn expendability(&self, created: &HashMap<u64, u32>) -> Option<Expendability> {
         if self.is_activated() {
             let lost = self.channel_lost.load(Ordering::Relaxed);
@@ -174,19 +175,20 @@ impl Session {
     }
 }
 
-/// The order in which Sessions make room for a new one (OPC 10000-4, 5.7.2.1). A client that activates what it creates is not
-/// displaced by one that creates many Sessions, nor by new Sessions while there are abandoned ones.
+/// The order in which Sessions make room for a new one (OPC 10000-4, 5.7.2.1). A client that activates the Sessions that it
+/// creates is not displaced by one that creates many Sessions, nor by new Sessions while there are abandoned ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Expendability {
-    /// One of several Sessions that a channel created and did not activate: most of a channel first, then the oldest.
+    /// One of several Sessions that a channel created and did not activate: the channel with the most Sessions first, then the
+    /// oldest Session.
     OneOfSeveral(Reverse<u32>, Instant),
-    /// An activated Session whose channel is closed: the number of its loss.
+    /// An activated Session whose channel is closed, with the number of the loss.
     WithoutChannel(u64),
     /// The only Session that a channel created and did not activate yet.
     NotActivated(Instant),
 }
 
-/// The Session that makes room for a new one, if any may.
+/// Returns the token of the Session that makes room for a new one, if one may be closed.
 fn expendable(table: &Table) -> Option<Guid> {
     let mut created: HashMap<u64, u32> = HashMap::new();
     for session in table.values().filter(|session| !session.is_activated()) {
@@ -204,24 +206,24 @@ fn expendable(table: &Table) -> Option<Guid> {
 #[derive(Default)]
 pub(crate) struct Sessions {
     by_token: Mutex<Table>,
-    /// When to look for inactive Sessions again; set while the table is locked.
+    /// Time of the next search for inactive Sessions; set while the table is locked.
     next_check: Deadline,
     last_id: AtomicU32,
-    /// The number of the last channel that was lost by a Session.
+    /// Number of the last loss of a channel by a Session.
     last_loss: AtomicU64,
 }
 
 type Table = HashMap<Guid, Arc<Session>>;
 
-/// What CreateSession decides about a new Session.
+/// Parameters of a new Session, as revised by CreateSession.
 pub(crate) struct NewSession {
     pub(crate) timeout: Duration,
     pub(crate) caller: Caller,
     pub(crate) max_sessions: u32,
     pub(crate) max_continuation_points: u16,
-    /// The memory that it may hold once it is activated.
+    /// Memory budget of the Session after activation.
     pub(crate) memory: MemoryBudget,
-    /// The memory that it may hold until then.
+    /// Memory budget of the Session before activation.
     pub(crate) memory_before: MemoryBudget,
 }
 
@@ -230,7 +232,7 @@ impl Sessions {
         self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a Session. Where there are too many, an [expendable](Expendability) one makes room, and its id is returned.
+    /// Adds a Session. If there are too many, an [expendable](Expendability) one makes room, and its id is returned.
     pub(crate) fn create(
         &self,
         new: NewSession,
@@ -278,7 +280,7 @@ impl Sessions {
         Ok((session, replaced))
     }
 
-    /// The Session that a token names.
+    /// Returns the Session that a token names.
     pub(crate) fn find(&self, token: NodeIdRef<'_>) -> Result<Arc<Session>, StatusCode> {
         let IdentifierRef::Guid(token) = token.identifier else {
             return Err(StatusCode::BadSessionIdInvalid);
@@ -289,8 +291,8 @@ impl Sessions {
             .ok_or(StatusCode::BadSessionIdInvalid)
     }
 
-    /// The Session that a token names, if this channel may use it. A Session that the client did not activate first is closed
-    /// (OPC 10000-4, 5.7.3.1).
+    /// Returns the Session that a token names, if this channel may use it. If the client has not activated the Session first,
+    /// it is closed (OPC 10000-4, 5.7.3.1).
     pub(crate) fn find_usable(
         &self,
         token: NodeIdRef<'_>,
@@ -301,21 +303,21 @@ impl Sessions {
             return Ok(session);
         }
         let reason = session.why_unusable();
-        // Another channel cannot close it.
+        // A channel other than the creating one cannot close the Session.
         if !session.is_activated() && session.is_created_on(channel) {
             self.close(&session);
         }
         Err(reason)
     }
 
-    /// A Session that is activated for this channel.
+    /// Returns a Session that is activated for this channel.
     pub(crate) fn of_channel(&self, channel: u64) -> Option<Arc<Session>> {
         let table = self.table();
         let mut bound = table.values().filter(|session| session.is_usable(channel));
         bound.next().cloned()
     }
 
-    /// Closes a Session; its token is worth nothing from now on.
+    /// Closes a Session; its token is not valid from now on.
     pub(crate) fn close(&self, session: &Session) {
         session.close();
         let mut table = self.table();
@@ -323,15 +325,15 @@ impl Sessions {
         self.rest_if_empty(&table);
     }
 
-    /// Without Sessions there is nothing to look for.
+    /// Clears the deadline if there are no Sessions.
     fn rest_if_empty(&self, table: &Table) {
         if table.is_empty() {
             self.next_check.set(None);
         }
     }
 
-    /// Forgets Sessions that were created through a channel and never activated. Those that were activated for it are
-    /// returned: nobody can use them until they are activated for another one.
+    /// Removes Sessions that were created through a channel and never activated. Those that were activated for it are returned:
+    /// no request can use them until they are activated for another channel.
     pub(crate) fn channel_closed(&self, channel: u64) -> Vec<NodeId> {
         let mut table = self.table();
         let loss = self.last_loss.fetch_add(1, Ordering::Relaxed) + 1;
@@ -353,7 +355,7 @@ impl Sessions {
         left_behind
     }
 
-    /// When [`expire`](Self::expire) is due. Takes no lock.
+    /// Returns the time at which [`expire`](Self::expire) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_check(&self) -> Option<Instant> {
         self.next_check.get()
@@ -381,13 +383,13 @@ impl Sessions {
         gone
     }
 
-    /// Number of Sessions.
+    /// Returns the number of Sessions.
     pub(crate) fn len(&self) -> usize {
         self.table().len()
     }
 }
 
-/// 128 random bits: nobody guesses an authentication token (OPC 10000-4, 7.35).
+/// Returns 128 random bits, so that an authentication token cannot be guessed (OPC 10000-4, 7.35).
 fn random_token() -> Result<Guid, StatusCode> {
     let [a, b, c, d, e, f, g, h, data4 @ ..] = random::<16>()?;
     Ok(Guid {
@@ -398,7 +400,7 @@ fn random_token() -> Result<Guid, StatusCode> {
     })
 }
 
-/// Random bytes from the operating system.
+/// Returns random bytes from the operating system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], StatusCode> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|_| StatusCode::BadInternalError)?;

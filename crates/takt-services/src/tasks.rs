@@ -1,4 +1,4 @@
-//! Requests that take more than one slice: a queue per connection, of which one after another gets a turn.
+//! Requests that take more than one slice: one queue per connection; the queues are served in turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,27 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::limits::ServerLimits;
 use crate::work::Work;
 
-/// Requests of one connection that may wait here; more are answered with `BadTooManyOperations`.
+/// Maximum number of requests of one connection that wait here; more are answered with `BadTooManyOperations`.
 const MAX_PER_CONNECTION: usize = 64;
 
-/// While tasks wait, a request gets this fraction of a slice inline: many connections may send one at once.
+/// Inverse of the fraction of a slice that a request gets inline while tasks wait: many connections may send a request at once.
 const INLINE_SHARE: u64 = 8;
 
-/// A request with at most so many operations does not wait for the others of its connection, and takes no lock.
+/// Maximum number of operations of a request that takes no lock and does not wait for the others of its connection.
 const FEW: usize = 64;
 
-/// Stands for no connection: work of the application itself.
+/// Channel number for work of the application itself.
 const OWN: u64 = 0;
 
-/// Work of the application itself: called with one slice at a time until it says that nothing remains.
+/// Work of the application itself, called with one slice at a time until it returns `false`.
 pub(crate) type OwnWork = Box<dyn FnMut(&mut Work) -> bool + Send>;
 
-/// A request in progress. Its slices run in a context: the server.
+/// A request in progress. Its slices run in a context, which is the server.
 pub(crate) trait Task<C>: Send {
-    /// Runs one slice; whether the task is over.
+    /// Runs one slice. Returns true if the task is over.
     fn run(&mut self, context: &Arc<C>) -> bool;
 
-    /// Answers the request, which has to wait behind too many others.
+    /// Answers a request that cannot be queued because too many others are waiting.
     fn refuse(&mut self, context: &C);
 
     /// Ends the task without an answer: its channel is closed.
@@ -37,7 +37,7 @@ pub(crate) trait Task<C>: Send {
 /// The tasks of a server.
 pub(crate) struct Tasks<C> {
     queue: Mutex<Queue<C>>,
-    /// How many there are; looked at after each poll of the transports.
+    /// Number of tasks, read after each poll of the transports.
     count: AtomicUsize,
     longest_slice: AtomicU64,
     work_per_slice: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Tasks<C> {
 }
 
 struct Queue<C> {
-    /// The connections whose turn it is, one after another. The one that is being served is not among them.
+    /// The connections that wait for a turn, in order. The connection that is being served is not among them.
     turns: VecDeque<u64>,
     by_channel: HashMap<u64, VecDeque<Job<C>>>,
 }
@@ -73,8 +73,8 @@ impl<C> Tasks<C> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How much a request may do before its handler returns: a slice, less while others wait, and nothing while requests
-    /// of its own connection do, unless it consists of few operations.
+    /// Returns the work that a request may do before its handler returns. This is one slice, a part of it while others wait,
+    /// and nothing while requests of its own connection wait, unless it has few operations.
     #[inline]
     pub(crate) fn inline_slice(&self, channel: u64, operations: usize) -> Work {
         let slice = if self.count.load(Ordering::Relaxed) == 0 {
@@ -87,22 +87,22 @@ impl<C> Tasks<C> {
         Work::new(slice, 0, self.max_work)
     }
 
-    /// A slice is over.
+    /// Records the end of a slice.
     #[inline]
     pub(crate) fn note(&self, work: &Work) {
         self.note_units(work.spent());
     }
 
-    /// A slice of so many units is over.
+    /// Records the end of a slice of `units` units.
     #[inline]
     pub(crate) fn note_units(&self, units: u64) {
-        // Looked at first: most slices are short, and a read costs the hot path less.
+        // The value is read first: most slices are short, and a read costs less on the hot path.
         if units > self.longest_slice() {
             self.longest_slice.fetch_max(units, Ordering::Relaxed);
         }
     }
 
-    /// The longest slice so far, in units of work.
+    /// Returns the longest slice so far, in units of work.
     #[inline]
     pub(crate) fn longest_slice(&self) -> u64 {
         self.longest_slice.load(Ordering::Relaxed)
@@ -118,7 +118,7 @@ impl<C> Tasks<C> {
 
     /// Adds work of the application itself.
     pub(crate) fn add_work(&self, work: OwnWork) {
-        // There is no limit, so it is not refused.
+        // The number of these tasks is not limited, so the task is not refused.
         let _ = self.queue(OWN, Job::Own(work), usize::MAX);
     }
 
@@ -137,7 +137,7 @@ impl<C> Tasks<C> {
         None
     }
 
-    /// The connection whose turn it is, and its first task.
+    /// Takes the next connection, and its first task.
     fn next(&self) -> Option<(u64, Job<C>)> {
         let mut queue = self.lock();
         let channel = queue.turns.pop_front()?;
@@ -145,7 +145,7 @@ impl<C> Tasks<C> {
         Some((channel, job))
     }
 
-    /// After a turn: what is left of the task is first again when its connection has the next one.
+    /// Ends a turn: an unfinished task is first in the next turn of its connection.
     fn put_back(&self, channel: u64, unfinished: Option<Job<C>>) -> Option<Job<C>> {
         let mut queue = self.lock();
         let Some(jobs) = queue.by_channel.get_mut(&channel) else {
@@ -167,13 +167,13 @@ impl<C> Tasks<C> {
         None
     }
 
-    /// Runs one slice of the task whose turn it is; whether more remains.
+    /// Runs one slice of the next task. Returns true if more remains.
     pub(crate) fn run_next(&self, context: &Arc<C>) -> bool {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
         let Some((channel, mut job)) = self.next() else {
-            // Another thread is at it.
+            // Another thread is running tasks.
             return false;
         };
         let is_finished = match &mut job {
@@ -191,7 +191,7 @@ impl<C> Tasks<C> {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// A slice of a task that has spent so many units before.
+    /// Returns the slice of a task that has spent `spent` units before.
     pub(crate) fn slice_after(&self, spent: u64) -> Work {
         Work::new(self.work_per_slice, spent, self.max_work)
     }

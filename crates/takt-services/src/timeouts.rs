@@ -1,5 +1,5 @@
-//! TimeoutHint of requests that wait for another server (OPC 10000-4, 7.33): each is answered with `BadTimeout` when its time is
-//! over, wherever it waits.
+//! TimeoutHint of requests that wait for another server (OPC 10000-4, 7.33): each is answered with `BadTimeout` when its time
+//! is over, in any state of waiting.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,11 @@ use crate::deadline::Deadline;
 use crate::fault::Fault;
 use crate::pending::Pending;
 
-/// The deferred requests that have a TimeoutHint, by the time at which they are answered with `BadTimeout`.
+/// The deferred requests with a TimeoutHint, by the time at which they are answered with `BadTimeout`.
 #[derive(Default)]
 pub(crate) struct Timeouts {
     waiting: Mutex<Waiting>,
-    /// The first of the times; set while the requests are locked.
+    /// The earliest time; set while the requests are locked.
     first: Deadline,
 }
 
@@ -25,7 +25,7 @@ struct Waiting {
     last_number: u64,
 }
 
-/// What [`Timeouts::remove`] finds a request by: its time, and a number that no other one has.
+/// Key of a request for [`Timeouts::remove`]: its time, and a unique number.
 pub(crate) type Key = (Instant, u64);
 
 impl Timeouts {
@@ -43,7 +43,7 @@ impl Timeouts {
         key
     }
 
-    /// Forgets a request that has its answer.
+    /// Removes a request that has been answered.
     pub(crate) fn remove(&self, key: Key) {
         let mut waiting = self.waiting();
         waiting.requests.remove(&key);
@@ -55,7 +55,7 @@ impl Timeouts {
         self.first.set(first.map(|((at, _), _)| *at));
     }
 
-    /// When [`expire`](Self::expire) is due. Takes no lock.
+    /// Returns the time at which [`expire`](Self::expire) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.first.get()

@@ -1,25 +1,25 @@
-//! Work in units: how much of it one slice, and one request, may take.
+//! Work in units: limits for one slice, and for one request.
 
-/// The part of a slice that is kept for finishing what was begun: one eighth.
+/// Inverse of the fraction of a slice that is reserved for finishing started operations: one eighth.
 const RESERVE: u64 = 8;
 
-/// Work that is being done, counted in units.
+/// Work in progress, counted in units.
 ///
-/// A unit takes about 50 to 300 ns: one reference looked at, one operation decoded or done, one KiB copied. Whoever works
-/// [spends](Self::spend) units and stops when the slice [is over](Self::is_over). Other connections are served before the
-/// next slice.
+/// A unit takes about 50 to 300 ns: one reference visited, one operation decoded or done, one KiB copied. The code that works
+/// [spends](Self::spend) units and stops when the slice [is over](Self::is_over). Other connections are served before the next
+/// slice.
 #[derive(Debug)]
 pub struct Work {
     spent: u64,
     limit: u64,
     /// Units that earlier slices of the same request took.
     before: u64,
-    /// Units that the request may take in all.
+    /// Maximum number of units of the request in total.
     most: u64,
 }
 
 impl Work {
-    /// A slice of `limit` units, of a request that has taken `before` units and may take `most`.
+    /// Creates a slice of `limit` units, of a request that has taken `before` units and may take `most`.
     pub(crate) fn new(limit: u64, before: u64, most: u64) -> Self {
         Self {
             spent: 0,
@@ -35,36 +35,36 @@ impl Work {
         self.spent = self.spent.saturating_add(units);
     }
 
-    /// Counts the units for copying so many bytes.
+    /// Counts the units for copying `bytes` bytes.
     #[inline]
     pub fn spend_bytes(&mut self, bytes: usize) {
         self.spend(u64::try_from(bytes >> 10).unwrap_or(u64::MAX));
     }
 
-    /// Whether to stop now and go on in the next slice.
+    /// Returns true if the work has to stop now and continue in the next slice.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.spent >= self.limit
     }
 
-    /// Units that are left until the slice is over.
+    /// Returns the remaining units of the slice.
     #[inline]
     pub(crate) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.spent)
     }
 
-    /// Whether the request has taken all that it may.
+    /// Returns true if the request has used all its work.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.total() >= self.most
     }
 
-    /// Units that this slice has taken.
+    /// Returns the units that this slice has taken.
     pub(crate) fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// Units that the request has taken so far.
+    /// Returns the units that the request has taken so far.
     #[inline]
     pub(crate) fn total(&self) -> u64 {
         self.before.saturating_add(self.spent)

@@ -1,19 +1,19 @@
 //! Worker threads for requests that may block.
 //!
-//! Jobs are queued by key. One job of a key runs at a time, so what one source holds up is one worker and its own queue,
-//! which is bounded. Threads are started when they are needed and end when they have been idle for a while.
+//! Jobs are queued by key. One job of a key runs at a time, so a slow source occupies only one worker and its own queue, which
+//! is bounded. Threads are started on demand and end after a period without jobs.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// An idle worker thread ends after this time.
+/// Time after which an idle worker thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The queue of a key is full.
+/// Error: the queue of a key is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueFull;
 
@@ -32,7 +32,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queues: HashMap<u64, Queue>,
-    /// Keys with jobs of which none is running.
+    /// Keys that have jobs of which none is running.
     ready: VecDeque<u64>,
     threads: usize,
     idle: usize,
@@ -46,7 +46,7 @@ struct Queue {
 }
 
 impl WorkerPool {
-    /// A pool without threads yet.
+    /// Creates a pool without threads.
     pub(crate) fn new(max_threads: usize, max_queued: usize) -> Self {
         let shared = Shared {
             state: Mutex::default(),
@@ -68,7 +68,7 @@ impl WorkerPool {
         }
         queue.jobs.push_back(job);
         if queue.running || queue.jobs.len() > 1 {
-            // Its turn comes after the job before it.
+            // The job runs after the job before it.
             return Ok(());
         }
         state.ready.push_back(key);
@@ -78,7 +78,7 @@ impl WorkerPool {
             if thread.spawn(move || shared.work()).is_ok() {
                 state.threads += 1;
             } else if state.threads == 0 {
-                // Nobody would ever take it.
+                // No thread would ever take it.
                 state.ready.pop_back();
                 state.queues.remove(&key);
                 return Err(QueueFull);
@@ -128,7 +128,7 @@ impl Shared {
                 continue;
             };
             drop(state);
-            // A source that panics costs its own answer; the job's guards see to it that there is one.
+            // A panic of a source loses only its own answer; the job's guards send one.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("a remote source panicked; its operations get BadNoCommunication");
             }

@@ -1,5 +1,5 @@
-//! Read, Write and Call of cells and stored values allocate nothing, published or not, counted at malloc level; nor does the
-//! publishing of what a callback gives.
+//! Test that Read, Write and Call of cells and stored values allocate nothing, published or not, counted at malloc level. The
+//! publication of a callback's value allocates nothing either.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,7 +61,7 @@ fn variables(client: &Client) -> Vec<NodeId> {
     .collect()
 }
 
-/// A request in both forms.
+/// Returns a request in both forms.
 fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(&'static str, Vec<u8>); 2] {
     let mut laid_out = Vec::new();
     let mut encoder = Encoder::growing(&mut laid_out, 64 << 10);
@@ -69,7 +69,7 @@ fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(&'static str, Vec<u8>); 
     [("encoded", message(request)), ("laid out", laid_out)]
 }
 
-/// Handles a request many times and counts what it allocates.
+/// Handles a request many times and counts its allocations.
 fn allocations(client: &mut Client, request: &[u8]) -> u64 {
     let mut buffer = vec![0; 64 << 10];
     let mut handle = |client: &mut Client| {
@@ -77,17 +77,17 @@ fn allocations(client: &mut Client, request: &[u8]) -> u64 {
         let server = Arc::clone(&client.server);
         let outcome = server.handle(&mut client.connection, 1, request, &mut response);
         assert_eq!(outcome, Outcome::Complete);
-        // A fault would be shorter than any answer to these requests.
+        // A ServiceFault is shorter than any response to these requests.
         assert!(response.position() > 28, "{} bytes", response.position());
     };
-    // What is set up once per thread.
+    // These requests allocate the data that is set up once per thread.
     for _ in 0..100 {
         handle(client);
     }
     takt_malloc::least(|| (0..REQUESTS).for_each(|_| handle(client)))
 }
 
-/// One test, because what is counted is what the process allocates.
+/// A single test, because allocations of the whole process are counted.
 #[test]
 fn the_hot_path_allocates_nothing() {
     reads_and_writes();

@@ -1,4 +1,4 @@
-//! What a server costs before it does anything: time, and private memory for namespace 0.
+//! Cost of starting a server: time, and private memory for namespace 0.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::{Client, builder};
 use takt_ua::ids;
 
-/// Memory in KiB that belongs to this process alone: not mapped from a file, or no longer as it is there.
+/// Returns the memory in KiB that belongs to this process alone: not mapped from a file, or changed after mapping.
 fn private_memory() -> u64 {
     let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     let line = rollup
@@ -31,7 +31,8 @@ fn a_server_is_ready_at_once_and_small() {
     let mut client = Client::new(&server);
     assert!(client.read_value(ids::SERVER_SERVER_STATUS).value.is_some());
     let after = private_memory();
-    // Built without optimisation, and on a machine that may be busy: the fastest of some, since other work only makes it slower.
+    // The test is built without optimisation, and the machine may be busy: the fastest of several runs counts, since other work
+    // only adds time.
     let build = || {
         let start = Instant::now();
         let server = builder().build().unwrap();

@@ -14,26 +14,26 @@ use crate::value::ValueSource;
 /// Values up to this size are encoded on the stack.
 const STACK_BYTES: usize = 512;
 
-/// A [`ValueSource`] whose last value is kept with the time at which it was asked for, and published where other processes read it.
+/// A [`ValueSource`] whose last value is kept with the time of its request, and published in memory that other processes read.
 ///
-/// A client that accepts a value of some age (maxAge of a Read, OPC 10000-4, 5.11.2.2) gets the one that is kept, as long as it is
-/// young enough, and the source is not asked. Each value that the source gives, to a Read or to the sampling of a MonitoredItem,
-/// takes its place; a Write empties it. A value that is larger than the room that was declared is not kept.
+/// A client that accepts a value of some age (maxAge of a Read, OPC 10000-4, 5.11.2.2) gets the kept value if it is recent
+/// enough, and the source is not asked. Each value that the source returns, to a Read or to the sampling of a MonitoredItem,
+/// replaces the kept value; a Write discards it. A value that is larger than the declared capacity is not kept.
 pub struct CachedValue {
     source: Arc<dyn ValueSource>,
     publication: Publication,
-    /// Calls of the source so far, for reading and writing.
+    /// Number of calls of the source so far, for reading and writing.
     calls: AtomicU64,
-    /// The call whose value is published. Held while publishing: one thread at a time.
+    /// Number of the call whose value is published. Locked while publishing: one thread at a time.
     published: Mutex<u64>,
 }
 
 impl CachedValue {
-    /// Keeps values of up to `capacity` bytes, encoded as a Variant (OPC 10000-6, 5.2.2.16): a number of 8 bytes takes 9. There is
-    /// none until the source is asked for the first time.
+    /// Keeps values of up to `capacity` bytes, encoded as a Variant (OPC 10000-6, 5.2.2.16): a number of 8 bytes takes 9. There
+    /// is no value until the source is asked for the first time.
     ///
     /// # Errors
-    /// The system has no memory or descriptors left, or what this process shares takes 1 GiB.
+    /// The system has no memory or descriptors left, or the shared memory of this process has reached 1 GiB.
     pub fn new(source: Arc<dyn ValueSource>, capacity: usize) -> io::Result<Self> {
         Ok(Self {
             source,
@@ -43,26 +43,27 @@ impl CachedValue {
         })
     }
 
-    /// Where other processes find the last value.
+    /// Returns the location at which other processes find the last value.
     #[must_use]
     pub fn location(&self) -> Option<CellLocation> {
         self.publication.location()
     }
 
-    /// Whether the last value does at the time `now` for a client with this maxAge, in milliseconds.
+    /// Returns true if the last value is recent enough at the time `now` for a client with this maxAge, in milliseconds.
     pub fn satisfies(&self, max_age: f64, now: DateTime) -> bool {
-        // Beyond what a Duration holds, any age will do.
+        // Above the range of a Duration, any age is accepted.
         let max_age = Duration::try_from_secs_f64(max_age / 1000.0).unwrap_or(Duration::MAX);
         let reading = self.publication.reading();
         reading.is_ok_and(|reading| reading.satisfies(max_age, now))
     }
 
-    /// The last value, with both timestamps.
+    /// Returns the last value, with both timestamps.
     pub fn last(&self) -> Option<DataValue> {
         self.publication.get().ok()
     }
 
-    /// What the callback last gave, with the time when it did; [`CellError::Withheld`](takt_cell::CellError::Withheld) if that was too large.
+    /// Returns the cell with the last value of the callback and its time;
+    /// [`CellError::Withheld`](takt_cell::CellError::Withheld) if the value was too large.
     pub fn cell(&self) -> &Cell {
         self.publication.as_cell()
     }
@@ -71,7 +72,7 @@ impl CachedValue {
         self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Publishes what a call gave, unless that of a later one is there.
+    /// Publishes the result of a call, unless the result of a later one is published already.
     fn publish(&self, call: u64, publish: impl FnOnce(&Publication)) {
         let mut published = self
             .published
@@ -87,7 +88,7 @@ impl CachedValue {
 impl ValueSource for CachedValue {
     fn read(&self) -> DataValue {
         let call = self.begin_call();
-        // Before the call: the value is not older than that.
+        // The time is taken before the call: the value is not older than that.
         let now = DateTime::now();
         let mut value = self.source.read();
         let source_timestamp = *value.source_timestamp.get_or_insert(now);
@@ -101,7 +102,7 @@ impl ValueSource for CachedValue {
         value
     }
 
-    /// What was read before does not say what was written.
+    /// Writes to the source and discards the kept value: a value that was read before does not show the written one.
     fn write(&self, value: &DataValue) -> StatusCode {
         let status = self.source.write(value);
         self.publish(self.begin_call(), Publication::withhold);
@@ -113,7 +114,7 @@ impl ValueSource for CachedValue {
     }
 }
 
-/// Shows the encoding of a value, of no bytes if there is none.
+/// Passes the encoding of a value to `show`; no bytes if there is no value.
 fn encoded(value: Option<&Variant>, show: impl FnOnce(&[u8])) {
     let Some(value) = value else {
         return show(&[]);
@@ -131,7 +132,7 @@ fn encoded(value: Option<&Variant>, show: impl FnOnce(&[u8])) {
 mod tests {
     use super::*;
 
-    /// What it gives, and takes.
+    /// A source with a value that can be read and written.
     struct Device(Mutex<DataValue>);
 
     impl ValueSource for Device {
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(last.value, read.value);
         assert_eq!(last.server_timestamp, read.server_timestamp);
 
-        // A source may know better, and may have none.
+        // A source may set its own timestamps, and may return no value.
         let own = DataValue::status(StatusCode::BadNoCommunication)
             .with_source_timestamp(DateTime(5))
             .with_server_timestamp(DateTime(7));

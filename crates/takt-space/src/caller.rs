@@ -7,25 +7,25 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
-/// Process at the other end of a connection, as the transport knows it.
+/// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
-    /// A client over `opc.tcp` (OPC 10000-6, 7): the operating system vouches for nothing but its address.
+    /// A client over `opc.tcp` (OPC 10000-6, 7): the operating system authenticates only its address.
     Tcp {
         /// Address and port.
         address: SocketAddr,
     },
     /// A process of this host over shared memory, `opc.iox2`.
     SharedMemory {
-        /// Unix user id, where the operating system vouches for it.
+        /// Unix user id, if the operating system confirms it.
         user: Option<u32>,
-        /// Process id, where the operating system vouches for it.
+        /// Process id, if the operating system confirms it.
         process: Option<u32>,
     },
 }
 
 impl Peer {
-    /// The Unix user, where the operating system vouches for it.
+    /// Returns the Unix user, if the operating system confirms it.
     #[must_use]
     pub fn user(&self) -> Option<u32> {
         match self {
@@ -34,7 +34,7 @@ impl Peer {
         }
     }
 
-    /// Whether the peer is a process of this host that uses shared memory.
+    /// Returns true if the peer is a process of this host that uses shared memory.
     #[inline]
     #[must_use]
     pub fn is_local(&self) -> bool {
@@ -57,7 +57,7 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Security of a channel, as it was agreed when the channel was opened (OPC 10000-4, 5.6.2).
+/// Security of a channel, as agreed when the channel was opened (OPC 10000-4, 5.6.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelSecurity {
     /// URI of the SecurityPolicy.
@@ -69,7 +69,7 @@ pub struct ChannelSecurity {
 }
 
 impl ChannelSecurity {
-    /// SecurityPolicy None: messages are neither signed nor encrypted.
+    /// Returns SecurityPolicy None: messages are neither signed nor encrypted.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -83,7 +83,7 @@ impl ChannelSecurity {
 /// SecureChannel, or private channel in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channel {
-    /// Number of the channel at this server. No other channel has it; 0 stands for no channel.
+    /// Number of the channel at this server. It is unique; 0 stands for no channel.
     pub id: u64,
     /// The process at the other end.
     pub peer: Peer,
@@ -94,27 +94,27 @@ pub struct Channel {
 /// The user on whose behalf a Session acts (OPC 10000-4, 7.40).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserIdentity {
-    /// No user: AnonymousIdentityToken, or none at all.
+    /// No user: AnonymousIdentityToken, or no token.
     #[default]
     Anonymous,
     /// A user that the server accepted.
     UserName {
-        /// The name that the client gave.
+        /// Name of the user, as the client sent it.
         name: String,
     },
 }
 
-/// Security context of a request: the channel that it came through, the Session that it names, and the user.
+/// Security context of a request: the channel, the Session, and the user.
 ///
-/// Application name and URI are the client's own words (CreateSession, clientDescription). The channel and `user` have been
+/// Application name and URI are claims of the client (CreateSession, clientDescription). The channel and `user` have been
 /// checked: by the operating system, the transport or the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caller {
     /// The channel, with the peer and its security.
     pub channel: Arc<Channel>,
-    /// NodeId of the Session; null before there is one.
+    /// NodeId of the Session; null if there is none.
     pub session_id: NodeId,
-    /// Name that the client gave the Session.
+    /// SessionName from CreateSession, chosen by the client.
     pub session_name: UaString,
     /// ApplicationName from the clientDescription of CreateSession.
     pub application_name: UaString,
@@ -125,7 +125,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The caller of requests without a Session.
+    /// Creates the caller of requests without a Session.
     #[must_use]
     pub fn of_channel(channel: Arc<Channel>) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Caller {
         }
     }
 
-    /// The caller of changes that the application itself makes, outside any Session.
+    /// Creates the caller of changes that the application itself makes, outside any Session.
     #[must_use]
     pub fn local() -> Self {
         Self::of_channel(Arc::new(Channel {
@@ -151,14 +151,14 @@ impl Caller {
         }))
     }
 
-    /// The process at the other end of the channel.
+    /// Returns the process at the other end of the channel.
     #[inline]
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.channel.peer
     }
 
-    /// Whether a Session of `before` may be used by this caller, who has opened another channel (OPC 10000-4, 5.7.3.1): the
+    /// Returns true if this caller, which has opened another channel, may use a Session of `before` (OPC 10000-4, 5.7.3.1): the
     /// user, the Unix user and the client's certificate are the same.
     #[must_use]
     pub fn may_take_over(&self, before: &Self) -> bool {
@@ -168,7 +168,7 @@ impl Caller {
                 == before.channel.security.client_certificate
     }
 
-    /// Bytes of memory that its names take, about.
+    /// Returns the approximate bytes of memory of its names.
     #[must_use]
     pub fn memory(&self) -> usize {
         let names = [

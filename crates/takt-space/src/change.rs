@@ -8,19 +8,19 @@ use takt_ua::structures::{AddNodesItem, AddReferencesItem, DeleteNodesItem, Dele
 /// Indices into the NamespaceArray are this server's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A URI is appended to the NamespaceArray.
+    /// Addition of a URI to the NamespaceArray.
     AddNamespace {
         /// Index that the URI gets.
         index: u16,
         /// The URI.
         uri: String,
     },
-    /// A node is added. `requested_new_node_id` holds the NodeId that it gets, never null.
+    /// Addition of a node. `requested_new_node_id` holds its NodeId, never null.
     AddNode(Box<AddNodesItem>),
-    /// A reference is added, at both ends where both are nodes of this server.
+    /// Addition of a reference, at both ends if both are nodes of this server.
     AddReference(AddReferencesItem),
-    /// A node is deleted.
+    /// Deletion of a node.
     DeleteNode(DeleteNodesItem),
-    /// A reference is deleted.
+    /// Deletion of a reference.
     DeleteReference(DeleteReferencesItem),
 }

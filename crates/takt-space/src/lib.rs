@@ -4,8 +4,8 @@
 //!
 //! * [`AddressSpace`], [`View`], [`Edit`], [`NodeBuilder`]: nodes and references, read without a lock.
 //! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or the value of another server.
-//! * [`Method`]: code that a client calls. It is told its [`Caller`].
-//! * [`RemoteSource`]: another server, which is asked on worker threads.
+//! * [`Method`]: code that a client calls, with the client's [`Caller`] as an argument.
+//! * [`RemoteSource`]: another server, to which worker threads forward operations.
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
 

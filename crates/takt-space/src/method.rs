@@ -1,4 +1,4 @@
-//! What runs when a Method is called (OPC 10000-4, 5.12.2).
+//! Handlers of Methods (OPC 10000-4, 5.12.2).
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
 use crate::caller::Caller;
 use crate::remote::RemoteMethod;
 
-/// The code behind a Method node.
+/// The code of a Method node.
 ///
-/// The server has checked number, DataType and ValueRank of the arguments before. It runs on the transport's thread:
-/// what may block belongs behind a [`RemoteSource`](crate::RemoteSource).
+/// The server has checked number, DataType and ValueRank of the arguments before. The Method runs on the transport's thread:
+/// code that may block belongs in a [`RemoteSource`](crate::RemoteSource).
 ///
-/// A closure that takes and gives owned Variants is a Method; one that borrows the arguments from the request and writes the
-/// results straight into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].
+/// A closure that takes and returns owned Variants is a Method. A closure that borrows the arguments from the request and
+/// writes the results directly into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].
 pub trait Method: Send + Sync {
-    /// Runs the Method and gives the output arguments, in order.
+    /// Runs the Method and adds the output arguments, in order.
     ///
     /// # Errors
-    /// The StatusCode of the operation, with one per input argument where they are to blame. What was given so far is
-    /// forgotten then.
+    /// The StatusCode of the operation, with one per input argument if they are invalid. The output arguments so far are
+    /// discarded.
     fn call(
         &self,
         call: &MethodCall<'_>,
@@ -46,7 +46,7 @@ where
     }
 }
 
-/// See [`MethodHandler::in_place`].
+/// A handler made by [`MethodHandler::in_place`].
 struct InPlace<F>(F);
 
 impl<F> Method for InPlace<F>
@@ -65,15 +65,15 @@ where
 /// A call of a Method.
 #[derive(Debug)]
 pub struct MethodCall<'a> {
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
-    /// The Object that it is called on.
+    /// The Object on which the Method is called.
     pub object_id: NodeIdRef<'a>,
     inputs: InputArguments<'a>,
 }
 
 impl<'a> MethodCall<'a> {
-    /// A call on behalf of `caller`.
+    /// Creates a call on behalf of `caller`.
     #[inline]
     pub fn new(caller: &'a Caller, object_id: NodeIdRef<'a>, inputs: InputArguments<'a>) -> Self {
         Self {
@@ -83,29 +83,29 @@ impl<'a> MethodCall<'a> {
         }
     }
 
-    /// The input arguments, borrowed from the request.
+    /// Returns the input arguments, borrowed from the request.
     pub fn inputs(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
         self.inputs.iter()
     }
 
-    /// One of the input arguments; `None` if there are not so many.
+    /// Returns one of the input arguments; `None` if the index is too high.
     #[must_use]
     pub fn input(&self, index: usize) -> Option<VariantRef<'a>> {
         self.inputs.iter().nth(index)
     }
 }
 
-/// Input arguments in the form in which they came.
+/// Input arguments in the form of the request.
 #[derive(Debug, Clone, Copy)]
 pub enum InputArguments<'a> {
-    /// In the binary DataEncoding.
+    /// Arguments in the binary DataEncoding.
     Encoded(ListRef<'a, VariantRef<'a>>),
-    /// In the fixed layout.
+    /// Arguments in the fixed layout.
     LaidOut(Arguments<'a>),
 }
 
 impl<'a> InputArguments<'a> {
-    /// Number of arguments.
+    /// Returns the number of arguments.
     #[inline]
     pub fn len(&self) -> usize {
         match self {
@@ -114,13 +114,13 @@ impl<'a> InputArguments<'a> {
         }
     }
 
-    /// Whether there are no arguments.
+    /// Returns true if there are no arguments.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The arguments, in order.
+    /// Returns the arguments, in order.
     pub fn iter(&self) -> impl Iterator<Item = VariantRef<'a>> + use<'a> {
         let (list, laid_out) = match *self {
             Self::Encoded(list) => (Some(list), None),
@@ -133,10 +133,10 @@ impl<'a> InputArguments<'a> {
     }
 }
 
-/// Takes the output arguments of a Method and writes them straight into the response.
+/// Writer of the output arguments of a Method, directly into the response.
 pub struct OutputArguments<'w, 'b> {
     target: Target<'w, 'b>,
-    /// What did not fit.
+    /// Error of the first argument that did not fit.
     error: Option<EncodeError>,
 }
 
@@ -151,7 +151,7 @@ enum Target<'w, 'b> {
     },
 }
 
-/// Where output arguments are; the first ones without allocating.
+/// Positions of output arguments; the first ones are stored without allocation.
 #[derive(Default)]
 pub struct Spans {
     count: usize,
@@ -168,7 +168,7 @@ impl Spans {
         self.count += 1;
     }
 
-    /// The places, in order.
+    /// Returns the positions, in order.
     pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
         let first = self.first.iter().take(self.count);
         first.chain(&self.rest).copied()
@@ -176,7 +176,7 @@ impl Spans {
 }
 
 impl<'w, 'b> OutputArguments<'w, 'b> {
-    /// Into a response in the binary DataEncoding, one after another.
+    /// Writes into a response in the binary DataEncoding, one argument after another.
     pub fn encoded(response: &'w mut Encoder<'b>) -> Self {
         Self {
             target: Target::Encoded { response, count: 0 },
@@ -184,7 +184,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
         }
     }
 
-    /// Into a response in the fixed layout; `spans` says where they are.
+    /// Writes into a response in the fixed layout; `spans` collects the positions.
     pub fn laid_out(values: ValueWriter<'w, 'b>, spans: &'w mut Spans) -> Self {
         Self {
             target: Target::LaidOut { values, spans },
@@ -192,7 +192,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
         }
     }
 
-    /// The next output argument: a [`Variant`] or a [`VariantRef`].
+    /// Adds the next output argument: a [`Variant`] or a [`VariantRef`].
     pub fn push(&mut self, value: &impl AsVariant) {
         if self.error.is_some() {
             return;
@@ -209,10 +209,10 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
         self.error = pushed.err();
     }
 
-    /// How many there are.
+    /// Returns the number of output arguments.
     ///
     /// # Errors
-    /// Not all fit into the response.
+    /// Some output arguments did not fit into the response.
     pub fn finish(self) -> Result<usize, EncodeError> {
         match (self.error, self.target) {
             (Some(error), _) => Err(error),
@@ -222,7 +222,7 @@ impl<'w, 'b> OutputArguments<'w, 'b> {
     }
 }
 
-/// Why a Method refused, or failed.
+/// Reason for the failure of a Method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{status}")]
 pub struct CallError {
@@ -233,7 +233,8 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// Blames the argument at `index` of `count`: `BadInvalidArgument` for the operation, `status` for the argument.
+    /// Creates an error for the argument at `index` of `count`: `BadInvalidArgument` for the operation, `status` for the
+    /// argument.
     pub fn argument(index: usize, count: usize, status: StatusCode) -> Self {
         let mut input_argument_results = vec![StatusCode::Good; count];
         if let Some(result) = input_argument_results.get_mut(index) {
@@ -255,7 +256,7 @@ impl From<StatusCode> for CallError {
     }
 }
 
-/// Where calls of a Method go.
+/// Target of calls of a Method.
 #[derive(Clone)]
 pub enum MethodHandler {
     /// Code of this process.
@@ -265,12 +266,13 @@ pub enum MethodHandler {
 }
 
 impl MethodHandler {
-    /// Code of this process, often a closure.
+    /// Creates a handler in this process, often a closure.
     pub fn local(method: impl Method + 'static) -> Self {
         Self::Local(Arc::new(method))
     }
 
-    /// A closure that borrows its input arguments from the request and writes the output arguments into the response.
+    /// Creates a handler from a closure that borrows its input arguments from the request and writes the output arguments into
+    /// the response.
     pub fn in_place<F>(method: F) -> Self
     where
         F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>

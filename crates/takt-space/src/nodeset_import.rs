@@ -1,12 +1,12 @@
-//! Importing NodeSet2 documents (OPC 10000-6 Annex F) into the address space at run time.
+//! Import of NodeSet2 documents (OPC 10000-6, Annex F) into the address space at run time.
 //!
-//! A document is checked completely before the first node is added: a refused one changes nothing. What makes a model
-//! unusable is refused (missing models, types and ReferenceTypes, NodeIds that are taken). A reference to a node that
-//! does not exist is no such thing (OPC 10000-3, 4.4.4); it is kept, and listed in [`ImportedNodeSet::dangling`].
+//! A document is checked completely before the first node is added: a refused one changes nothing. Problems that make a model
+//! unusable are errors: missing models, types and ReferenceTypes, and NodeIds that are in use. A reference to a node that does
+//! not exist is permitted (OPC 10000-3, 4.4.4); it is kept, and listed in [`ImportedNodeSet::dangling`].
 //!
-//! Values become stored values. Structures that the imported models define themselves, which documents contain as XML,
-//! are turned into their binary encoding. RolePermissions and AccessRestrictions are not imported: they mean nothing
-//! without user authentication.
+//! Values become stored values. Structures that the imported models define themselves, which documents contain as XML, are
+//! turned into their binary encoding. RolePermissions and AccessRestrictions are not imported: they have no effect without user
+//! authentication.
 
 mod content;
 mod definitions;
@@ -24,15 +24,15 @@ pub use error::{ImportError, ImportReason};
 use crate::address_space::{AddressSpace, AddressSpaceError, Edit};
 use plan::Plan;
 
-/// How often the import starts again because another thread appended to the NamespaceArray meanwhile.
+/// Maximum number of attempts of an import; another attempt is needed if another thread extends the NamespaceArray meanwhile.
 const MAX_ATTEMPTS: usize = 16;
 
-/// What an import has added.
+/// Results of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedNodeSet {
     /// Name of the document.
     pub name: String,
-    /// URIs of the models that it defines.
+    /// URIs of the models that the document defines.
     pub models: Vec<String>,
     /// Number of nodes.
     pub nodes: usize,
@@ -52,25 +52,25 @@ pub struct DanglingReference {
 }
 
 impl AddressSpace {
-    /// Imports a NodeSet document. `name` is what errors call it, usually its path.
+    /// Imports a NodeSet document. Errors name it by `name`, usually its path.
     ///
     /// # Errors
-    /// The document is not valid, needs a model that is not there, or does not fit the address space.
+    /// The document is not valid, needs a model that is missing, or does not fit the address space.
     pub fn import_nodeset(&self, name: &str, xml: &str) -> Result<ImportedNodeSet, ImportError> {
         let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
         self.import(name, &document)
     }
 
-    /// Imports several NodeSet documents, each with its name, after those that they require; the order in which they
-    /// are given does not matter.
+    /// Imports several NodeSet documents, each with its name, after those that they require; their order in `documents` does
+    /// not matter.
     ///
     /// # Errors
-    /// As for [`import_nodeset`](Self::import_nodeset). Documents that were imported before the one that is wrong stay.
+    /// The errors of [`import_nodeset`](Self::import_nodeset). Documents that were imported before the failing one stay.
     pub fn import_nodesets<N: AsRef<str>, X: AsRef<str>>(
         &self,
         documents: &[(N, X)],
     ) -> Result<Vec<ImportedNodeSet>, ImportError> {
-        // Headers first, and one tree of XML at a time.
+        // Headers are parsed first, so that only one XML tree is in memory at a time.
         let headers = documents.iter().map(|(name, xml)| {
             let document =
                 NodeSetDocument::parse(name.as_ref(), xml.as_ref(), &ParseLimits::DEFAULT)?;
@@ -109,7 +109,7 @@ impl AddressSpace {
         ))
     }
 
-    /// The index that each namespace of the document has, or will get.
+    /// Returns the index that each namespace of the document has, or will get.
     fn planned_namespaces<'d>(&self, document: &'d NodeSetDocument<'_>) -> HashMap<&'d str, u16> {
         let known = self.namespaces().all();
         let mut next = known.len();
@@ -125,14 +125,14 @@ impl AddressSpace {
             });
             planned.insert(uri.as_str(), index);
         }
-        // What does not fit is refused when it is registered.
+        // An index that does not fit is refused at its registration.
         planned
             .into_iter()
             .map(|(uri, index)| (uri, u16::try_from(index).unwrap_or(u16::MAX)))
             .collect()
     }
 
-    /// Registers the namespaces of the document; says whether all got the index that was planned.
+    /// Registers the namespaces of the document. Returns true if all got the planned index.
     fn register(
         &self,
         name: &str,
@@ -172,7 +172,7 @@ fn apply(
             reference.is_forward,
             &target,
         ) {
-            // An earlier import may have left one that was waiting for this node.
+            // An earlier import may have left a reference to this node.
             Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
             Err(source) => return Err(failed(reference.line, source)),
         }

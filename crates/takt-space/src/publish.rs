@@ -1,4 +1,4 @@
-//! Publishing the current value of a Variable in memory that other processes read.
+//! Publication of the current value of a Variable in memory that other processes read.
 
 use std::io;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use takt_cell::CellLocation;
 use crate::cached::CachedValue;
 use crate::value::Value;
 
-/// Why the current value of a Variable cannot be published.
+/// Reasons why the current value of a Variable cannot be published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// It comes from a cell of this process only.
+    /// The value is from a cell of this process only.
     #[error("the cell is not shared: `Cell::share` moves it to where others can read it")]
     NotShared,
-    /// It is another server's.
+    /// The value is from another server.
     #[error("it is another server's value, which publishes it or not")]
     Remote,
-    /// There is no memory for it.
+    /// There is not enough memory.
     #[error("there is no memory for it: {0}")]
     Memory(#[from] io::Error),
 }
 
 impl Value {
-    /// Publishes the current value, so that Consumers on this host read it without a request, and without this process.
+    /// Publishes the current value, so that Consumers on this host read it without a request, and without work of this process.
     ///
-    /// `capacity` is how many bytes a value may have, encoded as a Variant (OPC 10000-6, 5.2.2.16): 9 for a number of 8 bytes, 5 and
-    /// the elements for an array of numbers, 5 and the text for a String. It takes four times that in memory. A larger value is not
-    /// published, and has to be asked for.
+    /// `capacity` is the maximum number of bytes of a value, encoded as a Variant (OPC 10000-6, 5.2.2.16): 9 for a number of 8
+    /// bytes, 5 and the elements for an array of numbers, 5 and the text for a String. The publication takes four times that in
+    /// memory. A larger value is not published, and has to be requested.
     ///
-    /// * A stored value is its own source: every one that is set or written is published, and satisfies any maxAge.
-    /// * Of a callback the last value is kept, as a [`CachedValue`]. It does for Consumers that accept its age; others ask.
-    /// * A cell has to be [shared](takt_cell::Cell::share), with the size that it has; `capacity` does not matter.
+    /// * Stored value: it is its own source. Every value that is set or written is published, and satisfies any maxAge.
+    /// * Callback: the last value is kept, as a [`CachedValue`]. Consumers that accept its age read it; others send a request.
+    /// * Cell: it has to be [shared](takt_cell::Cell::share), with its own size; `capacity` does not matter.
     ///
     /// The size is fixed by the first call.
     ///
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// Where the current value is published, if it is.
+    /// Returns the location at which the current value is published, if it is.
     pub fn location(&self) -> Option<CellLocation> {
         match self {
             Self::Cell(cell) => cell.location(),
@@ -80,7 +80,7 @@ mod tests {
         let published = callback().publish_current(16).unwrap();
         let location = published.location().unwrap();
         assert!(location.is_cached());
-        // Once is enough.
+        // A second call has no effect.
         let again = published.publish_current(1000).unwrap();
         assert_eq!(again.location(), Some(location));
 

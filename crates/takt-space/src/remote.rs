@@ -1,9 +1,9 @@
-//! Values and Methods that live in another server and may block.
+//! Values and Methods of another server, whose use may block.
 //!
-//! A request that names one is answered later (deferred): its operations are
-//! grouped by [`RemoteSource::key`] and run on worker threads, one request of a key at a time. A source that hangs
-//! therefore holds one worker; what queues up behind it beyond a bound is answered with `BadNoCommunication`. A request whose
-//! TimeoutHint ends while it waits is answered with `BadTimeout` then.
+//! A request that names one is answered later (deferred): its operations are grouped by [`RemoteSource::key`] and run on worker
+//! threads, one request of a key at a time. A source that hangs therefore occupies one worker; its queue is bounded, and
+//! requests beyond the bound are answered with `BadNoCommunication`. A request whose TimeoutHint ends while it waits is
+//! answered with `BadTimeout` then.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub struct RemoteWrite {
     pub node_id: NodeId,
     /// IndexRange (OPC 10000-4, 7.27), empty for the whole value. The source applies it.
     pub index_range: String,
-    /// The value, and StatusCode and source timestamp where the client gave them.
+    /// The value, with StatusCode and source timestamp if the client sent them.
     pub value: DataValue,
 }
 
@@ -40,25 +40,25 @@ pub struct RemoteCall {
     pub object_id: NodeId,
     /// NodeId of the Method at the source.
     pub method_id: NodeId,
-    /// Input arguments, not checked yet.
+    /// Input arguments, which are not checked yet.
     pub input_arguments: Vec<Variant>,
 }
 
-/// Another server that is asked on behalf of a client. Its methods may block, for about `timeout` at most.
+/// Another server to which operations of clients are forwarded. Its methods may block, for about `timeout` at most.
 pub trait RemoteSource: Send + Sync {
-    /// Requests with the same key run one after another, those of different keys beside each other.
+    /// Returns the key of the source. Requests with the same key run one after another, those of different keys in parallel.
     fn key(&self) -> u64;
 
-    /// Reads Values: as many results as `items`; missing ones count as `BadNoCommunication`.
+    /// Reads Values. Returns as many results as `items`; missing ones count as `BadNoCommunication`.
     fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue>;
 
-    /// Writes Values: as many results as `items`; missing ones count as `BadNoCommunication`.
+    /// Writes Values. Returns as many results as `items`; missing ones count as `BadNoCommunication`.
     fn write(&self, items: &[RemoteWrite], timeout: Duration) -> Vec<StatusCode> {
         let _ = timeout;
         vec![StatusCode::BadNotWritable; items.len()]
     }
 
-    /// Calls Methods: as many results as `calls`; missing ones count as `BadNoCommunication`.
+    /// Calls Methods. Returns as many results as `calls`; missing ones count as `BadNoCommunication`.
     fn call(&self, calls: &[RemoteCall], timeout: Duration) -> Vec<CallMethodResult> {
         let _ = timeout;
         let refused = CallMethodResult {
@@ -74,7 +74,7 @@ pub trait RemoteSource: Send + Sync {
 pub struct RemoteValue {
     /// The server.
     pub source: Arc<dyn RemoteSource>,
-    /// NodeId of the Variable there.
+    /// NodeId of the Variable at that server.
     pub node_id: NodeId,
 }
 
@@ -83,9 +83,9 @@ pub struct RemoteValue {
 pub struct RemoteMethod {
     /// The server.
     pub source: Arc<dyn RemoteSource>,
-    /// NodeId of the Object there; null: the one that the client names.
+    /// NodeId of the Object at that server; null: the Object that the client names.
     pub object_id: NodeId,
-    /// NodeId of the Method there.
+    /// NodeId of the Method at that server.
     pub method_id: NodeId,
 }
 

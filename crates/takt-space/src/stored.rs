@@ -1,4 +1,4 @@
-//! A value that the server keeps.
+//! A value in the memory of the server.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,21 +13,22 @@ use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 /// A stored value with its StatusCode and source timestamp. Reading takes no lock, and never waits.
 ///
-/// A value is replaced as a whole. The memory of the one before is used again for the next one, so setting values of
-/// the same size allocates nothing, unless somebody is still reading the one before.
+/// A value is replaced as a whole. The memory of the value before is reused for the next one, so setting values of the same
+/// size allocates nothing, unless a reader still uses the value before.
 pub struct StoredValue {
     content: ArcSwap<Content>,
-    /// Held while a value is set: what is read, changed and set again must not undo somebody else's change.
+    /// Locked while a value is set: a read-modify-write must not undo another change.
     setting: Mutex<Setting>,
-    /// Grows with every set.
+    /// Number of values set so far.
     generation: AtomicU64,
-    /// Where other processes read it.
+    /// Publication of the value for other processes.
     publication: OnceLock<Box<Publication>>,
 }
 
-/// Observer of every value that is set, in order: a MonitoredItem by exception.
+/// Observer of every value that is set, in order: a MonitoredItem that reports by exception.
 pub trait ChangeObserver: Send + Sync {
-    /// A value was set: an encoded Variant with its StatusCode and source timestamp. After `false` the observer is told of no more.
+    /// Notifies that a value was set: an encoded Variant with its StatusCode and source timestamp. After the result `false` the
+    /// observer gets no more notifications.
     fn changed(
         self: Arc<Self>,
         stored: &StoredValue,
@@ -40,11 +41,11 @@ pub trait ChangeObserver: Send + Sync {
 /// Values above this many bytes count in the memory budget if a client writes them.
 const LARGE: usize = 4096;
 
-/// Bytes of the longest value whose memory is kept for the value after the next. Longer values are allocated each time: to hold them
-/// twice would cost more than that.
+/// Bytes of the longest value whose memory is reused for the value after the next. Longer values are allocated each time:
+/// keeping two of them in memory would cost more.
 const LONGEST_SPARE: usize = 1 << 20;
 
-/// What whoever sets a value needs.
+/// State for setting a value.
 #[derive(Default)]
 struct Setting {
     /// The value before the current one.
@@ -62,19 +63,19 @@ struct Content {
 }
 
 impl StoredValue {
-    /// Limits for decoding an encoded value: it was checked when it came, so the lengths in it are not limited again.
+    /// Limits for decoding an encoded value: it was checked on arrival, so its lengths are not limited again.
     pub const LIMITS: Limits = Limits {
         max_string_length: usize::MAX,
         max_array_length: usize::MAX,
         ..Limits::DEFAULT
     };
 
-    /// A Good value, as of now.
+    /// Creates a Good value, as of now.
     pub fn new(value: &Variant) -> Self {
         Self::with_status(value, StatusCode::Good)
     }
 
-    /// A value with a StatusCode, as of now.
+    /// Creates a value with a StatusCode, as of now.
     pub fn with_status(value: &Variant, status: StatusCode) -> Self {
         let content = Content {
             encoded: value.encode_to_vec(),
@@ -89,29 +90,29 @@ impl StoredValue {
         }
     }
 
-    /// Publishes the value and all later ones where other processes read them without asking: see
+    /// Publishes the value and all later ones in memory that other processes read without a request: see
     /// [`Value::publish_current`](crate::Value::publish_current).
     ///
     /// # Errors
-    /// The system has no memory or descriptors left, or what this process shares takes 1 GiB.
+    /// The system has no memory or descriptors left, or the shared memory of this process has reached 1 GiB.
     pub fn publish_current(&self, capacity: usize) -> io::Result<()> {
-        // Nobody sets it in between.
+        // The lock prevents setting a value in between.
         let _setting = self.setting();
         if self.publication.get().is_none() {
             let publication = Publication::of_source(capacity)?;
             self.content.load().publish(&publication);
-            // Empty a moment ago, and changed with the lock only.
+            // The cell was empty a moment ago, and it changes only under the lock.
             let _ = self.publication.set(Box::new(publication));
         }
         Ok(())
     }
 
-    /// Where other processes find it, if it is published.
+    /// Returns the location at which other processes find the value, if it is published.
     pub(crate) fn location(&self) -> Option<CellLocation> {
         self.publication.get()?.location()
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get(&self) -> DataValue {
         self.content.load().data_value()
     }
@@ -125,7 +126,7 @@ impl StoredValue {
         );
     }
 
-    /// Sets value, StatusCode and source timestamp. Missing ones are null, Good and now.
+    /// Sets value, StatusCode and source timestamp. Missing parts are null, Good and now.
     pub fn set_data_value(&self, value: &DataValue) {
         let encoded = value
             .value
@@ -143,12 +144,12 @@ impl StoredValue {
         self.replace(&mut setting, &content.encoded, status, content.time);
     }
 
-    /// Sets an encoded Variant, which the caller has checked.
+    /// Sets an encoded Variant that the caller has checked.
     pub(crate) fn set_encoded(&self, encoded: &[u8], status: StatusCode, time: DateTime) {
         self.replace(&mut self.setting(), encoded, status, time);
     }
 
-    /// Sets an encoded Variant, which the caller has checked, on behalf of a client.
+    /// Sets an encoded Variant that the caller has checked, on behalf of a client.
     ///
     /// # Errors
     /// The value is large, and there is not enough memory for it in the budget.
@@ -165,7 +166,7 @@ impl StoredValue {
         Ok(())
     }
 
-    /// Changes the value depending on the current one; no other change is made meanwhile.
+    /// Changes the value based on the current one; no other change is made meanwhile.
     ///
     /// # Errors
     /// The error of `change`; the value stays as it is.
@@ -179,12 +180,12 @@ impl StoredValue {
         Ok(())
     }
 
-    /// Number that grows with every set: as long as it stays the same, so does the value.
+    /// Returns a number that grows with every set: while it stays the same, the value does not change.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Tells an observer of the value as it is, and of every one that is set from now on.
+    /// Notifies an observer of the current value, and of every later one.
     pub fn observe<O: ChangeObserver + 'static>(&self, observer: &Arc<O>) {
         let mut setting = self.setting();
         let observers = &mut setting.observers;
@@ -216,7 +217,7 @@ impl StoredValue {
                 content.encoded.extend_from_slice(encoded);
                 (content.status, content.time) = (status, time);
             }
-            // Somebody still reads it.
+            // A reader still uses it.
             None => next = Arc::new(fresh()),
         }
         if let Some(publication) = self.publication.get() {
@@ -231,18 +232,18 @@ impl StoredValue {
         });
     }
 
-    /// Bytes of the encoded value.
+    /// Returns the number of bytes of the encoded value.
     pub fn size_of_value(&self) -> usize {
         self.content.load().encoded.len()
     }
 
-    /// The encoded Variant with its StatusCode and source timestamp.
+    /// Passes the encoded Variant with its StatusCode and source timestamp to `read`.
     pub fn read_encoded<R>(&self, read: impl FnOnce(&[u8], StatusCode, DateTime) -> R) -> R {
         let content = self.content.load();
         read(&content.encoded, content.status, content.time)
     }
 
-    /// Appends the DataValue as a client wants it.
+    /// Appends the DataValue with the parts that a client wants.
     #[inline]
     pub fn encode_data_value(
         &self,
@@ -255,7 +256,7 @@ impl StoredValue {
 }
 
 impl Setting {
-    /// Takes memory for a value of `bytes` bytes, and for the one before where its memory is used again.
+    /// Reserves memory for a value of `bytes` bytes, and for the value before if its memory is reused.
     #[inline]
     fn count(&mut self, bytes: usize, memory: &MemoryBudget) -> Result<(), StatusCode> {
         let charged = self.charge.as_ref().map_or(0, Charge::bytes);
@@ -264,7 +265,7 @@ impl Setting {
             bytes if bytes <= LONGEST_SPARE => 2 * bytes,
             bytes => bytes,
         };
-        // Memory that is used again does not become smaller.
+        // Memory that is reused does not become smaller.
         let needed = needed.max(charged.min(2 * LONGEST_SPARE));
         if needed == charged {
             return Ok(());
@@ -290,7 +291,7 @@ impl Content {
     }
 
     fn data_value(&self) -> DataValue {
-        // With a Bad status there is no value (OPC 10000-4, 7.11). What is stored was checked before.
+        // With a Bad status there is no value (OPC 10000-4, 7.11). The stored value was checked before.
         let value = || {
             Variant::decode(&mut Decoder::with_limits(
                 &self.encoded,
@@ -306,7 +307,7 @@ impl Content {
         }
     }
 
-    /// A DataValue (OPC 10000-6, 5.2.2.17) around the encoded Variant.
+    /// Appends a DataValue (OPC 10000-6, 5.2.2.17) around the encoded Variant.
     #[inline]
     fn encode(
         &self,

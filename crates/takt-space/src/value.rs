@@ -1,4 +1,4 @@
-//! Where the Value attribute of a Variable comes from (OPC 10000-3, 5.6.2).
+//! Sources of the Value attribute of a Variable (OPC 10000-3, 5.6.2).
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::cached::CachedValue;
 use crate::remote::RemoteValue;
 pub use crate::stored::StoredValue;
 
-/// Where a Variable's value comes from, and where a Write of it goes.
+/// Source of a Variable's value, and target of a Write to it.
 #[derive(Clone)]
 pub enum Value {
-    /// A cell that a real-time thread sets, and that PubSub may publish.
+    /// A cell that a real-time thread sets, and that PubSub can publish.
     Cell(Arc<Cell>),
-    /// A value that the server keeps, and that grows with what is written.
+    /// A value that the server keeps, with memory that grows with written values.
     Stored(Arc<StoredValue>),
-    /// Code that is asked each time. It runs on the transport's thread and must not block.
+    /// Code that computes the value for each read. It runs on the transport's thread and must not block.
     Callback(Arc<dyn ValueSource>),
-    /// Another server.
+    /// A value of another server.
     Remote(RemoteValue),
 }
 
 impl Value {
-    /// A stored value: Good, as of now.
+    /// Creates a stored value: Good, as of now.
     pub fn stored(value: impl Into<Variant>) -> Self {
         Self::Stored(Arc::new(StoredValue::new(&value.into())))
     }
 
-    /// A stored value that nobody has set yet: null, `BadWaitingForInitialData`.
+    /// Creates a stored value that is not set yet: null, `BadWaitingForInitialData`.
     pub fn not_set() -> Self {
         Self::Stored(Arc::new(StoredValue::with_status(
             &Variant::Empty,
@@ -36,12 +36,12 @@ impl Value {
         )))
     }
 
-    /// A callback for reading only.
+    /// Creates a callback for reading only.
     pub fn callback(read: impl Fn() -> DataValue + Send + Sync + 'static) -> Self {
         Self::Callback(Arc::new(ReadOnly(read)))
     }
 
-    /// The built-in type of the value, and whether it is an array, where that is known without asking anybody.
+    /// Returns the built-in type of the value, and true if it is an array, if they are known without reading the value.
     pub(crate) fn shape(&self) -> Option<(BuiltInType, bool)> {
         match self {
             Self::Cell(cell) => Some((cell.shape().data_type()?, cell.shape().is_array()?)),
@@ -53,7 +53,7 @@ impl Value {
         }
     }
 
-    /// Keeps value and source timestamp, and changes the StatusCode.
+    /// Changes the StatusCode, and keeps value and source timestamp.
     pub(crate) fn set_status(&self, status: StatusCode) -> Result<(), StatusCode> {
         match self {
             Self::Cell(cell) => {
@@ -62,7 +62,7 @@ impl Value {
                     .read_into(&mut encoded)
                     .map_err(|error| error.status_code())?;
                 let encoded = encoded.get(..reading.length).unwrap_or_default();
-                // Without a value there is only a status to set.
+                // Without a value only the status is set.
                 if encoded.is_empty() {
                     return cell
                         .set_status(status, reading.source_timestamp)
@@ -91,9 +91,9 @@ impl std::fmt::Debug for Value {
     }
 }
 
-/// A value that is computed, or fetched from a device, when a client asks.
+/// A value that is computed, or read from a device, when a client asks for it.
 pub trait ValueSource: Send + Sync {
-    /// The value. Without a source timestamp it counts as read now.
+    /// Returns the value. Without a source timestamp it counts as read now.
     fn read(&self) -> DataValue;
 
     /// Takes a value that a client writes; its type has been checked against DataType and ValueRank.
@@ -104,7 +104,7 @@ pub trait ValueSource: Send + Sync {
         StatusCode::BadNotWritable
     }
 
-    /// The last value, where it is kept: that is for [`CachedValue`] to say.
+    /// Returns the last value if it is kept; only [`CachedValue`] implements this.
     fn cached(&self) -> Option<&CachedValue> {
         None
     }

@@ -1,4 +1,4 @@
-//! NodeSet documents in the address space: what they become, and what is refused.
+//! NodeSet documents in the address space: imported nodes and refused documents.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -88,7 +88,7 @@ fn stored(space: &AddressSpace, node_id: &NodeId) -> Variant {
 #[test]
 fn documents_become_nodes() {
     let space = space();
-    // In the wrong order, on purpose.
+    // The documents are in the wrong order, on purpose.
     let imported = space
         .import_nodesets(&[("machine.xml", MACHINE), ("parts.xml", PARTS)])
         .unwrap();
@@ -118,7 +118,7 @@ fn documents_become_nodes() {
     let machine_type = view.node(&NodeId::numeric(machine, 1)).unwrap();
     assert_eq!(machine_type.display_name().text, Some("A machine"));
 
-    // Told by both nodes, and there once; and at the standard's nodes, too.
+    // The document lists the reference at both nodes, and it is added once; it is also listed by the standard's nodes.
     let components = view.children(&NodeId::numeric(machine, 1), ids::HAS_COMPONENT);
     assert_eq!(components, std::slice::from_ref(&speed));
     assert!(
@@ -128,7 +128,7 @@ fn documents_become_nodes() {
     assert!(view.is_subtype_of(&NodeId::numeric(machine, 3), ids::STRUCTURE));
     assert_eq!(view.type_definition(&speed), Some(NodeId::from(63)));
 
-    // The node at the other end is not there; the reference is.
+    // The node at the other end does not exist; the reference does.
     let [dangling] = imported[1].dangling.as_slice() else {
         panic!()
     };
@@ -196,7 +196,7 @@ fn missing_and_old_models_are_named() {
         "bad.xml:5: the model urn:parts (version 2.0, published 2024-01-01T00:00:00Z) is required and not there; \
          import the NodeSet of that model as well"
     );
-    // Registered as a namespace, it still is not there.
+    // The model is still missing if only its URI is registered as a namespace.
     space.namespaces().register("urn:parts").unwrap();
     assert!(
         refused(&space, MACHINE)
@@ -216,7 +216,7 @@ fn missing_and_old_models_are_named() {
     );
     let error = refused(&space, &newer).to_string();
     assert!(error.starts_with("bad.xml:3: the model http://opcfoundation.org/UA/ published 2999-01-01T00:00:00Z or later is required"), "{error}");
-    // The date of an imported model is found as well.
+    // The publication date of an imported model is found as well.
     let newer = MACHINE.replace("2024-01-01", "2025-01-01");
     let error = refused(&space, &newer).to_string();
     assert!(
@@ -337,7 +337,7 @@ fn the_registrys_own_model_is_importable() {
     assert_eq!(imported.dangling, []);
 }
 
-/// All companion NodeSets of the npm package, in the order of their names; without the package there is nothing to do.
+/// Tests all companion NodeSets of the npm package, in the order of their names; does nothing without the package.
 #[test]
 fn companion_specifications_import_together() {
     let folder = "../../.cache/node-opcua-nodesets-2.182.0/package/nodesets";
@@ -381,11 +381,11 @@ fn companion_specifications_import_together() {
             );
         }
     }
-    // These refer to entries of a later edition of the IRDI dictionary.
+    // These references lead to entries of a later edition of the IRDI dictionary.
     let dangling: usize = imported.iter().map(|import| import.dangling.len()).sum();
     assert_eq!(dangling, 13);
 
-    // Structures are binary, whoever defines them.
+    // Structures are binary, regardless of the model that defines them.
     let (mut binary, mut xml) = (0, Vec::new());
     let view = space.view();
     for (name, text) in &documents {

@@ -1,4 +1,4 @@
-//! All attributes but Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
+//! All attributes except Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
 
 use takt_space::{Caller, ClassAttributes, NodeRef};
 
@@ -35,7 +35,7 @@ pub(crate) const ACCESS_LEVEL_EX: u32 = 27;
 
 const NONE: Result<VariantRef<'static>, StatusCode> = Err(StatusCode::BadAttributeIdInvalid);
 
-/// The value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it.
+/// Returns the value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it.
 pub(crate) fn attribute<'v>(
     caller: &Caller,
     node: &NodeRef<'v>,
@@ -53,7 +53,7 @@ pub(crate) fn attribute<'v>(
             Some(description) => Ok(description.as_ref().into()),
             None => NONE,
         },
-        // Clients cannot write any attribute but Value.
+        // Clients cannot write any attribute except Value.
         WRITE_MASK | USER_WRITE_MASK => Ok(0_u32.into()),
         IS_ABSTRACT => match node.node_class() {
             NodeClass::ObjectType
@@ -179,7 +179,7 @@ fn variable<'v>(
     }
 }
 
-/// AccessLevel or UserAccessLevel: the low byte of AccessLevelEx.
+/// Returns AccessLevel or UserAccessLevel: the low byte of AccessLevelEx.
 fn low_byte(access_level: u32) -> VariantRef<'static> {
     let [level, ..] = access_level.to_le_bytes();
     level.into()
@@ -194,7 +194,8 @@ fn dimensions(dimensions: &[u32]) -> Result<VariantRef<'_>, StatusCode> {
     }
 }
 
-/// The attribute is optional, and here it would have to be converted first.
+/// Returns no ArrayDimensions: the attribute is optional, and on a big-endian machine its bytes would have to be converted
+/// first.
 #[cfg(target_endian = "big")]
 fn dimensions(_: &[u32]) -> Result<VariantRef<'_>, StatusCode> {
     NONE

@@ -1,4 +1,4 @@
-//! DataValues as a client wants them: with the timestamps that it asked for (OPC 10000-4, 7.11 and 7.39).
+//! Encoding of DataValues with the timestamps that a client asked for (OPC 10000-4, 7.11 and 7.39).
 
 use takt_cell::{Cell, CellError};
 use takt_layout::{ResponseWriter, Span, Times};
@@ -7,24 +7,24 @@ use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, VariantRef};
 
-/// Takes the results of a Read request, one after another.
+/// Receiver of the results of a Read request, one after another.
 pub(crate) trait Results {
-    /// The server timestamp of values that do not have their own.
+    /// Returns the server timestamp of values that do not have their own.
     fn now(&self) -> DateTime;
 
-    /// Bytes that have been encoded.
+    /// Returns the number of encoded bytes.
     fn position(&self) -> usize;
 
-    /// A result that is only a StatusCode.
+    /// Adds a result that is only a StatusCode.
     #[inline(never)]
     fn status(&mut self, status: StatusCode) -> Result<(), EncodeError> {
         self.encode(None, status, None)
     }
 
-    /// A DataValue, with the parts that the client wants.
+    /// Adds a DataValue, with the parts that the client wants.
     fn data_value(&mut self, value: &DataValue) -> Result<(), EncodeError>;
 
-    /// The same in parts.
+    /// Adds a DataValue that is given in parts.
     fn encode(
         &mut self,
         value: Option<&VariantRef<'_>>,
@@ -32,10 +32,10 @@ pub(crate) trait Results {
         source_time: Option<DateTime>,
     ) -> Result<(), EncodeError>;
 
-    /// What is in a cell.
+    /// Adds the content of a cell.
     fn cell(&mut self, cell: &Cell) -> Result<(), CellError>;
 
-    /// What is stored.
+    /// Adds a stored value.
     fn stored(&mut self, stored: &StoredValue) -> Result<(), EncodeError>;
 }
 
@@ -72,7 +72,7 @@ impl Results for EncodedResults<'_, '_> {
         let (source, server) = wanted(self.timestamps);
         let good = value.status.filter(|status| *status != StatusCode::Good);
         let server_time = value.server_timestamp.unwrap_or(self.now);
-        // Only the parts that the client wants; borrowed, so that the value is not copied.
+        // Encodes only the parts that the client wants; they are borrowed, so that the value is not copied.
         header(
             self.response,
             value.value.is_some(),
@@ -134,7 +134,7 @@ impl Results for EncodedResults<'_, '_> {
     }
 }
 
-/// Whether the client wants the source timestamp, and the server timestamp.
+/// Returns two flags: the client wants the source timestamp, and the client wants the server timestamp.
 #[inline]
 fn wanted(timestamps: TimestampsToReturn) -> (bool, bool) {
     let source = matches!(
@@ -156,7 +156,7 @@ pub(crate) struct LaidOutResults<'e, 'b> {
 }
 
 impl LaidOutResults<'_, '_> {
-    /// The next record, with the times that the client wants.
+    /// Writes the next record, with the timestamps that the client wants.
     #[inline]
     fn put(&mut self, value: Span, status: StatusCode, times: &Times) {
         let (source, server) = wanted(self.timestamps);
@@ -267,7 +267,7 @@ impl Results for LaidOutResults<'_, '_> {
     }
 }
 
-/// The encoding mask of a DataValue (OPC 10000-6, 5.2.2.17).
+/// Encodes the encoding mask of a DataValue (OPC 10000-6, 5.2.2.17).
 #[inline]
 fn header(
     response: &mut Encoder<'_>,

@@ -14,7 +14,8 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 pub(crate) use data_value::{EncodedResults, LaidOutResults, Results};
 pub(crate) use read_item::{Read, check_encoding};
 
-/// The DataValue of one item with both timestamps, as a Read gives it, in at most `max_size` bytes. Remote values are not asked for.
+/// Returns the DataValue of one item with both timestamps, as a Read returns it, in at most `max_size` bytes. Remote sources
+/// are not asked.
 pub(crate) fn value_of(
     view: &View<'_>,
     caller: &Caller,
@@ -42,7 +43,7 @@ pub(crate) fn value_of(
     if read.item(&item).is_err() {
         return DataValue::status(StatusCode::BadEncodingLimitsExceeded);
     }
-    // Just encoded.
+    // The bytes were encoded above, so they can be decoded.
     let decoded = DataValue::decode(&mut Decoder::with_limits(&bytes, StoredValue::LIMITS));
     decoded.unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError))
 }

@@ -15,17 +15,17 @@ use super::attributes::{VALUE, attribute};
 use super::data_value::Results;
 use crate::access;
 
-/// The reading of one request's items.
+/// A Read request whose items are being read.
 pub(crate) struct Read<'r, R> {
     pub(crate) view: &'r View<'r>,
     pub(crate) caller: &'r Caller,
-    /// In milliseconds.
+    /// MaxAge in milliseconds.
     pub(crate) max_age: f64,
     pub(crate) results: R,
 }
 
 impl<R: Results> Read<'_, R> {
-    /// The hot path is the whole Value of a Variable that has a source.
+    /// Reads one item. The hot path is the whole Value of a Variable that has a source.
     #[inline]
     pub(crate) fn item(&mut self, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         if item.attribute_id == VALUE
@@ -67,7 +67,7 @@ impl<R: Results> Read<'_, R> {
         }
     }
 
-    /// The whole Value of a Variable that has a source.
+    /// Reads the whole Value of a Variable that has a source.
     #[inline]
     fn bound_value(&mut self, binding: &Binding) -> Result<(), EncodeError> {
         match binding {
@@ -88,30 +88,30 @@ impl<R: Results> Read<'_, R> {
                 let value = self.ask(&**source);
                 self.results.data_value(&value)
             }
-            // Its source came while the request was under way, or there was no room for the request in its queue.
+            // Its source was bound while the request was under way, or the queue of the source had no room for the request.
             Binding::Value(Value::Remote(_)) => self.results.status(StatusCode::BadNoCommunication),
-            // Only Variables come here, and they have no handler.
+            // Only Variables are read here, and they have no handler.
             Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
         }
     }
 
-    /// The last value of a callback, if it is kept and the client accepts its age (OPC 10000-4, 5.11.2.2).
+    /// Returns the last value of a callback, if it is kept and the client accepts its age (OPC 10000-4, 5.11.2.2).
     fn young_enough<'s>(&self, source: &'s dyn ValueSource) -> Option<&'s CachedValue> {
         let cached = source.cached()?;
-        // Not as of when the request came: the source may have been asked since.
+        // The age counts from now, not from the arrival of the request: the source may have been asked since.
         cached
             .satisfies(self.max_age, DateTime::now())
             .then_some(cached)
     }
 
-    /// A new value of a callback.
+    /// Gets a new value from a callback.
     fn ask(&self, source: &dyn ValueSource) -> DataValue {
         let mut value = source.read();
         value.source_timestamp = value.source_timestamp.or(Some(self.results.now()));
         value
     }
 
-    /// The value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
+    /// Reads the value that the standard gives a Variable of its own, such as EnumStrings and InputArguments.
     fn standard_value(&mut self, node: &NodeRef<'_>) -> Result<(), EncodeError> {
         match self.unbound_value(node) {
             Err(status) => self.results.status(status),
@@ -128,12 +128,12 @@ impl<R: Results> Read<'_, R> {
         }
     }
 
-    /// What a Variable without a source has: an encoded Variant of the standard's table, or nothing.
+    /// Returns the value of a Variable without a source: an encoded Variant of the standard's table, or nothing.
     fn unbound_value(&self, node: &NodeRef<'_>) -> Result<Option<&'static [u8]>, StatusCode> {
         if let Some(encoded) = node.standard().and_then(|standard| standard.value()) {
             return Ok(Some(encoded));
         }
-        // A declaration within a type has no value to speak of; an instance that nobody gives life to is not supported.
+        // A declaration within a type has no meaningful value; an instance without a source is not supported.
         if self.view.is_instance_declaration(node.node_id()) {
             Ok(None)
         } else if node.standard().is_some() {
@@ -143,7 +143,7 @@ impl<R: Results> Read<'_, R> {
         }
     }
 
-    /// A Value with an IndexRange or a DataEncoding.
+    /// Reads a Value with an IndexRange or a DataEncoding.
     #[inline(never)]
     fn part(&mut self, node: &NodeRef<'_>, item: &ReadValueIdRef<'_>) -> Result<(), EncodeError> {
         let range = match NumericRange::of_request(item.index_range) {
@@ -193,7 +193,7 @@ impl<R: Results> Read<'_, R> {
         self.results.data_value(&value)
     }
 
-    /// The Value attribute of a node that is no Variable: only VariableTypes may have one.
+    /// Reads the Value attribute of a node that is not a Variable: only VariableTypes may have one.
     #[inline(never)]
     fn default_value(
         &mut self,
@@ -250,13 +250,13 @@ impl<R: Results> Read<'_, R> {
     }
 }
 
-/// Whether the client wants a Value as it is, and all of it.
+/// Returns true if the client wants the whole Value in its default encoding.
 #[inline]
 fn is_plain(item: &ReadValueIdRef<'_>) -> bool {
     item.index_range.is_none_or(str::is_empty) && item.data_encoding.is_null()
 }
 
-/// A DataEncoding may be chosen for structures only, and there is one to choose (OPC 10000-4, 5.11.2).
+/// Checks the requested DataEncoding: it may be chosen for structures only, and only one is available (OPC 10000-4, 5.11.2).
 pub(crate) fn check_encoding(
     encoding: &QualifiedNameRef<'_>,
     value: Option<&Variant>,

@@ -9,13 +9,14 @@ use crate::fault::Fault;
 /// The parameters of a service.
 #[derive(Clone)]
 pub(crate) enum Body<'a> {
-    /// What follows the RequestHeader.
+    /// The bytes after the RequestHeader.
     Encoded(Decoder<'a>),
     LaidOut(&'a takt_layout::Request<'a>),
 }
 
 impl<'a> Body<'a> {
-    /// The operations of a request that has nothing before them, each of at least so many bytes, and their number.
+    /// Returns the number of operations of a request without other parameters, and the operations, each of at least
+    /// `min_size` bytes.
     #[inline]
     pub(super) fn items(&self, min_size: usize) -> Result<(usize, Items<'a>), Fault> {
         match self {
@@ -29,13 +30,13 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The operations of a request, to be taken one after another.
+/// The operations of a request, which are taken one after another.
 pub(super) enum Items<'a> {
     Encoded(Decoder<'a>),
     LaidOut(takt_layout::Items<'a>),
 }
 
-/// What a RequestHeader (OPC 10000-4, 7.33) says, of a request in the fixed layout.
+/// Returns the content of a RequestHeader (OPC 10000-4, 7.33) of a request in the fixed layout.
 #[inline]
 pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef<'a> {
     let head = request.head();
@@ -50,7 +51,7 @@ pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef
     }
 }
 
-/// Parses a request message in either form, and gives its RequestHeader and parameters.
+/// Parses a request message in either form, and returns its RequestHeader and parameters.
 pub(crate) fn parse<R>(
     message: &[u8],
     limits: Limits,

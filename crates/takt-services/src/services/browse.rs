@@ -34,7 +34,7 @@ pub(crate) fn handle(
         requested => requested.min(limits.max_references_per_node),
     };
     let items = Items::take(request, &mut body, limits.operations.max_nodes_per_browse)?;
-    // There are no Views in this address space to restrict it to.
+    // This address space has no Views to restrict the Browse to.
     if !view.view_id.is_null() {
         return Err(Fault(StatusCode::BadViewIdUnknown));
     }

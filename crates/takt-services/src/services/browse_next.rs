@@ -39,7 +39,7 @@ pub(crate) fn handle(
 }
 
 struct BrowseNext {
-    /// Continuation points are released, not continued.
+    /// True if continuation points are released, not continued.
     release: bool,
     pages: Pages,
 }

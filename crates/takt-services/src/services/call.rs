@@ -127,7 +127,7 @@ impl Steps for CallSteps {
     }
 }
 
-/// One Method to be called.
+/// One call of a Method.
 struct Item<'a> {
     object_id: NodeIdRef<'a>,
     method_id: NodeIdRef<'a>,
@@ -163,11 +163,11 @@ struct Calls<'r> {
 }
 
 impl Calls<'_> {
-    /// Calls, with the result in the binary DataEncoding.
+    /// Calls the Method and encodes the result in the binary DataEncoding.
     fn encode(&self, item: &Item<'_>, response: &mut Encoder<'_>) -> Result<(), Fault> {
         let start = response.position();
         StatusCode::Good.encode(response)?;
-        // Results and diagnostics of input arguments: only where they are to blame.
+        // Results and diagnostics of input arguments are encoded only if an argument is invalid.
         response.array_length(None)?;
         response.array_length(None)?;
         let count_at = response.position();
@@ -193,7 +193,7 @@ impl Calls<'_> {
         }
     }
 
-    /// Calls, with the result in the fixed layout.
+    /// Calls the Method and encodes the result in the fixed layout.
     fn lay_out(&self, item: &Item<'_>, response: &mut ResponseWriter<'_, '_>) -> Result<(), Fault> {
         let mut spans = Spans::default();
         let mut outputs = OutputArguments::laid_out(response.values(), &mut spans);
@@ -230,14 +230,14 @@ impl Calls<'_> {
                 let call = MethodCall::new(self.caller, item.object_id, item.inputs);
                 method.call(&call, outputs)
             }
-            // Remote calls were made before, or there was no room for the request in its queue.
+            // Remote calls were made before, or the queue of the source had no room for the request.
             Some(Binding::Method(_)) => Err(StatusCode::BadNoCommunication.into()),
             _ => Err(StatusCode::BadNotExecutable.into()),
         }
     }
 }
 
-/// What a remote source answered, in the fixed layout.
+/// Encodes the answer of a remote source in the fixed layout.
 fn lay_out(
     result: &CallMethodResult,
     response: &mut ResponseWriter<'_, '_>,
@@ -252,7 +252,7 @@ fn lay_out(
     response.call_result(result.status_code, blame, spans.iter())
 }
 
-/// Adds a call to those that go to remote sources, if it is one.
+/// Adds a call to the operations of remote sources, if its Method is remote.
 fn find_remote(
     view: &View<'_>,
     caller: &Caller,
@@ -260,7 +260,7 @@ fn find_remote(
     call: &Item<'_>,
     found: &mut deferred::Operations,
 ) {
-    // What is wrong with the others is said when the request is answered.
+    // Errors of the other calls are returned when the request is answered.
     let Ok(node) = check(view, caller, call) else {
         return;
     };
@@ -284,7 +284,7 @@ fn find_remote(
     }
 }
 
-/// Checks a call, and gives the Method.
+/// Checks a call and returns the Method.
 fn check<'v>(
     view: &'v View<'_>,
     caller: &Caller,
@@ -297,7 +297,7 @@ fn check<'v>(
         .node(call.method_id)
         .filter(|node| node.node_class() == NodeClass::Method);
     if !method.is_some_and(|method| view.has_owner(&method)) {
-        // A Method without an owner is that of a Provider, whose Objects live in another server.
+        // A Method without an owner belongs to a Provider, whose Objects are in another server.
         return match method {
             Some(method) => check_method(view, caller, call, method),
             None if view.node(call.object_id).is_none() => Err(StatusCode::BadNodeIdUnknown.into()),
@@ -321,7 +321,7 @@ fn check<'v>(
     }
 }
 
-/// Checks what does not depend on the Object.
+/// Checks the conditions that do not depend on the Object.
 fn check_method<'v>(
     view: &'v View<'_>,
     caller: &Caller,
@@ -343,7 +343,7 @@ fn check_arguments(
 ) -> Result<(), CallError> {
     let binding = method.binding();
     let declared = match binding.get() {
-        // Whoever runs it checks them; its arguments may have been declared after it was bound.
+        // The remote server checks them; its arguments may have been declared after the Method was bound.
         Some(Binding::Method(MethodBinding {
             handler: MethodHandler::Remote(_),
             ..

@@ -1,7 +1,7 @@
-//! Requests that name something remote: asked for on worker threads, answered when all answers are there.
+//! Requests with remote operations: executed on worker threads, answered when all results have arrived.
 //!
-//! The request is looked through for remote operations, which are grouped by source. When every group has been asked,
-//! the whole request is handled as usual, on the thread that finished last, with the answers at hand.
+//! The request is searched for remote operations, which are grouped by source. When every group has its results, the whole
+//! request is handled as usual, on the thread that finished last, with these results.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::timeouts;
 
-/// What remote sources answered, by the position of the operation in its request.
+/// Results of remote sources, by the position of the operation in its request.
 #[derive(Default)]
 pub(crate) struct RemoteResults {
     reads: HashMap<usize, DataValue>,
@@ -54,7 +54,7 @@ pub(crate) struct Operations {
     respond: Respond,
 }
 
-/// Encodes the response of a service, with the answers of remote sources.
+/// Encodes the response of a service, with the results of remote sources.
 pub(crate) type Respond =
     fn(&Request<'_>, &Session, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
 
@@ -67,7 +67,8 @@ struct Group {
 }
 
 impl Operations {
-    /// None yet, of a request that has just arrived. `respond` is called when all of them have been answered.
+    /// Creates an empty list of operations for a request that has just arrived. `respond` is called when all of them have
+    /// results.
     pub(crate) fn new(request: &Request<'_>, respond: Respond) -> Self {
         Self {
             groups: HashMap::new(),
@@ -106,18 +107,18 @@ impl Operations {
         })
     }
 
-    /// Bytes of memory that the operations hold, which were taken from a message of this length.
+    /// Returns the bytes of memory that the operations hold, which were decoded from a message of this length.
     fn memory(&self, message: usize) -> usize {
         let operations = |group: &Group| {
             group.reads.len() * size_of::<RemoteRead>()
                 + group.writes.len() * size_of::<RemoteWrite>()
                 + group.calls.len() * size_of::<RemoteCall>()
         };
-        // The operations hold strings and values of the message once more.
+        // The operations hold copies of strings and values of the message.
         message + self.groups.values().map(operations).sum::<usize>()
     }
 
-    /// Has the operations of a request done that has not been deferred before.
+    /// Submits the operations of a request that has not been deferred before.
     pub(crate) fn defer(
         self,
         request: &Request<'_>,
@@ -128,7 +129,7 @@ impl Operations {
         let handle = request.header.request_handle;
         let (id, length) = (request.request_id, request.message.len());
         let pending = Pending::new(id, handle, completed, &session.memory, length)?;
-        // Before it is kept: a request that fails here is answered at once.
+        // Memory is reserved before the request is kept: a request that fails here is answered at once.
         let charge = self.charge(session, length)?;
         let pending = session.keep_pending(pending);
         let message = request.message.to_vec();
@@ -137,7 +138,7 @@ impl Operations {
         Ok(Outcome::Deferred)
     }
 
-    /// Has the operations of a deferred request done.
+    /// Submits the operations of a deferred request.
     pub(crate) fn submit(
         self,
         server: &Arc<Server>,
@@ -156,7 +157,7 @@ impl Operations {
         charge.map_err(|_| Fault(StatusCode::BadOutOfMemory))
     }
 
-    /// Has the operations done on worker threads.
+    /// Submits the operations to worker threads.
     fn submit_charged(
         self,
         server: &Arc<Server>,
@@ -187,19 +188,19 @@ impl Operations {
                 deferred: Arc::clone(&deferred),
                 group,
             };
-            // If there is no room in the queue, the job is dropped, and with it the turn, which answers.
+            // If the queue has no room, the job is dropped together with the turn, whose drop answers.
             let job = Box::new(move || turn.take(patience));
             let _ = server.workers.submit(key, job);
         }
     }
 }
 
-/// How long a request waits for its sources.
+/// Time that a request waits for its sources.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// The end of the client's TimeoutHint; the time in queues counts.
+    /// End of the client's TimeoutHint, which includes the time in queues.
     deadline: Option<Instant>,
-    /// How long a source may take, whatever the client says.
+    /// Longest time that a source may take, independent of the client's TimeoutHint.
     longest: Duration,
 }
 
@@ -215,8 +216,8 @@ impl Patience {
         }
     }
 
-    /// How long a source that is asked at `now` may take. A part of the client's time is kept for the answer: what one source
-    /// does not say in time is missing then, and what the others said arrives.
+    /// Returns the time that a source may take if it is asked at `now`. A part of the client's time is kept for the answer:
+    /// results that arrive too late are missing, and the results of the other sources are sent in time.
     fn at(&self, now: Instant) -> Duration {
         let left = self
             .deadline
@@ -232,17 +233,17 @@ struct Deferred {
     caller: Arc<Caller>,
     message: Vec<u8>,
     pending: Arc<Pending>,
-    /// Where the server finds the request when the client's TimeoutHint is over.
+    /// Key of the request in the table of timeouts, if the client set a TimeoutHint.
     timeout: Option<timeouts::Key>,
     respond: Respond,
     results: Mutex<RemoteResults>,
-    /// Groups that have not been answered.
+    /// Number of groups that have no results yet.
     outstanding: AtomicUsize,
-    /// Memory of the operations; that of the message counts in `pending`.
+    /// Memory of the operations; the memory of the message counts in `pending`.
     _charge: Charge,
 }
 
-/// One group's turn. It is over when this is dropped, whatever happened; operations that then have no result are
+/// The execution of one group. It ends when this is dropped, for any reason; operations without a result at that time are
 /// answered with `BadNoCommunication`.
 struct Turn {
     deferred: Arc<Deferred>,
@@ -253,7 +254,7 @@ impl Turn {
     fn take(&mut self, patience: Patience) {
         let timeout = patience.at(Instant::now());
         if self.deferred.pending.is_answered() || timeout.is_zero() {
-            // Cancelled meanwhile, or the time is over.
+            // The request was cancelled or its time is over.
             return;
         }
         let source = &self.group.source;
@@ -319,7 +320,7 @@ fn no_communication() -> CallMethodResult {
 }
 
 impl Deferred {
-    /// All answers are there: answers the request.
+    /// Answers the request: all results have arrived.
     fn finish(&self) {
         if self.pending.is_answered() {
             return;

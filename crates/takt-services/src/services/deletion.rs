@@ -1,8 +1,8 @@
-//! Deleting a node with the children that nobody else has (OPC 10000-4, 5.8.4), in slices.
+//! Deletion of a node and of the children that have no other parent (OPC 10000-4, 5.8.4), in slices.
 //!
-//! What goes with the node is found first. A few nodes are deleted at once, all or none. Many are authorized first and then
-//! deleted one by one, children first, so that what remains is connected at every moment. Of a node with many references
-//! these go first, some at a time.
+//! The children are found first. A few nodes are deleted at once, all or none. Many are authorized first and then deleted one
+//! by one, children first, so that the remaining nodes are connected at every moment. The references of a node with many
+//! references are removed before the node, some at a time.
 
 use std::collections::HashSet;
 
@@ -13,24 +13,24 @@ use takt_ua::{NodeId, StatusCode, ids};
 use super::manager::Manager;
 use super::service::Turn;
 
-/// More nodes, or a node with more references, are deleted step by step.
+/// Largest number of nodes, and of references of a node, that are deleted at once; more are deleted step by step.
 const AT_ONCE: usize = 32;
 
-/// Units of work for one reference that is removed at both ends, and for looking at all references of one child.
+/// Units of work for the removal of one reference at both ends, and for the check of all references of one child.
 const REFERENCE: u64 = 4;
 
 /// A node that is being deleted.
 pub(super) struct Deletion {
     item: DeleteNodesItem,
-    /// Parents before their children.
+    /// Nodes to be deleted, parents before their children.
     doomed: Vec<NodeId>,
     known: HashSet<NodeId>,
-    /// The one whose children are looked for, and from which of its references on.
+    /// Index of the node whose children are being searched for; `position` is the next one among its references.
     parent: usize,
     references: Option<References>,
     position: usize,
     is_large: bool,
-    /// How many of them the rules have authorized.
+    /// Number of nodes that the rules have authorized.
     authorized: usize,
 }
 
@@ -48,7 +48,7 @@ impl Deletion {
         }
     }
 
-    /// Goes on until the node is deleted, or the slice is over.
+    /// Continues until the node is deleted or the slice is over.
     pub(super) fn run(
         &mut self,
         manager: &Manager,
@@ -70,7 +70,7 @@ impl Deletion {
             }
             self.authorized += 1;
         }
-        // `authorized` is never less than what is left from here on.
+        // From here on, `authorized` is never less than the number of remaining nodes.
         self.delete_one_by_one(manager, turn)
     }
 
@@ -82,7 +82,7 @@ impl Deletion {
         }
     }
 
-    /// Finds the children that nobody else has, and theirs; whether that is done.
+    /// Finds the children that have no other parent, and their children. Returns true if the search is complete.
     fn find(&mut self, turn: &mut Turn<'_, '_>) -> bool {
         let view = turn.request.server.space.view();
         let mut aggregates = TypeFilter::with_subtypes(ids::AGGREGATES.into());
@@ -144,7 +144,7 @@ impl Deletion {
             let deleted = delete(manager, turn, &item);
             self.doomed.pop();
             match deleted {
-                // Somebody else has deleted the child meanwhile.
+                // Another request has deleted the child meanwhile.
                 Err(StatusCode::BadNodeIdUnknown) if !self.doomed.is_empty() => {}
                 Ok(()) if !self.doomed.is_empty() => {}
                 last_or_failed => return Some(last_or_failed),
@@ -164,7 +164,7 @@ fn delete(
     })
 }
 
-/// The references of a node that can be deleted.
+/// Returns the references of a node that can be deleted.
 fn added(view: &View<'_>, node_id: &NodeId) -> Option<References> {
     let node = view
         .node(node_id)

@@ -8,7 +8,7 @@ use takt_ua::structures::{
 use super::request::{Handled, Request, decode, encode};
 use crate::connection::Connection;
 
-/// Handles a FindServers request: this server knows itself.
+/// Handles a FindServers request: the response lists only this server.
 pub(crate) fn find_servers(
     request: &Request<'_>,
     _: &mut Connection,

@@ -94,7 +94,7 @@ fn start<C: Change>(
     slices::start(request, connection, session, service, response)
 }
 
-/// A change of MonitoredItems.
+/// A kind of change of MonitoredItems.
 trait Change: Send + 'static {
     type Item: for<'d> Decode<'d> + Send;
     type Result: Encode;
@@ -103,10 +103,10 @@ trait Change: Send + 'static {
     /// Bytes of a result.
     const RESULT_SIZE: usize;
 
-    /// Prepares the change of so many items.
+    /// Prepares the change of `_count` items.
     fn begin(&mut self, _: &Engine, _: &Session, _count: usize) {}
 
-    /// The id of the item.
+    /// Returns the id of the item.
     fn id(item: &Self::Item) -> u32;
 
     /// Changes one item.
@@ -118,7 +118,7 @@ struct Changing<'c> {
     server: &'c Server,
     subscription: &'c mut Subscription,
     sampler: Sampler<'c>,
-    /// Where samples go that the items discard.
+    /// Receiver of the samples that the items discard.
     removed: &'c mut Removed,
 }
 
@@ -182,7 +182,7 @@ impl<C: Change> Operations for Changes<C> {
 
 struct Modify {
     timestamps: TimestampsToReturn,
-    /// The part of the sampling budget for the items: decided for all of them at once.
+    /// Part of the sampling budget for the items, determined for all of them at once.
     allotment: Option<Allotment>,
 }
 
@@ -190,7 +190,7 @@ impl Change for Modify {
     type Item = MonitoredItemModifyRequest;
     type Result = MonitoredItemModifyResult;
     const RESPONSE: u32 = ids::MODIFY_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
-    /// Without a FilterResult.
+    /// Size without a FilterResult.
     const RESULT_SIZE: usize = 19;
 
     fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {

@@ -1,6 +1,6 @@
-//! Services that consist of a list of operations, done one after another in slices.
+//! Services that execute a list of operations, one after another, in slices.
 //!
-//! The whole list is decoded once before the first operation, so a request that turns out to be damaged changes nothing.
+//! The whole list is decoded once before the first operation, so a malformed request changes nothing.
 
 use std::marker::PhantomData;
 
@@ -12,12 +12,12 @@ use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 
-/// Bytes of a response beside its results, at most.
+/// Maximum number of bytes of a response beside its results.
 const RESPONSE_SIZE: usize = 64;
 
 /// Items of a list in a request message that have not been decoded yet.
 pub(super) struct Items<T> {
-    /// Where the next one begins in the message.
+    /// Offset of the next item in the message.
     offset: usize,
     remaining: usize,
     item: PhantomData<fn() -> T>,
@@ -33,7 +33,7 @@ impl<T> Clone for Items<T> {
 }
 
 impl<T: for<'d> Decode<'d>> Items<T> {
-    /// The list that comes next in the message, with at least one item and at most `limit`.
+    /// Takes the next list in the message, with at least one item and at most `limit`.
     pub(super) fn take(
         request: &Request<'_>,
         body: &mut Decoder<'_>,
@@ -48,12 +48,12 @@ impl<T: for<'d> Decode<'d>> Items<T> {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of remaining items.
     pub(super) fn len(&self) -> usize {
         self.remaining
     }
 
-    /// The next item, if the slice is not over.
+    /// Decodes the next item, unless the slice is over.
     pub(super) fn next(&mut self, turn: &mut Turn<'_, '_>) -> Result<Option<T>, Fault> {
         if self.remaining == 0 || turn.work.is_over() {
             return Ok(None);
@@ -69,40 +69,40 @@ impl<T: for<'d> Decode<'d>> Items<T> {
     }
 }
 
-/// What is done with the items of a list.
+/// The execution of the items of a list.
 pub(super) trait Operations: Send {
     type Item: for<'d> Decode<'d>;
-    /// Bytes of each result, where operations change something: there is memory for all results before the first operation.
+    /// Bytes of each result, if operations change something: memory for all results is available before the first operation.
     const RESULT_SIZE: usize = 0;
-    /// Units of work that each operation takes beside its decoding.
+    /// Units of work of each operation beside its decoding.
     const COST: u64 = 0;
 
-    /// What comes before the first operation: checks, and the beginning of the response.
+    /// Runs before the first operation: makes checks, and encodes the beginning of the response.
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
 
-    /// Takes items, one after another, until there is none or the slice is over.
+    /// Executes items, one after another, until none is left or the slice is over.
     fn operate(
         &mut self,
         turn: &mut Turn<'_, '_>,
         items: &mut Items<Self::Item>,
     ) -> Result<(), Fault>;
 
-    /// Whether an operation has been begun and not finished.
+    /// Returns true if an operation has begun and is not finished.
     fn is_busy(&self) -> bool {
         false
     }
 
-    /// What comes after the last operation: the end of the response.
+    /// Runs after the last operation: encodes the end of the response.
     fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
 
-    /// The request ends before all operations are done.
+    /// Handles the end of a request before all operations are done.
     fn abandon(&mut self, _server: &Server, _session: &Session) {}
 }
 
 /// A service with a list of operations.
 pub(super) struct List<O: Operations> {
     operations: O,
-    /// The items that have not been checked.
+    /// Items that have not been checked.
     unchecked: Items<O::Item>,
     items: Items<O::Item>,
     has_begun: bool,
@@ -131,7 +131,7 @@ impl<O: Operations> Service for List<O> {
             let bytes = turn.request.message.len() >> 10;
             let needed = self.count as u64 * (O::COST + 1) + bytes as u64;
             if turn.is_inline && O::RESULT_SIZE > 0 && needed > turn.work.left() {
-                // Nothing is changed before there is memory for the task.
+                // Nothing is changed before memory for the task is available.
                 return Ok(Progress::Unfinished);
             }
             self.has_begun = true;

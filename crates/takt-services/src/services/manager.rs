@@ -1,4 +1,4 @@
-//! The rules of NodeManagement (OPC 10000-4, 5.8) for one request: how its operations are checked, committed and settled.
+//! The rules of NodeManagement (OPC 10000-4, 5.8) for one request: check, commit and settlement of its operations.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::work::Work;
 
-/// Units of work of one operation, and of each change that it consists of: an application may keep each in a database.
+/// Units of work of one operation, and of each of its changes: an application may store each change in a database.
 const OPERATION: u64 = 8;
 const CHANGE: u64 = 8;
 
-/// What the operations of one request have in common.
+/// Shared state of the operations of one request.
 pub(super) struct Manager {
     rules: Arc<dyn NodeManagement>,
     caller: Arc<Caller>,
-    /// How often requests could not be settled when this one began.
+    /// Number of requests that could not be settled, as of the beginning of this one.
     unsettled: u64,
 }
 
@@ -38,7 +38,7 @@ impl Manager {
         })
     }
 
-    /// The NodeId that the rules choose for a new node.
+    /// Returns the NodeId that the rules choose for a new node.
     pub(super) fn new_node_id(&self, item: &AddNodesItem) -> Option<NodeId> {
         self.rules.new_node_id(&self.caller, item)
     }
@@ -48,7 +48,7 @@ impl Manager {
         self.rules.authorize(&self.caller, change)
     }
 
-    /// One operation: plans it, asks the rules, and makes it visible.
+    /// Executes one operation: plans it, asks the rules, and makes it visible.
     pub(super) fn operate<T>(
         &self,
         server: &Server,
@@ -57,7 +57,7 @@ impl Manager {
     ) -> Result<T, StatusCode> {
         work.spend(OPERATION);
         if server.unsettled() != self.unsettled {
-            // What this request has changed so far was taken back with what could not be settled.
+            // The changes of this request so far were reverted with those that could not be settled.
             return Err(StatusCode::BadResourceUnavailable);
         }
         let mut edit = server.space.edit();
@@ -68,12 +68,12 @@ impl Manager {
         let memory = edit.reserve_memory(&changes);
         let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
         self.rules.commit(&self.caller, &changes)?;
-        // They count when they are there.
+        // From here on, the nodes themselves count in the budget.
         drop(memory);
         let mut outcome = Ok(());
         for change in &changes {
             work.spend(CHANGE);
-            // Everything was checked under the lock that is still held, so this fails only if a limit is hit.
+            // All checks were made under the lock that is still held, so this fails only if a limit is reached.
             outcome = outcome.and(edit.apply(change, self.new_binding(change)));
         }
         drop(edit);
@@ -82,7 +82,7 @@ impl Manager {
         Ok(result)
     }
 
-    /// After all operations: what was good stays so only if it is durable.
+    /// Settles the request after all operations: good results stay good only if the changes are durable.
     pub(super) fn settle<T>(&self, server: &Server, results: &mut [Result<T, StatusCode>]) {
         let settled = match server.unsettled() == self.unsettled {
             true => self.rules.settle(&self.caller),

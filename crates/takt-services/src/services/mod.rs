@@ -1,7 +1,7 @@
 //! The services (OPC 10000-4, 5): one file per service, one table that dispatches requests to them.
 //!
-//! A request is handled in one pass over its bytes; the response is encoded directly behind it. What concerns the whole
-//! request becomes a ServiceFault ([`Fault`]); what concerns one operation becomes its result.
+//! A request is handled in one pass over its bytes; the response is encoded directly behind it. An error of the whole request
+//! becomes a ServiceFault ([`Fault`]); an error of one operation becomes its result.
 
 mod body;
 mod browse;
@@ -48,9 +48,9 @@ use crate::session::Session;
 impl Server {
     /// Handles one request message and encodes its response.
     ///
-    /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); what is encoded is of the same form. Everything that is
-    /// wrong with the request ends in a ServiceFault. Reading and writing values takes no lock on the address space,
-    /// and allocates nothing, unless a value's source does.
+    /// `request` is TypeId and structure (OPC 10000-6, 5.2.9); the response has the same form. Every error of the request ends
+    /// in a ServiceFault. Reading and writing values takes no lock on the address space, and allocates nothing, unless a
+    /// value's source does.
     #[inline]
     pub fn handle(
         self: &Arc<Self>,
@@ -137,7 +137,7 @@ fn dispatch(
     }
 }
 
-/// Requests in the fixed layout, which is for shared memory.
+/// Dispatches requests in the fixed layout, which is for shared memory.
 fn dispatch_layout(
     server: &Arc<Server>,
     connection: &mut Connection,
@@ -169,7 +169,7 @@ fn dispatch_layout(
     }
 }
 
-/// The services that are not on the hot path.
+/// Dispatches requests of the services that are not on the hot path.
 #[inline(never)]
 fn dispatch_other(
     incoming: Incoming<'_>,
@@ -211,7 +211,8 @@ fn dispatch_other(
     )
 }
 
-/// A service that needs no Session, or is about the Session itself. It gets the RequestHeader and what follows.
+/// A service that needs no Session, or manages the Session itself. Its parameters are the RequestHeader and the decoder of the
+/// rest.
 type WithoutSession = fn(&Request<'_>, &mut Connection, Decoder<'_>, &mut Encoder<'_>) -> Handled;
 
 fn without_session(type_id: u32) -> Option<WithoutSession> {
@@ -225,10 +226,10 @@ fn without_session(type_id: u32) -> Option<WithoutSession> {
     })
 }
 
-/// A service that is handled in one go. It gets the RequestHeader and what follows.
+/// A service that is handled without slices. Its parameters are the RequestHeader and the decoder of the rest.
 type Unsliced = fn(&Request<'_>, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
 
-/// A service that runs in slices. It gets what follows the RequestHeader.
+/// A service that runs in slices. Its parameter is the decoder of the part after the RequestHeader.
 type Sliced =
     fn(&Request<'_>, &Connection, &Arc<Session>, Decoder<'_>, &mut Encoder<'_>) -> Handled;
 
@@ -266,7 +267,7 @@ fn sliced(type_id: u32) -> Option<Sliced> {
     })
 }
 
-/// The Session that the request names, if this connection may use it; the connection remembers it.
+/// Returns the Session that the request names, if this connection may use it; the connection remembers it.
 #[inline]
 fn session_of<'c>(
     incoming: &Incoming<'_>,

@@ -54,13 +54,13 @@ pub(crate) fn create(
 struct Create {
     subscription_id: u32,
     timestamps: TimestampsToReturn,
-    /// What the items may take of the sampling budget: decided for all of them at once.
+    /// Part of the sampling budget that the items may use, determined for all of them at once.
     allotment: Option<Allotment>,
 }
 
 impl Operations for Create {
     type Item = MonitoredItemCreateRequest;
-    /// A MonitoredItemCreateResult without a FilterResult.
+    /// Size of a MonitoredItemCreateResult without a FilterResult.
     const RESULT_SIZE: usize = 23;
     const COST: u64 = ITEM;
 
@@ -173,8 +173,8 @@ fn create_item(
     Ok((Arc::new(item), result))
 }
 
-/// Whether there is what the client wants to watch. Whether it can be read now is told with the values (OPC 10000-4,
-/// 5.13.2.1).
+/// Checks that the attribute that the client wants to monitor exists. Errors of reading it are reported with the values
+/// (OPC 10000-4, 5.13.2.1).
 fn check_watched(
     server: &Server,
     view: &View<'_>,
@@ -205,14 +205,14 @@ fn check_watched(
             return Err(StatusCode::BadDataEncodingInvalid);
         }
         if watched.attribute_id == EVENT_NOTIFIER {
-            // That attribute stands for Events, which this server does not have.
+            // This attribute is for Events, which this server does not support.
             return Err(StatusCode::BadMonitoredItemFilterUnsupported);
         }
     }
     Ok(range)
 }
 
-/// The parameters as they will be.
+/// Returns the revised parameters.
 pub(super) fn parameters(
     server: &Server,
     view: &View<'_>,

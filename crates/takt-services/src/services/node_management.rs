@@ -1,7 +1,7 @@
 //! NodeManagement: AddNodes, AddReferences, DeleteNodes, DeleteReferences (OPC 10000-4, 5.8).
 //!
-//! Each operation is checked against the standard, then by the application's rules, committed by them, and then made
-//! visible. The address space is locked for other changes meanwhile, and for nothing else.
+//! Each operation is checked against the standard, then by the application's rules, committed by them, and then made visible.
+//! Meanwhile the address space is locked for other changes only.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 
-/// One of the four services: an operation of it.
+/// One of the four services; a value is one operation.
 pub(super) trait Service: Send + Sized {
     type Item: for<'d> Decode<'d>;
-    /// What a good operation says.
+    /// Result of a good operation.
     type Done: Send;
     const RESPONSE: u32;
 
     fn begin(item: Self::Item) -> Self;
 
-    /// Goes on with the operation: its result, or `None` if the slice is over before.
+    /// Continues the operation. Returns its result, or `None` if the slice is over first.
     fn operate(
         &mut self,
         manager: &Manager,
@@ -48,7 +48,7 @@ pub(super) trait Service: Send + Sized {
 /// The operations of a request.
 struct Changes<S: Service> {
     manager: Manager,
-    /// The one that has been begun and not finished.
+    /// The operation that has begun and is not finished.
     operation: Option<S>,
     results: Vec<Result<S::Done, StatusCode>>,
 }

@@ -1,8 +1,8 @@
-//! The results of Browse and BrowseNext: as many references as are wanted, fit and can be found with the work that a
-//! request may take, and a continuation point for the rest.
+//! The results of Browse and BrowseNext: as many references as the client wants, as fit, and as can be found with the work that
+//! a request may take, and a continuation point for the rest.
 //!
-//! A continuation point stands before the references. So the first pass over the references finds out whether there are
-//! more than wanted, and the second one encodes them; it starts again with a continuation point if they do not fit.
+//! The continuation point is encoded before the references. So the first pass over the references determines if there are more
+//! than wanted, and the second one encodes them; it starts again with a continuation point if they do not fit.
 
 use takt_space::{References, View};
 use takt_ua::StatusCode;
@@ -14,19 +14,19 @@ use crate::continuation::{Cursor, ENCODED_SIZE, LastSeen};
 use crate::fault::Fault;
 use crate::session::Session;
 
-/// Bytes of a result with a continuation point and no references: what each result gets at least.
+/// Bytes of a result with a continuation point and no references: the minimum for each result.
 const MIN_RESULT_SIZE: usize = 4 + ENCODED_SIZE + 4;
 
-/// Units of work that each node gets even if the request has taken all that it may.
+/// Units of work that each node gets even if the request has used all its work.
 const MIN_WORK: u64 = 100;
 
 /// Results of Browse and BrowseNext, encoded one after another.
 #[derive(Default)]
 pub(super) struct Pages {
-    /// Results still to come.
+    /// Number of results that are not encoded yet.
     remaining: usize,
     is_followed: bool,
-    /// The continuation points that this response names.
+    /// The continuation points in this response.
     names: Vec<[u8; 8]>,
     page: Option<Page>,
 }
@@ -34,25 +34,25 @@ pub(super) struct Pages {
 /// A result in progress.
 struct Page {
     cursor: Cursor,
-    /// The references as they were when the page was begun.
+    /// The references as of the beginning of the page.
     references: References,
-    /// Where it begins in the response.
+    /// Position of the page in the response.
     start: usize,
-    /// Where the number of references stands in the response.
+    /// Position of the number of references in the response.
     count_at: usize,
     is_first: bool,
     pass: Pass,
-    /// The reference that is looked at next.
+    /// Position of the next reference to visit.
     position: usize,
-    /// References found in this pass.
+    /// Number of references found in this pass.
     count: usize,
-    /// Most references in the result.
+    /// Maximum number of references in the result.
     limit: usize,
-    /// Whether a continuation point follows.
+    /// True if a continuation point follows.
     has_more: bool,
-    /// How far the references are known not to contain more than `limit`, where the work of the request was spent.
+    /// Position up to which there are no more than `limit` references; set if the work of the request was exhausted.
     searched: usize,
-    /// Total work of the request when the page was begun.
+    /// Total work of the request at the beginning of the page.
     work_before: u64,
 }
 
@@ -75,12 +75,12 @@ impl Pages {
         Ok(())
     }
 
-    /// Whether a page has been begun and not finished.
+    /// Returns true if a page has begun and is not finished.
     pub(super) fn is_busy(&self) -> bool {
         self.page.is_some()
     }
 
-    /// A result without references.
+    /// Encodes a result without references.
     pub(super) fn error(
         &mut self,
         turn: &mut Turn<'_, '_>,
@@ -135,7 +135,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Goes on with the page that was begun, until it is finished or the slice is over.
+    /// Continues the current page until it is finished or the slice is over.
     pub(super) fn run(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<(), Fault> {
         let reserved = self.remaining * MIN_RESULT_SIZE + 4;
         while let Some(page) = &mut self.page {
@@ -160,7 +160,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Releases the continuation points: the client does not learn of them.
+    /// Releases the continuation points: the client does not receive them.
     pub(super) fn release(&mut self, session: &Session) {
         let mut points = session.continuation_points();
         for name in self.names.drain(..) {
@@ -169,17 +169,17 @@ impl Pages {
     }
 }
 
-/// What a pass over the references has come to.
+/// Outcome of a pass over the references.
 enum Passed {
     SliceOver,
     Again,
     NoContinuationPoints,
-    /// With the name of the continuation point, if there is one.
+    /// Finished, with the name of the continuation point, if there is one.
     Finished(Option<[u8; 8]>),
 }
 
 impl Page {
-    /// The first pass: whether there are more references than wanted.
+    /// Runs the first pass: determines if there are more references than wanted.
     fn count(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<Passed, Fault> {
         let mut walk = Walk::new(view, &self.references, &self.cursor, self.position);
         while self.count <= self.limit {
@@ -202,7 +202,7 @@ impl Page {
         Ok(Passed::Again)
     }
 
-    /// Whether the request has taken all the work that it may, and this page its least.
+    /// Returns true if the request has used all its work, and this page its minimum.
     fn is_exhausted(&self, turn: &Turn<'_, '_>) -> bool {
         turn.work.is_exhausted() && turn.work.total() - self.work_before > MIN_WORK
     }
@@ -210,7 +210,7 @@ impl Page {
     fn begin_encoding(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         turn.truncate(self.start);
         StatusCode::Good.encode(turn.response)?;
-        // The name is known only when it is certain that it is needed.
+        // The name is written when it is certain that a continuation point is needed.
         turn.response
             .byte_string(self.has_more.then_some([0; 8].as_slice()))?;
         self.count_at = turn.position();
@@ -219,7 +219,7 @@ impl Page {
         Ok(())
     }
 
-    /// The second pass: encodes up to `limit` references.
+    /// Runs the second pass: encodes up to `limit` references.
     fn encode(
         &mut self,
         turn: &mut Turn<'_, '_>,
@@ -250,7 +250,7 @@ impl Page {
             let fits = found.encode(view, mask, turn.response).is_ok()
                 && turn.response.available() >= reserved;
             if !fits {
-                // So many fit; with a continuation point, which is longer, perhaps one less.
+                // `count` references fit; with a continuation point, which takes space, possibly one less.
                 self.limit = match self.has_more {
                     true => self.count.min(self.limit.saturating_sub(1)),
                     false => self.count,
@@ -273,7 +273,7 @@ impl Page {
             return Ok(Passed::Finished(None));
         }
         if self.is_first && self.position == self.cursor.position {
-            // Asking again would not help.
+            // A second attempt would have the same outcome.
             return Err(Fault(StatusCode::BadResponseTooLarge));
         }
         let mut cursor = self.cursor.clone();
@@ -289,7 +289,7 @@ impl Page {
             }
             points.insert(cursor)
         };
-        // After the StatusCode and the length of the ByteString.
+        // Position after the StatusCode and the length of the ByteString.
         turn.response.patch(turn.start + self.start + 8, &name);
         Ok(Passed::Finished(Some(name)))
     }

@@ -1,4 +1,4 @@
-//! Following one browse path (OPC 10000-4, 5.9.4), from element to element, in slices.
+//! Resolution of one browse path (OPC 10000-4, 5.9.4), element by element, in slices.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedNameRef, StatusCode};
 use super::service::Turn;
 use crate::fault::Fault;
 
-/// More targets of one path are `BadTooManyMatches`; the standard asks for at least 10.
+/// Maximum number of targets of one path; more are `BadTooManyMatches`. The standard asks for at least 10.
 const MAX_TARGETS: usize = 1000;
 
-/// Units of work that each path gets even if the request has taken all that it may.
+/// Units of work that each path gets even if the request has used all its work.
 const MIN_WORK: u64 = 100;
 
 /// An element of a RelativePath (OPC 10000-4, 7.30), borrowed from the request.
@@ -38,29 +38,29 @@ impl<'a> Decode<'a> for ElementRef<'a> {
     }
 }
 
-/// A path that is being followed.
+/// A path that is being resolved.
 pub(super) struct Path {
-    /// Where the element stands in the request message.
+    /// Offset of the element in the request message.
     offset: usize,
-    /// The number of the element, and how many there are.
+    /// Index of the element; `elements` is the number of elements.
     element: usize,
     elements: usize,
     /// The nodes that the elements so far lead to.
     nodes: Vec<NodeId>,
-    /// Which of them is looked at, and from which of its references on.
+    /// Index of the current node; `position` is the next one among its references.
     node: usize,
     references: Option<References>,
     position: usize,
-    /// The nodes that this element leads to, in the order in which they were found.
+    /// The nodes that this element leads to, in the order of discovery.
     found: Vec<NodeId>,
     known: HashSet<NodeId>,
-    /// Nodes of other servers on the way.
+    /// Targets in other servers, found on the way.
     targets: Vec<BrowsePathTarget>,
-    /// Total work of the request when the path was begun.
+    /// Total work of the request at the beginning of the path.
     work_before: u64,
 }
 
-/// What one step has come to.
+/// Outcome of one step.
 enum Step {
     SliceOver,
     Done,
@@ -89,7 +89,7 @@ impl Path {
         }
     }
 
-    /// Goes on until there is a result, or the slice is over.
+    /// Continues until there is a result or the slice is over.
     pub(super) fn follow(
         &mut self,
         turn: &mut Turn<'_, '_>,
@@ -124,7 +124,7 @@ impl Path {
         }))
     }
 
-    /// Follows one element from all nodes.
+    /// Follows one element from all current nodes.
     fn step(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>, element: &ElementRef<'_>) -> Step {
         let is_reference_type = || {
             view.node(element.reference_type)
@@ -186,7 +186,7 @@ impl Path {
         Step::Done
     }
 
-    /// A node of another server. Its BrowseName is not known here: the client has to ask there.
+    /// Adds a node of another server as a target. Its BrowseName is not known here: the client has to continue there.
     fn remote(&mut self, target_id: ExpandedNodeId) {
         let remaining_path_index = match self.element + 1 {
             all if all == self.elements => u32::MAX,
@@ -199,7 +199,7 @@ impl Path {
     }
 }
 
-/// A result without targets.
+/// Returns a result without targets.
 pub(super) fn failed(status_code: StatusCode) -> BrowsePathResult {
     BrowsePathResult {
         status_code,

@@ -1,4 +1,4 @@
-//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue written straight into the response.
+//! Read (OPC 10000-4, 5.11.2): one pass over the request, each DataValue written directly into the response.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::server::Server;
 use crate::session::Session;
 
-/// What a Read request asks for, apart from its items.
+/// Parameters of a Read request, apart from its items.
 #[derive(Clone, Copy)]
 struct Parameters {
     max_age: f64,
@@ -110,7 +110,7 @@ impl Steps for ReadSteps {
     }
 }
 
-/// The parameters of a request, and its items.
+/// Returns the parameters of a request, and its items.
 #[inline]
 fn parameters<'a>(
     request: &Request<'_>,
@@ -137,7 +137,7 @@ fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
     }
 }
 
-/// The parameters of a request in the binary DataEncoding; its items follow.
+/// Decodes the parameters of a request in the binary DataEncoding; its items follow.
 #[inline]
 fn encoded_parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Parameters, Fault> {
     Parameters {
@@ -148,7 +148,7 @@ fn encoded_parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<P
     .checked(request)
 }
 
-/// The parameters of a request in the fixed layout.
+/// Returns the parameters of a request in the fixed layout.
 #[inline]
 fn laid_out_parameters(
     request: &Request<'_>,
@@ -203,7 +203,7 @@ fn read<'a, R: Results>(
     Ok((done, read.results))
 }
 
-/// Adds an item to those that remote sources have to be asked for, if it is one.
+/// Adds an item to the operations of remote sources, if its source is remote.
 fn find_remote(
     request: &Request<'_>,
     parameters: Parameters,
@@ -234,8 +234,9 @@ fn find_remote(
 }
 
 impl Server {
-    /// Where other processes can read the Value of a Variable without asking, if it is [published](takt_space::Value::publish_current) or
-    /// comes from a [shared](takt_cell::Cell::share) cell, and the client of this connection may read it.
+    /// Returns the location at which other processes can read the Value of a Variable without a request, if it is
+    /// [published](takt_space::Value::publish_current) or comes from a [shared](takt_cell::Cell::share) cell, and the client of
+    /// this connection may read it.
     pub fn shared_cell(
         &self,
         connection: &Connection,

@@ -1,6 +1,6 @@
 //! RegisterNodes and UnregisterNodes (OPC 10000-4, 5.9.5 and 5.9.6).
 //!
-//! Finding a node costs one look-up in a hash table, whatever its NodeId, so there is nothing to prepare: a registered
+//! A node is found with one look-up in a hash table, for every kind of NodeId, so there is nothing to prepare: a registered
 //! NodeId is the NodeId itself.
 
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn handle(
     slices::start(request, connection, session, service, response)
 }
 
-/// NodeIds that are registered, and returned as they are, or unregistered.
+/// NodeIds that are registered and returned unchanged, or unregistered.
 struct Nodes {
     registers: bool,
 }

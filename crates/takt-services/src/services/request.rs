@@ -25,7 +25,7 @@ pub(crate) struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    /// The request of this caller.
+    /// Returns the request with its caller.
     #[inline]
     pub(crate) fn of(self, caller: &'a Caller) -> Request<'a> {
         Request {
@@ -39,13 +39,13 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// A request as its service gets it.
+/// A request as it is handed to its service.
 pub(crate) struct Request<'a> {
     pub(crate) server: &'a Arc<Server>,
     pub(crate) header: &'a RequestHeaderRef<'a>,
     /// The security context, borrowed from the connection.
     pub(crate) caller: &'a Caller,
-    /// The one look at the clock that a request gets.
+    /// Time at which the request was received: the clock is read once per request.
     pub(crate) now: DateTime,
     pub(crate) request_id: u32,
     /// The whole message.
@@ -56,12 +56,12 @@ pub(crate) struct Request<'a> {
 pub(crate) type Handled = Result<Outcome, Fault>;
 
 impl Request<'_> {
-    /// The offset in the message of what a decoder of its rest reads next.
+    /// Returns the offset in the message of the next byte of a decoder.
     pub(crate) fn offset(&self, decoder: &Decoder<'_>) -> usize {
         self.message.len() - decoder.remaining()
     }
 
-    /// A ResponseHeader that says Good.
+    /// Returns a ResponseHeader with the result Good.
     pub(crate) fn response_header(&self) -> ResponseHeader {
         ResponseHeader {
             timestamp: self.now,
@@ -70,7 +70,7 @@ impl Request<'_> {
         }
     }
 
-    /// Writes the TypeId and the ResponseHeader of a response that is encoded by hand.
+    /// Writes the TypeId and the ResponseHeader of a response that is encoded manually.
     #[inline]
     pub(crate) fn respond(
         &self,
@@ -112,7 +112,7 @@ pub(crate) fn check_count(count: usize, limit: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Which timestamps a client wants (OPC 10000-4, 7.39).
+/// Checks that the TimestampsToReturn of a client are valid (OPC 10000-4, 7.39).
 #[inline]
 pub(crate) fn check_timestamps(timestamps: TimestampsToReturn) -> Result<(), Fault> {
     if (0..=3).contains(&timestamps.0) {

@@ -77,13 +77,13 @@ pub(crate) fn create(
     };
     let outcome = encode(&created, response);
     if outcome.is_err() {
-        // The client does not learn of this Session.
+        // The client does not receive the id of this Session.
         server.sessions.close(&session);
     }
     outcome
 }
 
-/// The timeout within the server's limits; what is no sensible number gets the longest.
+/// Returns the timeout within the server's limits; values that are not positive finite numbers get the longest.
 fn revise_timeout(requested: f64, shortest: Duration, longest: Duration) -> Duration {
     let usable = requested.is_finite() && requested > 0.0;
     let requested = usable
@@ -115,7 +115,7 @@ pub(crate) fn activate(
         user,
         ..Caller::clone(&before)
     });
-    // A client that learned the token of a Session cannot take it over as another user.
+    // A client that knows the token of a Session cannot take it over as another user.
     if moves && !caller.may_take_over(&before) {
         return Err(Fault(StatusCode::BadUserAccessDenied));
     }
@@ -139,7 +139,7 @@ pub(crate) fn activate(
     Ok(outcome)
 }
 
-/// Finds out who the user is (OPC 10000-4, 7.40).
+/// Determines the user (OPC 10000-4, 7.40).
 fn identify(
     request: &Request<'_>,
     connection: &Connection,
@@ -154,7 +154,7 @@ fn identify(
         if !authenticator.allows_user_names() {
             return Err(StatusCode::BadIdentityTokenRejected);
         }
-        // Without a SecurityPolicy nothing is encrypted.
+        // Without a SecurityPolicy the token is not encrypted.
         if !token.encryption_algorithm.is_empty() || !names(&token.policy_id, USER_NAME_POLICY) {
             return Err(StatusCode::BadIdentityTokenInvalid);
         }
@@ -174,7 +174,7 @@ fn identify(
     }
 }
 
-/// Whether a PolicyId names this policy. Clients that did not look at the endpoints leave it out.
+/// Returns true if a PolicyId names this policy. Clients that did not read the endpoints leave it empty.
 fn names(policy_id: &UaString, policy: &str) -> bool {
     policy_id.is_empty() || *policy_id == policy
 }
@@ -200,7 +200,7 @@ pub(crate) fn close(
     });
     tracing::debug!(session = %session.id, "Session closed");
     request.server.session_observer.gone(&session.id);
-    // The channel may have another one.
+    // The channel may have another Session.
     connection.set_session(sessions.of_channel(connection.channel));
     encode(
         &CloseSessionResponse {

@@ -1,4 +1,4 @@
-//! Services that run in slices: inline as long as the first slice lasts, then as a task of the server.
+//! Services that run in slices: the first slice inline, the others as a task of the server.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::work::Work;
 
 /// Runs the first slice of a service at once, and leaves the others to [`Server::work`](crate::Server::work).
 ///
-/// Where requests of the same connection wait already, the service waits behind them.
+/// If requests of the same connection are waiting, the service waits behind them.
 pub(super) fn start(
     request: &Request<'_>,
     connection: &Connection,
@@ -50,7 +50,8 @@ pub(super) fn start(
     queue(request, connection, session, service, response, from, &work)
 }
 
-/// Leaves the rest of a service to [`Server::work`](crate::Server::work). `from` is where the response begins, and how long it may be.
+/// Leaves the rest of a service to [`Server::work`](crate::Server::work). `from` is the position and the maximum length of the
+/// response.
 pub(super) fn queue(
     request: &Request<'_>,
     connection: &Connection,

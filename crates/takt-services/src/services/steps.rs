@@ -1,8 +1,9 @@
 //! Read, Write and Call in slices: one unit of work for each operation, and for each KiB that is encoded or decoded with it.
 //!
-//! A request goes through up to three passes over its operations: all are decoded, where the service changes something;
-//! those of remote sources are searched for, if there are such sources; and all are done. A pass that is not over when the
-//! slice is goes on at its [`Place`] in the next one. A request that fits into one slice allocates nothing.
+//! A request takes up to three passes over its operations. The first decodes all operations, if the service changes something.
+//! The second finds the operations of remote sources, if there are such sources. The third executes all operations. A pass that
+//! is not finished at the end of a slice continues at its [`Place`] in the next one. A request that fits into one slice
+//! allocates nothing.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -20,36 +21,36 @@ use crate::fault::Fault;
 use crate::session::Session;
 use crate::work::Work;
 
-/// Bytes of a response beside its results, at most.
+/// Maximum number of bytes of a response beside its results.
 const RESPONSE_SIZE: usize = 64;
 
-/// How far a pass over the operations of a request has come.
+/// Progress of a pass over the operations of a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place {
-    /// The operation that is next.
+    /// Index of the next operation.
     index: usize,
-    /// Where it begins in the message, in the binary DataEncoding.
+    /// Offset of the next operation in the message, in the binary DataEncoding.
     offset: usize,
-    /// Where it is in the fixed layout.
+    /// Position of the next operation in the fixed layout.
     laid_out: takt_layout::Place,
 }
 
 /// One slice of a pass.
 pub(super) struct Pass<'p> {
     place: &'p mut Place,
-    /// Where the response message begins in its encoder.
+    /// Position at which the response message begins in its encoder.
     start: usize,
     work: &'p mut Work,
 }
 
 impl Pass<'_> {
-    /// Whether the pass begins with this slice.
+    /// Returns true if the pass begins with this slice.
     #[inline]
     pub(super) fn is_first(&self) -> bool {
         self.place.index == 0
     }
 
-    /// The items from the place on, of which `first` are the first.
+    /// Returns the items from the place on; `first` are all items of the request.
     #[inline]
     pub(super) fn items<'a>(&self, request: &Request<'a>, first: Items<'a>) -> Items<'a> {
         if self.is_first() {
@@ -65,7 +66,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The response in the fixed layout, which begins in the first slice.
+    /// Returns the writer of the response in the fixed layout, which begins in the first slice.
     #[inline]
     pub(super) fn writer<'e, 'b>(
         &self,
@@ -81,8 +82,8 @@ impl Pass<'_> {
         })
     }
 
-    /// Takes items from the place on, each with its number, until there is none or the slice is over; whether there is none.
-    /// `take` says how many bytes have been encoded in this slice.
+    /// Calls `take` with the items from the place on, each with its index, until none is left or the slice is over. Returns
+    /// true if none is left. `take` returns the number of bytes that have been encoded in this slice.
     #[inline]
     pub(super) fn each_item<'a>(
         &mut self,
@@ -107,8 +108,8 @@ impl Pass<'_> {
         done
     }
 
-    /// Calls `step` with the numbers of the operations, until there is none or the slice is over; whether there is none.
-    /// `step` says how many bytes have been encoded and decoded in this slice.
+    /// Calls `step` with the indices of the operations, until none is left or the slice is over. Returns true if none is left.
+    /// `step` returns the number of bytes that have been encoded and decoded in this slice.
     #[inline]
     fn each(
         &mut self,
@@ -139,13 +140,13 @@ impl Pass<'_> {
 
 /// One of the services Read, Write and Call.
 pub(super) trait Steps: Send + 'static {
-    /// Whether operations change something: then all are decoded first, and the first one is done only when there is memory
-    /// for the rest of the request.
+    /// True if operations change something. Then all are decoded first, and the first one is executed only when memory for the
+    /// rest of the request is available.
     const HAS_EFFECTS: bool;
-    /// Bytes of one result, where all are of the same size.
+    /// Bytes of one result, if all have the same size.
     const RESULT_SIZE: usize = 0;
 
-    /// How many operations the request has, checked against the limits.
+    /// Returns the number of operations of the request, checked against the limits.
     fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault>;
 
     /// Decodes operations.
@@ -161,7 +162,7 @@ pub(super) trait Steps: Send + 'static {
         pass: &mut Pass<'_>,
     ) -> Result<bool, Fault>;
 
-    /// Does operations, with what remote sources said before, and encodes their results.
+    /// Executes operations, with the results of remote sources, and encodes their results.
     fn respond(
         request: &Request<'_>,
         session: &Session,
@@ -172,7 +173,7 @@ pub(super) trait Steps: Send + 'static {
     ) -> Result<bool, Fault>;
 }
 
-/// Which pass a request is in.
+/// The pass that a request is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Check,
@@ -225,7 +226,7 @@ pub(super) fn handle<S: Steps>(
     slices::queue(request, connection, session, steps, response, from, &work)
 }
 
-/// Answers a request in one go, with what remote sources said.
+/// Answers a request without slices, with the results of remote sources.
 fn respond<S: Steps>(
     request: &Request<'_>,
     session: &Session,
@@ -243,7 +244,7 @@ fn respond<S: Steps>(
 }
 
 impl<S: Steps> InSteps<S> {
-    /// One slice. The response begins at `start`; `is_inline` says that there is no task for the request yet.
+    /// Runs one slice. The response begins at `start`; `is_inline` is true if the request has no task yet.
     #[inline]
     fn go_on(
         &mut self,
@@ -300,7 +301,7 @@ impl<S: Steps> InSteps<S> {
         self.place = Place::default();
     }
 
-    /// Finds remote operations; whether all have been looked at. Called only if there are remote sources.
+    /// Finds remote operations. Returns true if all operations have been checked. Called only if there are remote sources.
     #[inline(never)]
     fn search(
         &mut self,

@@ -91,7 +91,7 @@ pub(crate) fn modify(
     )
 }
 
-/// A Duration as the standard has it.
+/// Converts a duration to a Duration of the standard.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
@@ -130,7 +130,7 @@ pub(crate) fn set_publishing_mode(
     )
 }
 
-/// Works with the engine for one slice. The engine goes on by itself with what is left.
+/// Runs `work` on the engine for one slice. The engine continues with the rest on its own.
 pub(super) fn in_slice<R>(
     request: &Request<'_>,
     connection: &Connection,
@@ -147,7 +147,7 @@ pub(super) fn in_slice<R>(
     })
 }
 
-/// The SubscriptionIds of a request, no more than there may be Subscriptions.
+/// Decodes the SubscriptionIds of a request, at most the maximum number of Subscriptions.
 fn subscription_ids(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Vec<u32>, Fault> {
     let ids = Vec::<u32>::decode(body)?;
     let limits = &request.server.limits.subscriptions;
@@ -217,7 +217,7 @@ pub(crate) fn transfer(
     )
 }
 
-/// Handles a Publish request: it is answered when there is something to say.
+/// Handles a Publish request: it is answered when there is something to publish.
 pub(crate) fn publish(
     request: &Request<'_>,
     connection: &Connection,
@@ -281,7 +281,7 @@ pub(crate) fn republish(
     Ok(Outcome::Complete)
 }
 
-/// The result of an operation that has no other.
+/// Converts the result of an operation that returns only a StatusCode.
 pub(crate) fn status_of(result: Result<(), StatusCode>) -> StatusCode {
     result.err().unwrap_or(StatusCode::Good)
 }

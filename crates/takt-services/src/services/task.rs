@@ -1,4 +1,4 @@
-//! A request as a task of the server: what it needs to go on after its first slice.
+//! A request as a task of the server: the state that it needs to continue after its first slice.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::session::Session;
 use crate::tasks::Task;
 use crate::work::Work;
 
-/// A request that has taken more than its first slice.
+/// A request that takes more than its first slice.
 pub(super) struct RequestTask {
     session: Arc<Session>,
     caller: Arc<Caller>,
@@ -29,7 +29,7 @@ pub(super) struct RequestTask {
     response: Vec<u8>,
     /// Largest response that the transport takes, in bytes.
     max_response: usize,
-    /// Memory of the response; that of the message counts in `pending`.
+    /// Memory of the response; the memory of the message counts in `pending`.
     charge: Charge,
     /// Units of work so far.
     spent: u64,
@@ -37,7 +37,7 @@ pub(super) struct RequestTask {
 }
 
 impl RequestTask {
-    /// Copies what a request needs to go on later. Its memory counts in the budget of the Session.
+    /// Copies the data that a request needs to continue later. Its memory counts in the budget of the Session.
     pub(crate) fn new(
         request: &Request<'_>,
         connection: &Connection,
@@ -71,7 +71,7 @@ impl RequestTask {
         }))
     }
 
-    /// Sets the service that goes on.
+    /// Sets the service that continues.
     pub(crate) fn with(mut self: Box<Self>, service: Box<dyn Service>) -> Box<Self> {
         self.service = Some(service);
         self
@@ -110,14 +110,14 @@ impl RequestTask {
             work,
         });
         let progress = progress.map_err(|fault| match fault {
-            // It is too large for the memory that is left, not for the client.
+            // The response is too large for the remaining memory, not for the client.
             Fault(StatusCode::BadResponseTooLarge) if memory < self.max_response => {
                 Fault(StatusCode::BadOutOfMemory)
             }
             fault => fault,
         })?;
         if self.charge.resize(self.response.capacity()).is_err() {
-            // It grew ahead of what it holds.
+            // The buffer has grown beyond its content.
             self.response.shrink_to_fit();
             self.charge
                 .resize(self.response.capacity())
@@ -151,7 +151,7 @@ impl Task<Server> for RequestTask {
         match progress {
             Ok(Progress::Unfinished) => false,
             Ok(Progress::Remote(operations)) => {
-                // The answers of remote sources complete the response, which begins anew then.
+                // The response is encoded again with the results of remote sources.
                 self.charge.force(0);
                 self.response = Vec::new();
                 let message = std::mem::take(&mut self.message);
@@ -164,7 +164,7 @@ impl Task<Server> for RequestTask {
                 true
             }
             Ok(Progress::Complete) => {
-                // It counts with the answer from now on.
+                // From now on the memory counts with the answer.
                 self.charge.force(0);
                 self.pending.answer(std::mem::take(&mut self.response));
                 self.session.forget_answered();

@@ -1,6 +1,6 @@
 //! TranslateBrowsePathsToNodeIds (OPC 10000-4, 5.9.4).
 //!
-//! A path may have any number of elements, so neither decoding nor following one is done in one go.
+//! A path may have any number of elements, so both decoding and resolving one may take several slices.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::session::Session;
 
-/// Bytes of a BrowsePath at least: a NodeId and an empty list.
+/// Minimum number of bytes of a BrowsePath: a NodeId and an empty list.
 const MIN_PATH_SIZE: usize = 2 + 4;
 
 /// Handles a TranslateBrowsePathsToNodeIds request.
@@ -43,25 +43,25 @@ pub(crate) fn handle(
 }
 
 struct Translate {
-    /// What is decoded next, as long as not all is checked.
+    /// Offset of the next part to decode, until all is checked.
     offset: usize,
-    /// Paths that have not been decoded yet.
+    /// Number of paths that have not been decoded yet.
     unchecked: usize,
-    /// Elements that have not been decoded yet, of the last one of `paths`.
+    /// Number of elements of the last one of `paths` that have not been decoded yet.
     elements: usize,
     paths: Vec<Located>,
-    /// The path that is followed next.
+    /// Index of the next path to resolve.
     next: usize,
     path: Option<Path>,
 }
 
-/// Where a path stands in the message, and what is known about it.
+/// Position of a path in the message, and the results of checking it.
 struct Located {
     starting_node: NodeId,
     elements: usize,
-    /// Where the elements begin.
+    /// Offset of the elements in the message.
     offset: usize,
-    /// Some element has no name.
+    /// True if an element has no name.
     is_nameless: bool,
 }
 
@@ -107,7 +107,7 @@ impl Service for Translate {
 }
 
 impl Translate {
-    /// Decodes the whole request once; whether that is done.
+    /// Decodes the whole request once. Returns true if this is complete.
     fn check(&mut self, turn: &mut Turn<'_, '_>) -> Result<bool, Fault> {
         if self.unchecked == 0 && self.elements == 0 {
             return Ok(true);
@@ -154,7 +154,8 @@ impl Located {
         if self.elements == 0 {
             return Err(StatusCode::BadNothingToDo);
         }
-        // Only a name makes an element mean one thing; the standard demands it of the last one, and lets us of the others.
+        // An element without a name is ambiguous. The standard requires a name in the last one, and permits the server to
+        // require it in the others.
         if self.is_nameless {
             return Err(StatusCode::BadBrowseNameInvalid);
         }

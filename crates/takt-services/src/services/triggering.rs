@@ -1,4 +1,5 @@
-//! SetTriggering (OPC 10000-4, 5.13.5). Links are removed before others are added; their results come behind those of the others.
+//! SetTriggering (OPC 10000-4, 5.13.5). Links are removed before others are added; the results of removing follow those of
+//! adding.
 
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use crate::session::Session;
 use crate::subscriptions::Subscription;
 use crate::subscriptions::item::MonitoredItem;
 
-/// Links of an item that are looked through in one unit of work.
+/// Links of an item that are searched in one unit of work.
 const LINKS_PER_UNIT: usize = 16;
 
-/// Bytes of a response beside its results, at most.
+/// Maximum number of bytes of a response beside its results.
 const RESPONSE_SIZE: usize = 64;
 
 const STATUS_SIZE: usize = size_of::<StatusCode>();
@@ -58,10 +59,10 @@ struct SetTriggering {
     triggering_item_id: u32,
     to_add: Vec<u32>,
     to_remove: Vec<u32>,
-    /// How many links have been removed and added.
+    /// Number of links that have been removed; `added` is the number of those that have been added.
     removed: usize,
     added: usize,
-    /// Where the results of adding, and those of removing, are in the response: their places are there from the beginning.
+    /// Positions of the results of adding and of removing in the response: their space is reserved from the beginning.
     results_at: Option<(usize, usize)>,
 }
 
@@ -82,7 +83,7 @@ impl SetTriggering {
         Ok((list(self.to_add.len())?, list(self.to_remove.len())?))
     }
 
-    /// One link; whether there are more.
+    /// Processes one link. Returns true if there are more.
     fn step(
         &mut self,
         turn: &mut Turn<'_, '_>,
@@ -126,7 +127,7 @@ impl Service for SetTriggering {
                     let most = triggering.link_count() + self.to_add.len();
                     let needed = operations * (1 + most / LINKS_PER_UNIT);
                     if turn.is_inline && needed as u64 > turn.work.left() {
-                        // Nothing is changed before there is memory for the task.
+                        // Nothing is changed before memory for the task is available.
                         return Ok(Progress::Unfinished);
                     }
                     subscription.machine.reset_lifetime();

@@ -1,4 +1,4 @@
-//! Walking the references of a node that a Browse wants, and describing them (OPC 10000-4, 7.29).
+//! Iteration over the references of a node that a Browse selects, and their descriptions (OPC 10000-4, 7.29).
 
 use takt_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
@@ -18,8 +18,8 @@ impl From<&ReferenceView<'_>> for LastSeen {
     }
 }
 
-/// Where a cursor goes on. References before it may have been deleted, which moves it towards the front; `None` if
-/// the last one that the client saw is gone itself.
+/// Returns the position from which a cursor continues. References before it may have been deleted, which moves it towards the
+/// front; `None` if the last reference that the client received is deleted itself.
 pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) -> Option<usize> {
     let Some(last) = &cursor.last else {
         return Some(cursor.position);
@@ -30,17 +30,17 @@ pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) 
     }
     let (reference_type, target) = (&last.reference_type, &last.target);
     let position = view.position(references, reference_type, last.is_forward, target)?;
-    // One that was deleted and added again comes after everything else.
+    // A reference that was deleted and added again is behind all others.
     (position <= before).then_some(position + 1)
 }
 
-/// The references of a node that a selection wants, from a position on.
+/// The selected references of a node, from a position on.
 pub(super) struct Walk<'w> {
     view: &'w View<'w>,
     references: &'w References,
     selection: &'w Selection,
     types: TypeFilter,
-    /// The reference that is looked at next.
+    /// Position of the next reference to visit.
     pub(super) position: usize,
 }
 
@@ -64,7 +64,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Looks at one more reference: `None` if there is none, `Some(None)` if it is not wanted.
+    /// Visits one more reference: `None` if there is none, `Some(None)` if the client does not want it.
     pub(super) fn next(&mut self, work: &mut Work) -> Option<Option<Found<'w>>> {
         let (at, reference) = self.references.at_or_after(self.position)?;
         work.spend(1);
@@ -82,26 +82,26 @@ impl<'w> Walk<'w> {
             return None;
         }
         let node = match reference.target {
-            // A reference to a node that does not exist leads nowhere: it is left out.
+            // A reference to a node that does not exist is left out.
             TargetRef::Local(target) => Some(self.view.node(target)?),
             TargetRef::Remote(_) => None,
         };
         let classes = self.selection.node_classes;
-        // The NodeClass of a remote node is not known, and then does not count.
+        // The NodeClass of a remote node is not known, so the filter ignores it.
         let class = node
             .is_none_or(|node| classes == 0 || classes & node.node_class().0.cast_unsigned() != 0);
         class.then_some(Found { reference, node })
     }
 }
 
-/// A reference that a client wants to know about.
+/// A selected reference.
 pub(super) struct Found<'w> {
     reference: ReferenceView<'w>,
     node: Option<NodeRef<'w>>,
 }
 
 impl Found<'_> {
-    /// Encodes a ReferenceDescription (OPC 10000-4, 7.29); what the ResultMask leaves out is null.
+    /// Encodes a ReferenceDescription (OPC 10000-4, 7.29); fields that the ResultMask leaves out are null.
     pub(super) fn encode(
         &self,
         view: &View<'_>,

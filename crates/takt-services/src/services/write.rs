@@ -1,6 +1,6 @@
 //! Write (OPC 10000-4, 5.11.4): the Value of Variables; no other attribute can be written.
 //!
-//! The whole request is decoded before the first value is written, so a request that turns out to be damaged changes nothing.
+//! The whole request is decoded before the first value is written, so a malformed request changes nothing.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Steps for WriteSteps {
                 if pass.is_first() {
                     request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
                     response.array_length(Some(count))?;
-                    // Room for the response first: once a value is written, the client should hear of it.
+                    // Room for the response is checked first: after a value is written, the client must get the result.
                     if response.available() < count.saturating_mul(4).saturating_add(4) {
                         return Err(Fault(StatusCode::BadResponseTooLarge));
                     }
@@ -135,7 +135,7 @@ fn write_all<'a>(
     })
 }
 
-/// Adds an item to those that remote sources have to be told, if it is one.
+/// Adds an item to the operations of remote sources, if its source is remote.
 fn find_remote(
     view: &View<'_>,
     caller: &Caller,
@@ -146,7 +146,7 @@ fn find_remote(
     let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value()) else {
         return;
     };
-    // What is wrong with the others is said when the request is answered.
+    // Errors of the other items are returned when the request is answered.
     if check(view, caller, item).is_ok() {
         let write = RemoteWrite {
             node_id: remote.node_id,
@@ -157,7 +157,7 @@ fn find_remote(
     }
 }
 
-/// A WriteValue with its Variant both decoded and as it stands in the request.
+/// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
 struct Item<'a> {
     node_id: NodeIdRef<'a>,
     attribute_id: u32,
@@ -252,7 +252,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Checks everything about an item that does not depend on the current value.
+/// Checks all conditions of an item that do not depend on the current value.
 #[inline]
 fn check<'v>(
     view: &'v View<'_>,
@@ -268,7 +268,7 @@ fn check<'v>(
     };
     let variable = match node.variable() {
         Some(variable) if item.attribute_id == VALUE => variable,
-        // VariableTypes may have a Value as well, but not one that can be written.
+        // VariableTypes may have a Value as well, but it cannot be written.
         _ if item.attribute_id == VALUE && node.typed().is_some() => {
             return Err(StatusCode::BadNotWritable);
         }
@@ -283,7 +283,7 @@ fn check<'v>(
     if !may(access_level::CURRENT_WRITE) {
         return Err(StatusCode::BadNotWritable);
     }
-    // A client that says Good says nothing that the server would not say itself.
+    // The status Good is the same as no status.
     let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
     if (says_status && !may(access_level::STATUS_WRITE))
         || (item.source_timestamp.is_some() && !may(access_level::TIMESTAMP_WRITE))
@@ -327,11 +327,11 @@ fn write(
     }
 }
 
-/// Encoding byte of a Variant with an array of Byte, and of one with a ByteString (OPC 10000-6, 5.2.2.16).
+/// Encoding bytes of a Variant with an array of Byte, and of one with a ByteString (OPC 10000-6, 5.2.2.16).
 const BYTE_ARRAY: u8 = 3 | 0x80;
 const BYTE_STRING: u8 = 15;
 
-/// The same Variant as another type, whose encoding differs in nothing else.
+/// Returns the same Variant with another type whose encoding differs only in the encoding byte.
 fn with_type(encoded: &[u8], encoding_byte: u8) -> Vec<u8> {
     let mut converted = encoded.to_vec();
     if let Some(first) = converted.first_mut() {
@@ -350,7 +350,7 @@ fn write_encoded(
 ) -> Result<(), StatusCode> {
     match target {
         Value::Cell(cell) => {
-            // What is in the request was checked when it was decoded.
+            // The encoded Variant of the request was checked when it was decoded.
             let set = if std::ptr::eq(encoded, item.encoded) {
                 cell.set_ref(&item.value, status, time)
             } else {
@@ -371,13 +371,13 @@ fn write_encoded(
             };
             result(source.write(&written))
         }
-        // Remote writes were made before, or there was no room for the request in its queue.
+        // Remote writes were made before, or the queue of the source had no room for the request.
         Value::Remote(_) => Err(StatusCode::BadNoCommunication),
     }
 }
 
-/// Writes a part of an array or string (OPC 10000-4, 7.27). A cell may be set by its real-time thread in between, which
-/// then overtakes the Write.
+/// Writes a part of an array or string (OPC 10000-4, 7.27). A cell may be set by its real-time thread in between, and the Write
+/// then overwrites that value.
 #[inline(never)]
 fn write_part(
     target: &Value,

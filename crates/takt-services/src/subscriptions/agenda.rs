@@ -1,28 +1,28 @@
-//! Entries with a time at which they have something to do.
+//! Entries in the order of their deadlines.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Something that wants to be looked at again at some time.
+/// An entry with a deadline.
 pub(super) trait Timed {
-    /// When there is something to do next.
+    /// Returns the time of the next work, if any is due later.
     fn next_deadline(&self) -> Option<Instant>;
 }
 
-/// A map whose entries are also in the order of their deadlines. The earliest one is found without a look at the others.
+/// A map whose entries are also in the order of their deadlines. The earliest one is found without a search.
 ///
-/// An entry that was changed is put in order before the deadlines are asked for the next time.
+/// A changed entry is put in order before the deadlines are queried the next time.
 pub(super) struct Agenda<K, V> {
     entries: HashMap<K, Entry<V>>,
     order: BTreeSet<(Instant, K)>,
-    /// Entries that may have another deadline now.
+    /// Keys of the entries whose deadline may have changed.
     touched: Vec<K>,
 }
 
 struct Entry<V> {
     value: V,
-    /// Where it is in the order.
+    /// Deadline under which the entry is in the order.
     deadline: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
         self.entries.values().map(|entry| &entry.value)
     }
 
-    /// An entry, to be changed.
+    /// Returns an entry, to be changed.
     pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let entry = self.entries.get_mut(key)?;
         if self.touched.last() != Some(key) {
@@ -66,7 +66,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
         }
     }
 
-    /// Adds an entry. There is none with this key.
+    /// Adds an entry. The key must be new.
     pub(super) fn insert(&mut self, key: K, value: V) {
         self.touched.push(key.clone());
         let entry = Entry {
@@ -76,7 +76,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
         self.entries.insert(key, entry);
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub(super) fn remove(&mut self, key: &K) -> Option<V> {
         let entry = self.entries.remove(key)?;
         if let Some(deadline) = entry.deadline {
@@ -85,7 +85,7 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
         Some(entry.value)
     }
 
-    /// Puts the entries in order that were changed.
+    /// Puts the changed entries in order.
     fn settle(&mut self) {
         while let Some(key) = self.touched.pop() {
             let Some(entry) = self.entries.get_mut(&key) else {
@@ -108,13 +108,13 @@ impl<K: Clone + Ord + Hash, V: Timed> Agenda<K, V> {
         }
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
         self.settle();
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// The entries whose deadlines have come.
+    /// Returns the entries whose deadlines have passed.
     pub(super) fn due(&mut self, now: Instant) -> impl Iterator<Item = (&K, &V)> {
         self.settle();
         let due = self.order.iter().take_while(move |(at, _)| *at <= now);

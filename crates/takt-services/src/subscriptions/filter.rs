@@ -1,4 +1,4 @@
-//! What counts as a change: DataChangeFilter (OPC 10000-4, 7.22.2).
+//! Filter for changes of a value: DataChangeFilter (OPC 10000-4, 7.22.2).
 
 use takt_space::{NodeRef, Value, View};
 use takt_ua::enumerations::{DataChangeTrigger, DeadbandType};
@@ -8,16 +8,16 @@ use takt_ua::{ExtensionObject, NodeIdRef, StatusCode, Variant, ids};
 use super::sample::Sample;
 use crate::reading::attributes;
 
-/// A DataChangeFilter, checked.
+/// A validated DataChangeFilter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Filter {
     trigger: DataChangeTrigger,
-    /// In units of the value: a PercentDeadband has been multiplied with its EURange. Zero: every change counts.
+    /// Deadband in units of the value: a PercentDeadband has been multiplied by its EURange. Zero: every change is reported.
     deadband: f64,
 }
 
 impl Default for Filter {
-    /// Without a filter, StatusValue (OPC 10000-4, 7.22.2).
+    /// Returns the filter of an item without one: StatusValue (OPC 10000-4, 7.22.2).
     fn default() -> Self {
         Self {
             trigger: DataChangeTrigger::StatusValue,
@@ -27,7 +27,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// The filter that a client asks for on an attribute of a node.
+    /// Validates the filter that a client requests for an attribute of a node.
     pub(crate) fn of_request(
         filter: &ExtensionObject,
         view: &View<'_>,
@@ -76,7 +76,7 @@ impl Filter {
         })
     }
 
-    /// Whether `new` is a change that counts, after `last` was reported.
+    /// Returns true if the filter passes `new` as a change, after `last` was reported.
     pub(crate) fn passes(&self, last: &Sample, new: &Sample) -> bool {
         if last.status != new.status {
             return true;
@@ -94,7 +94,8 @@ impl Filter {
     }
 }
 
-/// Whether two values differ by more than the deadband: any element, if they are arrays. What is no number has no deadband.
+/// Returns true if two values differ by more than the deadband; for arrays, if any element does. Values that are not numbers
+/// have no deadband.
 fn exceeds(deadband: f64, last: &Variant, new: &Variant) -> bool {
     let differ = |last: Option<f64>, new: Option<f64>| match (last, new) {
         (Some(last), Some(new)) => last.is_nan() != new.is_nan() || (last - new).abs() > deadband,
@@ -115,7 +116,7 @@ fn exceeds(deadband: f64, last: &Variant, new: &Variant) -> bool {
     }
 }
 
-/// Whether a Variable's DataType is a number, or may be one.
+/// Returns true if a Variable's DataType is a number, or may be one.
 fn is_number(view: &View<'_>, node: &NodeRef<'_>) -> bool {
     node.variable().is_some_and(|variable| {
         view.is_subtype_of(variable.data_type, NodeIdRef::numeric(0, ids::NUMBER))
@@ -123,7 +124,7 @@ fn is_number(view: &View<'_>, node: &NodeRef<'_>) -> bool {
     })
 }
 
-/// The Property EURange (OPC 10000-8, 5.3.2.3).
+/// Returns the Property EURange (OPC 10000-8, 5.3.2.3).
 fn range(view: &View<'_>, node: &NodeRef<'_>) -> Option<Range> {
     let name = takt_ua::QualifiedNameRef {
         namespace: 0,

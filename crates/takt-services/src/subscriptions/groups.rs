@@ -1,4 +1,4 @@
-//! Which items of a Subscription are sampled when: those with one period are looked at together.
+//! Groups of items of a Subscription with the same period, which are sampled together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -11,7 +11,7 @@ use super::item::MonitoredItem;
 use super::sampler::Sampler;
 use super::slice::Slice;
 
-/// The items of a Subscription that are sampled, by their period.
+/// The sampled items of a Subscription, grouped by their period.
 #[derive(Default)]
 pub(crate) struct Groups {
     groups: HashMap<Duration, Group>,
@@ -28,7 +28,7 @@ struct Group {
 }
 
 impl Groups {
-    /// Adds an item, in step with `publish`, so that a value is as new as can be when it is sent.
+    /// Adds an item. Its period is aligned with `publish`, so that values are as new as possible when they are sent.
     pub(crate) fn add(
         &mut self,
         item: &Arc<MonitoredItem>,
@@ -62,12 +62,12 @@ impl Groups {
         }
     }
 
-    /// When a group is due; in the past if one was interrupted.
+    /// Returns the time at which the next group is due; in the past if a group was interrupted.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.agenda.first().map(|(at, _)| *at)
     }
 
-    /// Samples the items that are due, as far as the slice goes; whether all of them were.
+    /// Samples the due items, within the slice. Returns true if all of them were sampled.
     pub(crate) fn sample(
         &mut self,
         sampler: &mut Sampler<'_>,
@@ -101,7 +101,7 @@ impl Groups {
     }
 }
 
-/// The first time of a cycle after `now`.
+/// Returns the first time of a cycle after `now`.
 pub(crate) fn after(last: Instant, period: Duration, now: Instant) -> Instant {
     let next = last + period;
     if next > now {

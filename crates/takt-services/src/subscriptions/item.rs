@@ -30,26 +30,27 @@ pub(crate) struct Parameters {
     pub(crate) timestamps: TimestampsToReturn,
 }
 
-/// The sampling of an item.
+/// Sampling parameters of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sampling {
     /// RevisedSamplingInterval; zero: by exception.
     pub(crate) interval: Duration,
-    /// The time between two looks at the item. One that reports by exception is looked at in case its source is replaced.
+    /// Time between two samples of the item. An item that reports by exception is sampled as well, in case its source is
+    /// replaced.
     pub(crate) period: Duration,
-    /// Its part of the sampling budget.
+    /// Part of the sampling budget that the item uses.
     pub(crate) load: Load,
 }
 
-/// A MonitoredItem.
+/// A MonitoredItem of a Subscription.
 pub(crate) struct MonitoredItem {
     pub(crate) id: u32,
     pub(crate) item_to_monitor: ReadValueId,
     pub(crate) range: Option<NumericRange>,
-    /// A worker thread is asking another server.
+    /// True while a worker thread asks another server.
     pub(crate) is_asked: AtomicBool,
     state: Mutex<State>,
-    /// The items of the Subscription that have something to publish.
+    /// The items of the Subscription that have values to publish.
     ready: Arc<Ready>,
 }
 
@@ -57,21 +58,21 @@ struct State {
     parameters: Parameters,
     mode: MonitoringMode,
     queue: Queue,
-    /// Bytes of the item as it was created.
+    /// Bytes of the item at its creation.
     fixed: usize,
-    /// What was queued last, for the filter.
+    /// Last queued sample, for the filter.
     last: Option<Sample>,
-    /// Where the item is in `ready`.
+    /// Place of the item in `ready`.
     listed: Option<Place>,
-    /// The item only samples, and another one has triggered it.
+    /// True if the item only samples, and another one has triggered it.
     is_triggered: bool,
     is_deleted: bool,
-    /// Items that this one triggers.
+    /// Items that this item triggers.
     links: Vec<Weak<MonitoredItem>>,
     seen: Seen,
 }
 
-/// The source and generation of the last sample: where both are the same, the value is not read again.
+/// Source and generation of the last sample: if both are the same, the value is not read again.
 #[derive(Clone, Default)]
 pub(crate) enum Seen {
     #[default]
@@ -80,12 +81,12 @@ pub(crate) enum Seen {
     Cell(Arc<Cell>, u64),
     /// A stored value, and its generation.
     Stored(Arc<StoredValue>, u64),
-    /// A stored value that tells of its changes itself.
+    /// A stored value that notifies of its changes itself.
     Observed(Arc<StoredValue>),
 }
 
 impl MonitoredItem {
-    /// Bytes of memory that an item takes without values, about: itself, and its places in maps and lists.
+    /// Returns the approximate bytes of memory of an item without values: the item, and its places in maps and lists.
     pub(crate) fn memory(watched: &ReadValueId) -> usize {
         size_of::<Self>()
             + 128
@@ -128,7 +129,7 @@ impl MonitoredItem {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a sample: queues it if it is a change that counts.
+    /// Takes a sample: queues it if the filter passes it.
     pub(crate) fn offer(self: &Arc<Self>, sample: Sample) {
         let links = {
             let mut state = self.state();
@@ -147,13 +148,13 @@ impl MonitoredItem {
             self.list(&mut state);
             state.links.clone()
         };
-        // Their locks are taken when ours is free: links may lead in circles.
+        // Their locks are taken after this item's lock is released: links may be circular.
         for linked in links.iter().filter_map(Weak::upgrade) {
             linked.trigger();
         }
     }
 
-    /// An item that links to this one has a Notification (OPC 10000-4, 5.13.1.6).
+    /// Triggers the item: an item that links to this one has a Notification (OPC 10000-4, 5.13.1.6).
     fn trigger(self: &Arc<Self>) {
         let mut state = self.state();
         if state.mode == MonitoringMode::Sampling && !state.queue.is_empty() {
@@ -162,14 +163,14 @@ impl MonitoredItem {
         }
     }
 
-    /// Puts the item where the Subscription will find it, if it has something to publish.
+    /// Adds the item to the list of the Subscription, if it has values to publish.
     fn list(self: &Arc<Self>, state: &mut State) {
         if state.listed.is_none() && state.has_notifications() {
             state.listed = Some(self.ready.push_back(Arc::clone(self)));
         }
     }
 
-    /// Takes the item away from where the Subscription finds it, if it has nothing to publish any more.
+    /// Removes the item from the list of the Subscription, if it has no more values to publish.
     fn unlist(&self, state: &mut State) {
         if !state.has_notifications()
             && let Some(place) = state.listed.take()
@@ -178,8 +179,8 @@ impl MonitoredItem {
         }
     }
 
-    /// Appends MonitoredItemNotifications (OPC 10000-4, 7.25.2.1) to a message, as long as there is room; says how many.
-    /// The item stays listed while it has more. A value that is too long for a message of its own becomes
+    /// Appends MonitoredItemNotifications (OPC 10000-4, 7.25.2.1) to a message, as long as there is room. Returns their number.
+    /// The item stays listed while it has more. A value that does not fit into a message of its own becomes
     /// `BadEncodingLimitsExceeded`.
     pub(crate) fn drain(
         self: &Arc<Self>,
@@ -220,7 +221,7 @@ impl MonitoredItem {
         count
     }
 
-    /// What was sampled last.
+    /// Returns the source and generation of the last sample.
     pub(crate) fn seen(&self) -> Seen {
         self.state().seen.clone()
     }
@@ -229,18 +230,18 @@ impl MonitoredItem {
         self.state().seen = seen;
     }
 
-    /// Whether values are to be sampled.
+    /// Returns true if values are to be sampled.
     pub(crate) fn is_sampled(&self) -> bool {
         self.state().is_sampled()
     }
 
-    /// How often values are sampled.
+    /// Returns the sampling parameters.
     pub(crate) fn sampling(&self) -> Sampling {
         self.state().parameters.sampling
     }
 
-    /// SetMonitoringMode (OPC 10000-4, 5.13.4). An item that becomes disabled loses its queue, and begins anew when it is
-    /// enabled. Returns samples that are still to be freed.
+    /// Sets the mode (SetMonitoringMode, OPC 10000-4, 5.13.4). Disabling clears the queue, so re-enabling starts with an empty
+    /// one. Returns samples that are still to be freed.
     pub(crate) fn set_mode(self: &Arc<Self>, mode: MonitoringMode) -> Option<Discarded> {
         let mut state = self.state();
         let mut discarded = None;
@@ -257,7 +258,7 @@ impl MonitoredItem {
         discarded
     }
 
-    /// ModifyMonitoredItems (OPC 10000-4, 5.13.3). Returns samples that are still to be freed.
+    /// Changes the parameters (ModifyMonitoredItems, OPC 10000-4, 5.13.3). Returns samples that are still to be freed.
     pub(crate) fn modify(&self, parameters: Parameters) -> Option<Discarded> {
         let mut state = self.state();
         let (size, discard_oldest) = (parameters.queue_size, parameters.discard_oldest);
@@ -269,12 +270,12 @@ impl MonitoredItem {
         discarded
     }
 
-    /// What the client chose to know the item by.
+    /// Returns the ClientHandle, which the client chose.
     pub(crate) fn client_handle(&self) -> u32 {
         self.state().parameters.client_handle
     }
 
-    /// Queues the last sample once more if the item reports and has nothing else to publish, for a client that may not know it.
+    /// Queues the last sample once more if the item reports and its queue is empty, for a client that may not have received it.
     pub(crate) fn send_initial_value(self: &Arc<Self>) {
         let mut state = self.state();
         if state.mode != MonitoringMode::Reporting || !state.queue.is_empty() {
@@ -286,7 +287,7 @@ impl MonitoredItem {
         }
     }
 
-    /// The item is deleted: nothing is sampled or published any more. Returns samples that are still to be freed.
+    /// Deletes the item: nothing is sampled or published any more. Returns samples that are still to be freed.
     pub(crate) fn delete(&self) -> Option<Discarded> {
         let mut state = self.state();
         state.is_deleted = true;
@@ -298,7 +299,7 @@ impl MonitoredItem {
         discarded
     }
 
-    /// SetTriggering (OPC 10000-4, 5.13.5): links to another item.
+    /// Links to another item (SetTriggering, OPC 10000-4, 5.13.5).
     pub(crate) fn link(&self, to: &Arc<Self>) -> Result<(), StatusCode> {
         let mut state = self.state();
         state.links.retain(|link| link.strong_count() > 0);
@@ -312,12 +313,12 @@ impl MonitoredItem {
         Ok(())
     }
 
-    /// How many links there are, to items that may be gone.
+    /// Returns the number of links, including links to deleted items.
     pub(crate) fn link_count(&self) -> usize {
         self.state().links.len()
     }
 
-    /// Removes a link; whether there was one.
+    /// Removes a link. Returns true if it existed.
     pub(crate) fn unlink(&self, to: &Arc<Self>) -> bool {
         let mut state = self.state();
         let to = Arc::downgrade(to);
@@ -335,7 +336,7 @@ impl MonitoredItem {
 }
 
 impl State {
-    /// Whether what is queued is to be published.
+    /// Returns true if queued samples are to be published.
     fn reports(&self) -> bool {
         self.mode == MonitoringMode::Reporting || self.is_triggered
     }
@@ -348,7 +349,7 @@ impl State {
         !self.is_deleted && self.mode != MonitoringMode::Disabled
     }
 
-    /// Keeps a sample to compare the next one with: without its value if there is no memory for that.
+    /// Keeps a sample for comparison with the next one, without its value if there is no memory for it.
     fn remember(&mut self, sample: Sample) {
         self.last = Some(sample);
         if !self.count_memory(0)
@@ -359,7 +360,7 @@ impl State {
         }
     }
 
-    /// Takes the memory of the item as it is, and of `more` links; whether there is any.
+    /// Reserves the memory of the item as it is, and of `more` links. Returns true if there is enough.
     fn count_memory(&mut self, more: usize) -> bool {
         let last = self.last.as_ref().map_or(0, |last| last.value.len());
         let links = (self.links.len() + more) * size_of::<Weak<MonitoredItem>>();

@@ -1,8 +1,8 @@
-//! The sampling budget: the work per second that a server spends on looking at what MonitoredItems watch.
+//! The sampling budget: the work per second that a server spends on sampling for MonitoredItems.
 //!
-//! The load of an item is what one sample costs times its samples per second. It is granted when the item is created or
-//! modified, by RevisedSamplingInterval (OPC 10000-4, 5.13.1.2), and never changed later without the client: an item that
-//! would exceed the budget gets a longer interval.
+//! The load of an item is the cost of one sample times its samples per second. It is granted when the item is created or
+//! modified, by RevisedSamplingInterval (OPC 10000-4, 5.13.1.2), and changed later only by the client. An item that would
+//! exceed the budget gets a longer interval.
 
 use takt_space::Value;
 
@@ -20,16 +20,16 @@ impl std::iter::Sum for Load {
     }
 }
 
-/// Bytes of a value that cost one unit more to look at.
+/// Bytes of a value that cost one more unit to sample.
 const BYTES_PER_UNIT: usize = 4096;
 
-/// Units of work that one sample costs: 1 for a small value in memory.
+/// Returns the units of work that one sample costs: 1 for a small value in memory.
 pub(crate) fn cost(value: Option<&Value>) -> u32 {
     let of_size = |bytes: usize| u32::try_from(bytes / BYTES_PER_UNIT).unwrap_or(u32::MAX - 1);
     match value {
         Some(Value::Stored(stored)) => 1 + of_size(stored.size_of_value()),
         Some(Value::Cell(cell)) => 1 + of_size(cell.capacity()),
-        // Code of the application, or an attribute that is put together.
+        // Code of the application, or an attribute that has to be composed.
         Some(Value::Callback(_)) | None => 4,
         // A request to another server.
         Some(Value::Remote(_)) => 20,
@@ -37,26 +37,26 @@ pub(crate) fn cost(value: Option<&Value>) -> u32 {
 }
 
 impl Load {
-    /// Units per second as a load.
+    /// Converts units per second to a load.
     pub(crate) fn units_per_second(units: u32) -> Self {
         Self(u64::from(units) * 1000)
     }
 
-    /// The load of an item with this cost and sampling interval.
+    /// Returns the load of an item with this cost and sampling interval.
     pub(crate) fn of(cost: u32, interval: Duration) -> Self {
         let work = u128::from(cost) * 1000 * 1_000_000_000;
         let load = work.div_ceil(interval.as_nanos().max(1));
         Self(u64::try_from(load).unwrap_or(u64::MAX))
     }
 
-    /// The shortest interval at which an item with this cost has no higher load; `None` if there is none.
+    /// Returns the shortest interval at which an item with this cost has no higher load; `None` if there is none.
     fn interval(self, cost: u32) -> Option<Duration> {
         let work = u128::from(cost) * 1000 * 1_000_000_000;
         let nanos = work.div_ceil(u128::from((self.0 > 0).then_some(self.0)?));
         Some(Duration::from_nanos(u64::try_from(nanos).ok()?))
     }
 
-    /// In units per second, rounded up.
+    /// Returns the load in units per second, rounded up.
     fn units(self) -> u64 {
         self.0.div_ceil(1000)
     }
@@ -66,11 +66,11 @@ impl Load {
     }
 }
 
-/// The load that one request may add.
+/// Maximum load that one request may add.
 ///
-/// A Session gets at most half of what the others leave, and one request at most half of what its Session has left: who
-/// comes later finds something, too. Within a request each item gets an equal share; what one does not need is for the
-/// next ones.
+/// A Session gets at most half of the budget that the others leave, and one request at most half of the rest of its Session, so
+/// later requests still get a part. Within a request each item gets an equal share; the unused part of a share goes to the next
+/// items.
 #[derive(Debug)]
 pub(crate) struct Allotment {
     room: Load,
@@ -78,7 +78,7 @@ pub(crate) struct Allotment {
 }
 
 impl Allotment {
-    /// For `items` items of a Session that has the load `own` of `total`.
+    /// Creates the allotment for `items` items of a Session that has the load `own` of `total`.
     pub(crate) fn new(limit: Load, own: Load, total: Load, items: usize) -> Self {
         let others = total.minus(own);
         let of_session = Load(limit.minus(others).0 / 2).minus(own);
@@ -88,8 +88,8 @@ impl Allotment {
         }
     }
 
-    /// The interval for the next item, between the requested one and `longest`, and its load. The load that it holds already
-    /// is not taken from it.
+    /// Returns the interval for the next item, between the requested one and `longest`, and its load. The item keeps the load
+    /// `held` that it has already.
     pub(crate) fn grant(
         &mut self,
         cost: u32,
@@ -119,7 +119,7 @@ impl TotalLoad {
         Load(self.0.load(Ordering::Relaxed))
     }
 
-    /// In units per second.
+    /// Returns the load in units per second.
     pub(crate) fn units(&self) -> u64 {
         self.get().units()
     }
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn items_of_one_request_share_what_it_gets() {
         let granted = grant_all(&mut allotment(0, 0, 1000), 1000, Duration::from_millis(1));
-        // A quarter of the budget: 1000 units a second.
+        // A quarter of the budget: 1000 units per second.
         let second = Duration::from_secs(1);
         assert!(
             granted.iter().all(|granted| *granted == second),
@@ -213,7 +213,7 @@ mod tests {
                 own.0 += allotment.grant(1, Load::default(), interval, LONGEST).1.0;
             }
         }
-        // The longest interval is a load, too, and always granted.
+        // The longest interval has a load, too, and is always granted.
         assert!(own.units() <= u64::from(LIMIT / 2) + 1, "{own:?}");
         let (interval, _) = allotment(0, LIMIT / 2, 1).grant(1, Load::default(), interval, LONGEST);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! NotificationMessages (OPC 10000-4, 7.26), encoded.
+//! Encoding of NotificationMessages (OPC 10000-4, 7.26).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use takt_ua::{DateTime, ExtensionObject, NodeIdRef, Structure};
 
 use super::ready::Ready;
 
-/// A NotificationMessage with these Notifications.
+/// Returns an encoded NotificationMessage with these Notifications.
 pub(super) fn encoded(
     sequence_number: u32,
     publish_time: DateTime,
@@ -22,18 +22,18 @@ pub(super) fn encoded(
     message.encode_to_vec().into()
 }
 
-/// The room in one message.
+/// Size limits of one message.
 #[derive(Clone, Copy)]
 pub(crate) struct Room {
-    /// Most notifications.
+    /// Maximum number of notifications.
     pub(crate) notifications: usize,
-    /// A message with so many bytes gets no more.
+    /// Number of bytes after which no more notifications are added.
     pub(crate) full: usize,
-    /// A message has no more bytes than this.
+    /// Maximum number of bytes of a message.
     pub(crate) max: usize,
 }
 
-/// Encodes a NotificationMessage with one DataChangeNotification of what is ready. Returns the number of changes in it.
+/// Encodes a NotificationMessage with one DataChangeNotification of the ready items. Returns the number of changes in it.
 pub(super) fn data_change(
     encoder: &mut Encoder<'_>,
     ready: &Ready,
@@ -44,7 +44,7 @@ pub(super) fn data_change(
     publish_time.encode(encoder)?;
     encoder.array_length(Some(1))?;
     NodeIdRef::numeric(0, DataChangeNotification::BINARY_ENCODING_ID).encode(encoder)?;
-    // The body is a ByteString; its length, and that of the array in it, are written when they are known.
+    // The body is a ByteString; its length, and that of the array in it, are written later.
     encoder.u8(1)?;
     let length_at = encoder.position();
     encoder.i32(0)?;
@@ -57,7 +57,7 @@ pub(super) fn data_change(
         count += drained;
         room.notifications -= drained;
         if drained == 0 && ready.is_any() {
-            // It did not fit, and is the first of the next message.
+            // The notification did not fit, and is the first of the next message.
             break;
         }
     }

@@ -1,12 +1,11 @@
 //! Subscriptions and MonitoredItems (OPC 10000-4, 5.13 and 5.14).
 //!
-//! The engine has no clock and no thread: services and [`Server::tick`] hand it the time, and
-//! [`Subscriptions::next_deadline`] says when it wants to be called again. What is sampled waits in the queues of the
-//! MonitoredItems; what is published leaves through Publish requests, which wait here and are answered as deferred
-//! requests are.
+//! The engine has no clock and no thread: services and [`Server::tick`] hand it the time, and [`Subscriptions::next_deadline`]
+//! returns the time of the next call. Samples wait in the queues of the MonitoredItems. They are published in the responses to
+//! Publish requests, which wait here and are answered like other deferred requests.
 //!
-//! * A Variable with a stored value reports by exception if its sampling interval is 0: every value that is set is
-//!   queued, by whoever sets it. Everything else is sampled, not more often than the limits allow.
+//! * A Variable with a stored value reports by exception if its sampling interval is 0: every value that is set is queued, on
+//!   the thread that sets it. All other items are sampled, not more often than the limits allow.
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
 mod agenda;
@@ -50,7 +49,7 @@ use sessions::SessionQueue;
 use slice::Slice;
 use subscription::NewSubscription;
 
-/// The time, on both clocks.
+/// The current time on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Now {
     pub(crate) instant: Instant,
@@ -69,9 +68,9 @@ impl Now {
 /// All Subscriptions of a server.
 pub(crate) struct Subscriptions {
     engine: Mutex<Engine>,
-    /// When the engine wants to be called: to be seen without the lock.
+    /// Time of the next call of the engine, readable without the lock.
     deadline: Deadline,
-    /// What all items take of the sampling budget.
+    /// Load of all items in the sampling budget.
     load: TotalLoad,
 }
 
@@ -81,7 +80,7 @@ impl Subscriptions {
         max_response_size: usize,
         work_per_slice: u32,
     ) -> Self {
-        // Finishing what was begun may take a little more than is left.
+        // The completion of a started operation may take a little more than the rest of the slice.
         let work_per_slice = u64::from(work_per_slice) / 8 * 7;
         let engine = Engine::new(limits, max_response_size, work_per_slice);
         Self {
@@ -91,12 +90,12 @@ impl Subscriptions {
         }
     }
 
-    /// What all items take of the sampling budget, in units of work per second.
+    /// Returns the load of all items in the sampling budget, in units of work per second.
     pub(crate) fn sampling_load(&self) -> u64 {
         self.load.units()
     }
 
-    /// Works with the engine, and notes when it wants to be called next.
+    /// Runs `work` on the engine, and stores the time of its next call.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
             self.engine.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,13 +104,13 @@ impl Subscriptions {
         result
     }
 
-    /// When [`tick`](Self::tick) is due. Takes no lock.
+    /// Returns the time at which [`tick`](Self::tick) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.deadline.get()
     }
 
-    /// Samples and publishes what is due: one slice of it, whose units of work are returned.
+    /// Runs one slice of due sampling and publishing. Returns its units of work.
     pub(crate) fn tick(&self, sources: Sources<'_>, now: Now) -> u64 {
         if !self.deadline.is_due(now.instant) {
             return 0;
@@ -120,13 +119,13 @@ impl Subscriptions {
     }
 }
 
-/// The Subscriptions, and the Publish requests that they are answered with.
+/// The Subscriptions, and the Publish requests that carry their messages.
 pub(crate) struct Engine {
     pub(crate) limits: SubscriptionLimits,
     subscriptions: Agenda<u32, Subscription>,
     sessions: Agenda<NodeId, SessionQueue>,
     removed: Removed,
-    /// The time when the engine was made: work that waits is due since then.
+    /// Time of creation of the engine: the due time of waiting work.
     epoch: Instant,
     last_id: u32,
     last_turn: u64,
@@ -136,7 +135,7 @@ pub(crate) struct Engine {
     max_message: usize,
 }
 
-/// Bytes of a PublishResponse beside its NotificationMessage, at most.
+/// Maximum number of bytes of a PublishResponse beside its NotificationMessage.
 const RESPONSE_OVERHEAD: usize = 64 << 10;
 
 impl Engine {
@@ -165,7 +164,7 @@ impl Engine {
         removed.into_iter().chain(timers).chain(requests).min()
     }
 
-    /// CreateSubscription (OPC 10000-4, 5.14.2).
+    /// Creates a Subscription (CreateSubscription, OPC 10000-4, 5.14.2).
     pub(crate) fn create(
         &mut self,
         session: &NodeId,
@@ -207,7 +206,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// From now on a Session has this Subscription.
+    /// Adds a Subscription to a Session.
     fn attach(&mut self, session: &NodeId, id: u32) {
         if self.sessions.get(session).is_none() {
             self.sessions
@@ -218,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// A Subscription of this Session.
+    /// Returns a Subscription of this Session.
     pub(crate) fn subscription(
         &mut self,
         session: &NodeId,
@@ -230,7 +229,7 @@ impl Engine {
             .ok_or(StatusCode::BadSubscriptionIdInvalid)
     }
 
-    /// A Subscription of this Session, and where samples go that it discards.
+    /// Returns a Subscription of this Session, and the receiver of the samples that it discards.
     pub(crate) fn subscription_to_change(
         &mut self,
         session: &NodeId,
@@ -242,7 +241,7 @@ impl Engine {
         Ok((subscription, &mut self.removed))
     }
 
-    /// A Subscription, for a Method that its own Session alone may call (OPC 10000-5, 9.1).
+    /// Returns a Subscription for a Method that only its own Session may call (OPC 10000-5, 9.1).
     pub(crate) fn subscription_of_caller(
         &mut self,
         session: &NodeId,
@@ -257,7 +256,7 @@ impl Engine {
         }
     }
 
-    /// The number of MonitoredItems that a Subscription may still get, all limits considered.
+    /// Returns the number of MonitoredItems that may be added to a Subscription, considering all limits.
     pub(crate) fn room_for_items(&self, id: u32) -> usize {
         let all: usize = self
             .subscriptions
@@ -275,7 +274,7 @@ impl Engine {
             .min(left(self.limits.max_monitored_items_per_subscription, own))
     }
 
-    /// The part of the sampling budget that a request for `items` items of this Session may take.
+    /// Returns the part of the sampling budget that a request for `items` items of this Session may use.
     pub(crate) fn allotment(&self, session: &NodeId, items: usize) -> Allotment {
         let of_session = self.subscriptions.values();
         let of_session = of_session.filter(|subscription| subscription.session == *session);
@@ -284,7 +283,7 @@ impl Engine {
         Allotment::new(limit, own, self.load.get(), items)
     }
 
-    /// DeleteSubscriptions (OPC 10000-4, 5.14.8), one of them.
+    /// Deletes one Subscription (DeleteSubscriptions, OPC 10000-4, 5.14.8).
     pub(crate) fn delete(&mut self, session: &NodeId, id: u32) -> Result<(), StatusCode> {
         self.subscription(session, id)?;
         self.remove(id);
@@ -295,19 +294,19 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a Subscription away. Its memory is given back later.
+    /// Removes a Subscription. Its memory is given back later.
     fn remove(&mut self, id: u32) {
         if let Some(subscription) = self.subscriptions.remove(&id) {
             self.removed.add(subscription);
         }
     }
 
-    /// Gives back memory of what was removed, with what is left of the slice.
+    /// Gives back memory of removed Subscriptions and samples, within the rest of the slice.
     pub(crate) fn give_back(&mut self) {
         self.removed.give_back(&mut self.slice);
     }
 
-    /// ResendData (OPC 10000-5, 9.2): items publish what they have sampled last, even if they did before.
+    /// Queues the last samples of items again (ResendData, OPC 10000-5, 9.2), even if they were published before.
     pub(crate) fn resend_data(
         &mut self,
         session: &NodeId,
@@ -322,7 +321,7 @@ impl Engine {
         Ok(())
     }
 
-    /// TransferSubscriptions (OPC 10000-4, 5.14.7), one of them. The old Session learns of it.
+    /// Transfers one Subscription (TransferSubscriptions, OPC 10000-4, 5.14.7). The old Session is notified.
     pub(crate) fn transfer(
         &mut self,
         session: &NodeId,
@@ -371,12 +370,12 @@ impl Engine {
         Ok(available)
     }
 
-    /// Begins a slice of so many units, or of as many as a slice has.
+    /// Begins a slice of `units` units, at most those of a full slice.
     pub(crate) fn begin_slice(&mut self, units: u64) {
         self.slice = Slice::new(units.min(self.work_per_slice));
     }
 
-    /// The units of the slice that were used.
+    /// Returns the used units of the slice.
     pub(crate) fn spent(&self) -> u64 {
         self.slice.spent()
     }

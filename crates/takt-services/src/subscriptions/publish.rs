@@ -1,4 +1,4 @@
-//! Publish and Republish (OPC 10000-4, 5.14.5 and 5.14.6): requests that wait, and how they are answered.
+//! Publish and Republish (OPC 10000-4, 5.14.5 and 5.14.6): waiting requests, and their answers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,16 +13,16 @@ use crate::fault::Fault;
 use crate::message::{fault_message, response_header};
 use crate::pending::Pending;
 
-/// A Publish request that waits for something to publish.
+/// A Publish request that waits for a message.
 pub(crate) struct PublishRequest {
     pub(crate) pending: Arc<Pending>,
-    /// What became of the acknowledgements in it.
+    /// Results of the acknowledgements in the request.
     pub(crate) results: Vec<StatusCode>,
-    /// When the client no longer waits for the answer.
+    /// End of the client's TimeoutHint.
     pub(crate) deadline: Option<Instant>,
 }
 
-/// What a PublishResponse says beside the message.
+/// Parameters of a PublishResponse beside the message.
 struct Publication {
     subscription: u32,
     available_sequence_numbers: Vec<u32>,
@@ -41,7 +41,7 @@ impl PublishRequest {
         self.pending.answer(response);
     }
 
-    /// A PublishResponse around the message, which is encoded already.
+    /// Encodes a PublishResponse around the encoded message.
     fn encode(
         &self,
         publication: &Publication,
@@ -61,7 +61,7 @@ impl PublishRequest {
 }
 
 impl Engine {
-    /// Takes the acknowledgements of a Publish request.
+    /// Processes the acknowledgements of a Publish request.
     pub(crate) fn acknowledge(
         &mut self,
         session: &NodeId,
@@ -83,12 +83,12 @@ impl Engine {
         acknowledgements.iter().map(&mut acknowledge).collect()
     }
 
-    /// Whether a Publish request of this Session may ever be answered.
+    /// Returns true if a Publish request of this Session can ever be answered.
     pub(crate) fn has_subscriptions(&self, session: &NodeId) -> bool {
         self.sessions.get(session).is_some()
     }
 
-    /// Takes a Publish request, and answers it if there is something to say.
+    /// Takes a Publish request, and answers it at once if a message is waiting.
     pub(crate) fn publish(&mut self, session: &NodeId, request: PublishRequest, now: Now) {
         let max = self.limits.max_publish_requests;
         if let Some(queue) = self.sessions.get_mut(session) {
@@ -98,8 +98,8 @@ impl Engine {
         self.serve(session, now);
     }
 
-    /// Answers a Publish request of a Session, if there is one, from whoever is late: StatusChangeNotifications first,
-    /// then the highest priority, then who waited longest.
+    /// Answers one Publish request of a Session, if there is one, with a late message: StatusChangeNotifications first, then
+    /// the Subscription of the highest priority, then the one that has waited longest.
     pub(super) fn serve(&mut self, session: &NodeId, now: Now) {
         let max_size = self.max_message;
         let Some(queue) = self.sessions.get_mut(session) else {
@@ -137,7 +137,8 @@ impl Engine {
         }
     }
 
-    /// ReturnNotifications() (OPC 10000-4, 5.14.1.3): goes on as long as there is more, and a request to answer.
+    /// Implements ReturnNotifications() (OPC 10000-4, 5.14.1.3): sends messages as long as there are Notifications and
+    /// requests.
     pub(super) fn return_notifications(&mut self, id: u32, now: Now) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
@@ -176,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// ReturnKeepAlive() (OPC 10000-4, 5.14.1.3).
+    /// Implements ReturnKeepAlive() (OPC 10000-4, 5.14.1.3).
     pub(super) fn return_keep_alive(&mut self, id: u32, now: Now) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
@@ -198,7 +199,7 @@ impl Engine {
         );
     }
 
-    /// Republish: the encoded NotificationMessage.
+    /// Returns the encoded NotificationMessage for Republish.
     pub(crate) fn republish(
         &mut self,
         session: &NodeId,

@@ -1,4 +1,4 @@
-//! The queue of a MonitoredItem (OPC 10000-4, 5.13.1.5), within the memory of the Session that it was created by.
+//! The queue of a MonitoredItem (OPC 10000-4, 5.13.1.5), within the memory of the Session that created it.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use takt_ua::StatusCode;
 use super::sample::Sample;
 use super::slice::Slice;
 
-/// Samples that wait to be published, and the memory of the item that they are of.
+/// Samples that wait to be published, and the memory of their item.
 ///
-/// A queue for which there is no more memory overflows as if it were full. Where there is none even for one sample, its
-/// value is replaced by `BadOutOfMemory`.
+/// A queue for which there is no more memory overflows as if it were full. If there is no memory even for one sample, its value
+/// is replaced by `BadOutOfMemory`.
 #[derive(Debug)]
 pub(crate) struct Queue {
     samples: VecDeque<Sample>,
@@ -24,16 +24,16 @@ pub(crate) struct Queue {
     item: usize,
 }
 
-/// Memory is taken from the budget in steps of so many bytes.
+/// Step in bytes in which memory is taken from the budget.
 const STEP: usize = 256;
 
-/// So many bytes may be left over before they are given back.
+/// Unused bytes that are kept before they are given back.
 const SPARE: usize = 4096;
 
-/// Samples of no more bytes are freed at once.
+/// Maximum number of bytes of samples that are freed at once.
 const FEW: usize = 4096;
 
-/// Samples of a queue that nobody will ask for, and their memory.
+/// Samples of a queue that are no longer needed, and their memory.
 #[derive(Debug)]
 pub(crate) struct Discarded {
     samples: VecDeque<Sample>,
@@ -41,7 +41,7 @@ pub(crate) struct Discarded {
 }
 
 impl Discarded {
-    /// Frees samples as long as the slice lasts; whether all of them are freed.
+    /// Frees samples within the slice. Returns true if all of them are freed.
     pub(super) fn give_back(&mut self, slice: &mut Slice) -> bool {
         while let Some(sample) = self.samples.pop_front() {
             slice.spend_bytes_given_back(sample.size());
@@ -54,7 +54,7 @@ impl Discarded {
 }
 
 impl Queue {
-    /// A queue for `size` samples, at least one, of an item that has this charge for itself.
+    /// Creates a queue for `size` samples, at least one, of an item that has this charge for itself.
     pub(crate) fn new(size: u32, discard_oldest: bool, charge: Charge) -> Self {
         Self {
             samples: VecDeque::new(),
@@ -66,7 +66,7 @@ impl Queue {
         }
     }
 
-    /// Takes memory for `more` bytes; whether there is any.
+    /// Reserves memory for `more` bytes. Returns true if there is enough.
     fn reserve(&mut self, more: usize) -> bool {
         let needed = self.item + self.queued + more;
         needed <= self.charge.bytes()
@@ -77,12 +77,12 @@ impl Queue {
     fn give_back(&mut self) {
         let needed = (self.item + self.queued).next_multiple_of(STEP);
         if needed + SPARE < self.charge.bytes() {
-            // Less is always granted.
+            // A reduction is always granted.
             let _ = self.charge.resize(needed);
         }
     }
 
-    /// Changes the bytes of the item without its queue; `false`: there is no memory for more.
+    /// Changes the bytes of the item without its queue. Returns `false` if there is no memory for more.
     pub(crate) fn resize_item(&mut self, bytes: usize) -> bool {
         let granted = bytes <= self.item || self.reserve(bytes - self.item);
         if granted {
@@ -92,7 +92,8 @@ impl Queue {
         granted
     }
 
-    /// Appends a sample. If there is no room, others are discarded, and their neighbour says so, except in a queue for one.
+    /// Appends a sample. If there is no room, others are discarded, and the sample beside them gets the Overflow bit, except in
+    /// a queue for one.
     pub(crate) fn push(&mut self, mut sample: Sample) {
         let mut lost = false;
         while self.samples.len() >= self.size
@@ -135,12 +136,12 @@ impl Queue {
         Some(sample)
     }
 
-    /// The oldest sample.
+    /// Returns the oldest sample.
     pub(crate) fn front(&self) -> Option<&Sample> {
         self.samples.front()
     }
 
-    /// The oldest value is too long for any message: only its timestamps are kept.
+    /// Drops the oldest value, which does not fit into any message: only its timestamps are kept.
     pub(crate) fn give_up_value(&mut self) {
         if let Some(mut sample) = self.pop() {
             sample.value = Vec::new();
@@ -160,15 +161,15 @@ impl Queue {
         self.discard(samples)
     }
 
-    /// The item is deleted: its memory is given back, that of many samples with them.
+    /// Closes the queue of a deleted item: its memory is given back, for many samples together with them.
     pub(crate) fn close(&mut self) -> Option<Discarded> {
         let discarded = self.clear();
-        // Less is always granted.
+        // A reduction is always granted.
         let _ = self.charge.resize(0);
         discarded
     }
 
-    /// Gives up samples that were taken out of the queue: a few at once, many with what is returned.
+    /// Frees samples that were taken out of the queue: a few at once, many later by means of the returned value.
     fn discard(&mut self, samples: VecDeque<Sample>) -> Option<Discarded> {
         let bytes = samples.iter().map(Sample::size).sum();
         self.queued -= bytes;
@@ -183,7 +184,7 @@ impl Queue {
         })
     }
 
-    /// Changes size and discard policy. Samples that are too many for the new size are discarded.
+    /// Changes size and discard policy. Samples beyond the new size are discarded.
     pub(crate) fn resize(&mut self, size: u32, discard_oldest: bool) -> Option<Discarded> {
         self.size = usize::try_from(size).unwrap_or(usize::MAX).max(1);
         self.discard_oldest = discard_oldest;
@@ -220,7 +221,7 @@ mod tests {
         Sample::of(&DataValue::good(value), DateTime(0))
     }
 
-    /// Values, and whether each has the overflow bit.
+    /// Returns the values, and for each a flag that is true if it has the Overflow bit.
     fn drain(queue: &mut Queue) -> Vec<(Variant, bool)> {
         std::iter::from_fn(|| queue.pop())
             .map(|sample| (sample.variant(), sample.status.0 == 0x480))

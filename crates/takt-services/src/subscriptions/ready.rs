@@ -1,15 +1,15 @@
-//! The MonitoredItems of one Subscription that have something to publish.
+//! The MonitoredItems of one Subscription that have values to publish.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::item::MonitoredItem;
 
-/// The items that have something to publish, in the order in which they got it.
+/// The items that have values to publish, in the order in which they got them.
 #[derive(Default)]
 pub(crate) struct Ready {
     items: Mutex<List<Arc<MonitoredItem>>>,
-    /// Whether there are any: read without the lock.
+    /// True if there are any; read without the lock.
     is_any: AtomicBool,
 }
 
@@ -36,20 +36,20 @@ impl Ready {
         self.change(List::pop_front)
     }
 
-    /// Takes an item out that has nothing to publish any more. Without effect if it is not at this place.
+    /// Removes an item that has no more values to publish. Without effect if it is not at this place.
     pub(super) fn remove(&self, item: &MonitoredItem, place: Place) {
         self.change(|items| {
             if items
                 .get(place)
                 .is_some_and(|there| std::ptr::eq(&raw const **there, item))
             {
-                // Its Subscription has the item, too: it is not freed under the lock.
+                // The Subscription holds the item, too, so this does not free it under the lock.
                 drop(items.remove(place));
             }
         });
     }
 
-    /// Whether there are Notifications.
+    /// Returns true if there are Notifications.
     pub(crate) fn is_any(&self) -> bool {
         self.is_any.load(Ordering::Acquire)
     }
@@ -59,7 +59,7 @@ impl Ready {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(u32);
 
-/// No place.
+/// Value for no place.
 const NONE: u32 = u32::MAX;
 
 enum End {
@@ -67,12 +67,12 @@ enum End {
     Back,
 }
 
-/// A doubly linked list in one block of memory: an entry is added at both ends, and taken out anywhere, in constant time.
+/// A doubly linked list in one block of memory: an entry is added at both ends, and removed anywhere, in constant time.
 struct List<T> {
     entries: Vec<Entry<T>>,
     first: u32,
     last: u32,
-    /// The first of the places that are free, linked by `next`.
+    /// The first of the free places, which are linked by `next`.
     free: u32,
 }
 
@@ -126,7 +126,7 @@ impl<T> List<T> {
                 place
             }
             None => {
-                // There are fewer MonitoredItems.
+                // The number of MonitoredItems is below this limit.
                 let place = u32::try_from(self.entries.len()).unwrap_or(NONE);
                 self.entries.push(entry);
                 place
@@ -136,7 +136,7 @@ impl<T> List<T> {
         Place(place)
     }
 
-    /// Makes `place`, or nothing, the neighbour of both.
+    /// Links `place`, or nothing, between its two neighbours.
     fn link(&mut self, previous: u32, place: u32, next: u32) {
         let (after, before) = match place {
             NONE => (next, previous),

@@ -1,6 +1,6 @@
-//! Memory of Subscriptions and MonitoredItems that were removed: it is given back in slices.
+//! Memory of removed Subscriptions and MonitoredItems, which is given back in slices.
 //!
-//! For clients they are gone at once. Their memory counts in the budget of their Session until it is given back.
+//! For clients they no longer exist. Their memory counts in the budget of their Session until it is given back.
 
 use std::collections::VecDeque;
 
@@ -16,13 +16,13 @@ pub(crate) struct Removed {
 }
 
 impl Removed {
-    /// Adds a Subscription that clients do not see any more.
+    /// Adds a Subscription that clients no longer see.
     pub(super) fn add(&mut self, mut subscription: Subscription) {
         subscription.stop();
         self.subscriptions.push_back(subscription);
     }
 
-    /// Adds samples that nobody will ask for.
+    /// Adds samples that are no longer needed.
     pub(crate) fn discard(&mut self, samples: Option<Discarded>) {
         self.samples.extend(samples);
     }

@@ -1,11 +1,12 @@
-//! NotificationMessages that were sent and not acknowledged (OPC 10000-4, 5.14.1.1): Republish sends them again.
+//! Sent NotificationMessages that are not acknowledged (OPC 10000-4, 5.14.1.1): Republish sends them again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 
-/// The retransmission queue of a Subscription. The oldest message goes when there are too many, or no memory for a new one.
+/// The retransmission queue of a Subscription. The oldest message is discarded if there are too many, or no memory for a new
+/// one.
 pub(crate) struct RetransmissionQueue {
     messages: VecDeque<Kept>,
     max: usize,
@@ -47,7 +48,7 @@ impl RetransmissionQueue {
         });
     }
 
-    /// Forgets the oldest message; its size in bytes.
+    /// Removes the oldest message. Returns its size in bytes.
     pub(crate) fn pop(&mut self) -> Option<usize> {
         let kept = self.messages.pop_front()?;
         Some(kept.message.len())
@@ -58,19 +59,19 @@ impl RetransmissionQueue {
         messages.position(|kept| kept.sequence_number == sequence_number)
     }
 
-    /// Forgets a message; whether it was there.
+    /// Removes a message. Returns true if it was in the queue.
     pub(crate) fn acknowledge(&mut self, sequence_number: u32) -> bool {
         let at = self.position(sequence_number);
         at.and_then(|at| self.messages.remove(at)).is_some()
     }
 
-    /// A message that was sent before.
+    /// Returns a message that was sent before.
     pub(crate) fn get(&self, sequence_number: u32) -> Option<Arc<[u8]>> {
         let kept = self.messages.get(self.position(sequence_number)?)?;
         Some(Arc::clone(&kept.message))
     }
 
-    /// AvailableSequenceNumbers.
+    /// Returns the AvailableSequenceNumbers.
     pub(crate) fn sequence_numbers(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.messages.iter().map(|kept| kept.sequence_number)
     }
@@ -93,7 +94,7 @@ mod tests {
         assert!(queue.get(4).is_none() && queue.get(5).is_some());
         queue.push(6, Arc::from([0; 940]));
         assert_eq!(queue.sequence_numbers().collect::<Vec<_>>(), [6]);
-        // No memory could ever hold it.
+        // The message is larger than the whole budget.
         queue.push(7, Arc::from([0; 2000]));
         assert_eq!(queue.sequence_numbers().count(), 0);
         queue.push(8, Arc::from([0; 10]));

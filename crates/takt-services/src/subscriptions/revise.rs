@@ -1,4 +1,4 @@
-//! What clients ask for, brought within the limits (OPC 10000-4, 5.13.1.2 and 5.14.2).
+//! Revision of requested parameters: the limits of the server are applied (OPC 10000-4, 5.13.1.2 and 5.14.2).
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::reading::attributes;
 use takt_space::{Value, View};
 use takt_ua::structures::ReadValueId;
 
-/// The parameters of a Subscription, as they will be.
+/// The revised parameters of a Subscription.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Revised {
     pub(crate) publishing_interval: Duration,
@@ -19,8 +19,8 @@ pub(crate) struct Revised {
 }
 
 impl Revised {
-    /// The parameters of CreateSubscription and ModifySubscription. An interval that is no positive number is the
-    /// shortest; a lifetime is three keep-alives at least.
+    /// Revises the parameters of CreateSubscription and ModifySubscription. An interval that is not a positive number is
+    /// replaced by the shortest; a lifetime is at least three keep-alives.
     pub(crate) fn of_request(
         publishing_interval: f64,
         lifetime_count: u32,
@@ -51,18 +51,18 @@ impl Revised {
     }
 }
 
-/// The queue of an item: one value unless there are to be more.
+/// Returns the revised queue size of an item: one value unless the client requests more.
 pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
     requested.clamp(1, limits.max_queue_size.max(1))
 }
 
-/// How often an item is sampled, within the sampling budget.
+/// Returns the sampling of an item, within the sampling budget.
 ///
-/// `held` of the budget is what the item has already.
+/// `held` is the part of the budget that the item has already.
 ///
-/// * Negative (or no number): as often as is published.
-/// * 0, as fast as is practical: stored values report by exception. Others are sampled so often that the queue is full
-///   when it is published, and a queue for one value just before that: more would be lost.
+/// * Negative (or not a number): the publishing interval.
+/// * 0, as fast as is practical: stored values report by exception. Other items are sampled so often that the queue is full at
+///   the time of publishing, and a queue for one value is filled just before that time. More samples would be lost.
 pub(crate) fn sampling(
     requested: f64,
     queue_size: u32,
@@ -103,7 +103,7 @@ pub(crate) fn sampling(
     }
 }
 
-/// Milliseconds as a Duration of the standard; `None` if it is negative or no number.
+/// Converts milliseconds as a Duration of the standard; `None` if the number is negative or not a number.
 fn duration(milliseconds: f64) -> Option<Duration> {
     if milliseconds.is_nan() || milliseconds < 0.0 {
         return None;

@@ -1,26 +1,26 @@
-//! One sampled value: what waits in the queue of a MonitoredItem.
+//! One sampled value, an entry of the queue of a MonitoredItem.
 
 use takt_space::StoredValue;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, NumericRange, StatusCode, Variant};
 
-/// The InfoBits of a DataValue whose queue lost one of its neighbours: InfoType DataValue, Overflow (OPC 10000-4, 7.39.1).
+/// InfoBits of a DataValue beside which the queue lost a value: InfoType DataValue, Overflow (OPC 10000-4, 7.39.1).
 const OVERFLOW: u32 = 0x0480;
 
-/// A value with its StatusCode and timestamps, encoded already.
+/// An encoded value with its StatusCode and timestamps.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
     /// An encoded Variant (OPC 10000-6, 5.2.2.16), empty if there is no value.
     pub(crate) value: Vec<u8>,
     pub(crate) status: StatusCode,
-    /// [`DateTime::MIN`]: none.
+    /// Source timestamp; [`DateTime::MIN`]: none.
     pub(crate) source_timestamp: DateTime,
     pub(crate) server_timestamp: DateTime,
 }
 
 impl Sample {
-    /// A DataValue as of `now`.
+    /// Creates a sample of a DataValue as of `now`.
     pub(crate) fn of(value: &DataValue, now: DateTime) -> Self {
         let status = value.status_code();
         // With a Bad status there is no value (OPC 10000-4, 7.11).
@@ -33,7 +33,7 @@ impl Sample {
         }
     }
 
-    /// A StatusCode without a value.
+    /// Creates a sample of a StatusCode without a value.
     pub(crate) fn status(status: StatusCode, now: DateTime) -> Self {
         Self {
             value: Vec::new(),
@@ -43,13 +43,13 @@ impl Sample {
         }
     }
 
-    /// The value, decoded.
+    /// Decodes the value.
     pub(crate) fn variant(&self) -> Variant {
         Variant::decode(&mut Decoder::with_limits(&self.value, StoredValue::LIMITS))
             .unwrap_or_default()
     }
 
-    /// The part of the value that an IndexRange names.
+    /// Returns the part of the value that an IndexRange names.
     pub(crate) fn part(self, range: Option<&NumericRange>) -> Self {
         let Some(range) = range.filter(|_| !self.value.is_empty()) else {
             return self;
@@ -63,12 +63,12 @@ impl Sample {
         }
     }
 
-    /// Bytes of memory that it takes, about.
+    /// Returns the approximate bytes of memory of the sample.
     pub(crate) fn size(&self) -> usize {
         size_of::<Self>() + self.value.len()
     }
 
-    /// Says that values were lost beside this one.
+    /// Sets the Overflow bit: values beside this one were lost.
     pub(crate) fn set_overflow(&mut self) {
         self.status = StatusCode(self.status.0 | OVERFLOW);
     }

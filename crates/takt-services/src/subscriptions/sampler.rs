@@ -1,7 +1,7 @@
-//! Looking at what a MonitoredItem watches.
+//! Sampling of the attributes that MonitoredItems monitor.
 //!
-//! Cells and stored values say whether there is anything new without being read. Values of other servers are asked for
-//! on worker threads, all of one server at once, and never twice at a time.
+//! Cells and stored values have generations that show changes without a read. Values of other servers are requested on worker
+//! threads, all items of one server together, and one request at a time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Sources<'s> {
     pub(crate) max_size: usize,
 }
 
-/// One round of sampling: the items that are due, at one time.
+/// One round of sampling: all due items, at one time.
 pub(crate) struct Sampler<'s> {
     sources: Sources<'s>,
     view: View<'s>,
@@ -41,7 +41,7 @@ pub(crate) struct Sampler<'s> {
     remotes: HashMap<u64, Batch>,
 }
 
-/// What one other server is asked for.
+/// Items to request from one other server.
 struct Batch {
     source: Arc<dyn RemoteSource>,
     items: Vec<Asked>,
@@ -58,7 +58,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// Samples an item on behalf of the owner of its Subscription; the units of work that it took.
+    /// Samples an item on behalf of the owner of its Subscription. Returns the units of work.
     pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>, caller: &Caller) -> u32 {
         let watched = &item.item_to_monitor;
         let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
@@ -88,9 +88,9 @@ impl<'s> Sampler<'s> {
         load::cost(None)
     }
 
-    /// Whether the value had to be read.
+    /// Samples a cell. Returns true if the value had to be read.
     fn cell(&self, item: &Arc<MonitoredItem>, cell: &Arc<Cell>) -> bool {
-        // Before the value: what is set between the two is sampled again.
+        // The generation is read before the value: a value that is set between the two reads is sampled again.
         let generation = cell.generation();
         if let Seen::Cell(seen, at) = item.seen()
             && Arc::ptr_eq(&seen, cell)
@@ -101,7 +101,7 @@ impl<'s> Sampler<'s> {
         let mut value = Vec::new();
         let mut encoder = Encoder::growing(&mut value, cell.capacity().max(1));
         let Ok(reading) = cell.encode_value(&mut encoder) else {
-            // It is being set again and again: there is a next time.
+            // The cell is being set repeatedly; the next round samples it.
             return true;
         };
         if reading.length == 0 || reading.status.is_bad() {
@@ -118,7 +118,7 @@ impl<'s> Sampler<'s> {
         true
     }
 
-    /// Whether the value had to be read.
+    /// Samples a stored value. Returns true if the value had to be read.
     fn stored(&self, item: &Arc<MonitoredItem>, stored: &Arc<StoredValue>) -> bool {
         let seen = item.seen();
         if item.sampling().interval.is_zero() {
@@ -175,7 +175,7 @@ impl<'s> Sampler<'s> {
         });
     }
 
-    /// Asks the other servers.
+    /// Submits the requests to the other servers.
     pub(crate) fn finish(self) {
         let timeout = self.sources.max_remote_timeout;
         for (key, batch) in self.remotes {
@@ -192,12 +192,12 @@ impl Batch {
                 asked.answer = Some(value);
             }
         });
-        // If there is no room in the queue, the job is dropped, and with it what was asked, which answers.
+        // If the queue has no room, the job is dropped together with the asked items, whose drop answers.
         let _ = workers.submit(key, job);
     }
 }
 
-/// An item that another server is asked about. Whatever happens, it gets a sample when this is dropped.
+/// An item that is requested from another server. It gets a sample at the latest when this is dropped.
 struct Asked {
     item: Arc<MonitoredItem>,
     answer: Option<DataValue>,

@@ -1,4 +1,4 @@
-//! The Publish requests of a Session, and the StatusChangeNotifications that it gets with them.
+//! The Publish requests of a Session, and the StatusChangeNotifications for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::{Engine, is_full};
 use crate::completed::Completed;
 use crate::fault::Fault;
 
-/// The Subscriptions of one Session and the Publish requests that they are answered with.
+/// The Subscriptions of one Session and the Publish requests that carry their messages.
 #[derive(Default)]
 pub(crate) struct SessionQueue {
     pub(super) subscriptions: Vec<u32>,
-    /// StatusChangeNotifications of Subscriptions that it has no more.
+    /// StatusChangeNotifications of Subscriptions that the Session no longer has.
     pub(super) status_changes: VecDeque<(u32, Arc<[u8]>)>,
     requests: VecDeque<PublishRequest>,
 }
 
 impl SessionQueue {
-    /// Queues a request; the oldest gives way if there are too many (OPC 10000-4, 5.14.5.1).
+    /// Queues a request; if there are too many, the oldest is answered with a fault (OPC 10000-4, 5.14.5.1).
     pub(super) fn push(&mut self, request: PublishRequest, max: usize) {
         self.requests
             .retain(|request| !request.pending.is_answered());
@@ -35,7 +35,7 @@ impl SessionQueue {
         self.requests.push_back(request);
     }
 
-    /// Queues a StatusChangeNotification; the oldest gives way if there are too many.
+    /// Queues a StatusChangeNotification; the oldest is discarded if there are too many.
     pub(super) fn tell(&mut self, subscription: u32, message: Arc<[u8]>, max: u32) {
         if is_full(self.status_changes.len(), max.max(1)) {
             self.status_changes.pop_front();
@@ -43,10 +43,10 @@ impl SessionQueue {
         self.status_changes.push_back((subscription, message));
     }
 
-    /// The request that has waited longest.
+    /// Takes the request that has waited longest.
     pub(super) fn pop(&mut self) -> Option<PublishRequest> {
         while let Some(request) = self.requests.pop_front() {
-            // It may have been cancelled.
+            // The request may have been cancelled.
             if !request.pending.is_answered() {
                 return Some(request);
             }
@@ -60,7 +60,7 @@ impl SessionQueue {
         !self.requests.is_empty()
     }
 
-    /// Answers the requests whose TimeoutHint is over (OPC 10000-4, 7.33).
+    /// Answers the requests whose TimeoutHint has elapsed (OPC 10000-4, 7.33).
     pub(super) fn time_out(&mut self, now: Instant) {
         self.requests.retain(|request| {
             let is_over = request.deadline.is_some_and(|deadline| deadline <= now);
@@ -79,7 +79,7 @@ impl SessionQueue {
 }
 
 impl Timed for SessionQueue {
-    /// When the first request times out.
+    /// Returns the time at which the first request times out.
     fn next_deadline(&self) -> Option<Instant> {
         let requests = self.requests.iter();
         requests.filter_map(|request| request.deadline).min()
@@ -93,7 +93,7 @@ impl PublishRequest {
 }
 
 impl Engine {
-    /// A Session is over. Its Subscriptions go with it, or live on until their lifetime is over (OPC 10000-4, 5.7.4).
+    /// Handles the end of a Session. Its Subscriptions are deleted, or stay until their lifetime is over (OPC 10000-4, 5.7.4).
     pub(crate) fn session_closed(&mut self, session: &NodeId, delete_subscriptions: bool) {
         let Some(mut queue) = self.sessions.remove(session) else {
             return;
@@ -108,8 +108,8 @@ impl Engine {
         }
     }
 
-    /// A Session has lost its channel, or has one again: its items are not sampled meanwhile. Values that are reported by
-    /// exception go on filling their queues; the lifetimes of its Subscriptions go on (OPC 10000-4, 5.14.1.1).
+    /// Handles the loss or the return of the channel of a Session: without a channel its items are not sampled. Values that are
+    /// reported by exception still fill their queues, and the lifetimes of the Subscriptions continue (OPC 10000-4, 5.14.1.1).
     pub(crate) fn set_has_channel(&mut self, session: &NodeId, has_channel: bool) {
         if let Some(queue) = self.sessions.get(session) {
             let subscriptions = queue.subscriptions.clone();
@@ -117,7 +117,7 @@ impl Engine {
         }
     }
 
-    /// The Session has another caller, who owns its Subscriptions from now on.
+    /// Sets the new caller of a Session, which owns its Subscriptions from now on.
     pub(crate) fn set_owner(&mut self, session: &NodeId, owner: &Arc<Caller>) {
         let subscriptions = self.sessions.get(session).map(|queue| &queue.subscriptions);
         for id in subscriptions.into_iter().flatten() {
@@ -135,7 +135,7 @@ impl Engine {
         }
     }
 
-    /// A channel is closed: nobody receives the answers to requests that came through it.
+    /// Handles the end of a channel: the answers to requests that were received through it cannot be delivered.
     pub(crate) fn channel_closed(&mut self, channel: &Arc<Completed>) {
         self.sessions.for_each(|session| {
             let requests = &mut session.requests;
@@ -143,7 +143,7 @@ impl Engine {
         });
     }
 
-    /// Without Subscriptions there is nothing to publish (OPC 10000-4, 5.14.5.1).
+    /// Answers all Publish requests of a Session without Subscriptions: there is nothing to publish (OPC 10000-4, 5.14.5.1).
     pub(super) fn answer_who_waits_in_vain(&mut self, session: &NodeId) {
         if let Some(queue) = self.sessions.get_mut(session)
             && queue.subscriptions.is_empty()

@@ -1,18 +1,18 @@
-//! One slice of the work of Subscriptions: other connections are served after it.
+//! One slice of the work of Subscriptions; other connections are served after it.
 
-/// Units of work of one look at a small value, which is the unit of the sampling budget.
+/// Units of work of one sample of a small value, which is the unit of the sampling budget.
 const WORK_PER_LOOK: u64 = 4;
 
-/// Notifications of a message that take one unit of work to encode.
+/// Number of Notifications whose encoding takes one unit of work.
 const NOTIFICATIONS_PER_UNIT: usize = 8;
 
-/// No message is begun with less than this fraction of a slice.
+/// Inverse of the fraction of a slice that must remain to begin a message.
 const SMALLEST_MESSAGE: u64 = 8;
 
-/// Units of work to give back the memory of one MonitoredItem.
+/// Units of work for the release of the memory of one MonitoredItem.
 const WORK_PER_ITEM: u64 = 4;
 
-/// Bytes of a sample that take one unit of work more to give back.
+/// Bytes of a sample whose release takes one more unit of work.
 const BYTES_PER_UNIT: usize = 16 << 10;
 
 /// The units of work of one slice.
@@ -32,12 +32,12 @@ impl Slice {
         self.limit += units;
     }
 
-    /// Whether the rest has to wait for the next slice. There is always room for something.
+    /// Returns true if the rest has to wait for the next slice. The first operation of a slice is always done.
     pub(crate) fn is_over(&self) -> bool {
         self.spent > 0 && self.spent >= self.limit
     }
 
-    /// The room for a message: Notifications, and bytes. `None`: it has to wait for the next slice.
+    /// Returns the room for a message in Notifications and bytes; `None` if the message has to wait for the next slice.
     pub(crate) fn message(&self) -> Option<(usize, usize)> {
         let left = self.limit.saturating_sub(self.spent);
         if self.spent > 0 && left <= self.limit / SMALLEST_MESSAGE {
@@ -64,12 +64,12 @@ impl Slice {
         self.spent += WORK_PER_ITEM;
     }
 
-    /// Counts a sample, or a message, of so many bytes whose memory was given back.
+    /// Counts a sample or a message of `bytes` bytes whose memory was given back.
     pub(crate) fn spend_bytes_given_back(&mut self, bytes: usize) {
         self.spent += 1 + u64::try_from(bytes / BYTES_PER_UNIT).unwrap_or(u64::MAX >> 1);
     }
 
-    /// The units that were used.
+    /// Returns the used units.
     pub(crate) fn spent(&self) -> u64 {
         self.spent
     }

@@ -1,40 +1,40 @@
-//! The state machine of a Subscription (OPC 10000-4, 5.14.1.2, the state table), apart from what it publishes.
+//! The state machine of a Subscription (OPC 10000-4, 5.14.1.2, the state table), without the published content.
 //!
-//! The rows of the table are named where they are implemented. The timer itself, the queues and the encoding are the
-//! caller's: what happens goes in as an event, what has to be done comes out.
+//! The rows of the table are named in the code that implements them. The caller owns the timer, the queues and the encoding:
+//! events are inputs, and required actions are outputs.
 
-/// The state (OPC 10000-4, 5.14.1.2). CREATING and CLOSED are not kept: there is no Subscription then.
+/// The state (OPC 10000-4, 5.14.1.2). CREATING and CLOSED are not represented: in these states there is no Subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Publishing as the timer says.
+    /// Publishing in each interval of the timer.
     Normal,
-    /// The timer has expired with something to send, and no Publish request was there.
+    /// Late: the timer has expired with something to send, and no Publish request was waiting.
     Late,
-    /// There has been nothing to send for a while.
+    /// Keep-alive: there has been nothing to send for a while.
     KeepAlive,
 }
 
-/// What has to be done after the publishing timer has expired.
+/// Required action after the publishing timer has expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnTimer {
-    /// Nothing.
+    /// No action.
     Nothing,
     /// Dequeue a Publish request and answer it with Notifications.
     Notifications,
-    /// Dequeue a Publish request and answer it without.
+    /// Dequeue a Publish request and answer it without Notifications.
     KeepAlive,
-    /// The lifetime is over: the Subscription is closed.
+    /// Close the Subscription: its lifetime is over.
     Expired,
 }
 
-/// What has to be done with a Publish request that comes in.
+/// Required action for an incoming Publish request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnPublish {
-    /// It waits for a timer.
+    /// Queue it until the timer expires.
     Enqueue,
     /// Answer it with Notifications.
     Notifications,
-    /// Answer it without.
+    /// Answer it without Notifications.
     KeepAlive,
 }
 
@@ -42,11 +42,11 @@ pub(crate) enum OnPublish {
 #[derive(Debug)]
 pub(crate) struct StateMachine {
     state: State,
-    /// Whether Notifications are sent at all.
+    /// True if Notifications are sent at all.
     publishing_enabled: bool,
-    /// A NotificationMessage was full, and there is more.
+    /// True if a NotificationMessage was full, and more Notifications are waiting.
     more_notifications: bool,
-    /// A message was sent since the Subscription was created: the first timer is answered in any case.
+    /// True if a message was sent since the Subscription was created. Until then the timer is answered in any case.
     message_sent: bool,
     max_keep_alive_count: u32,
     keep_alive_counter: u32,
@@ -55,7 +55,7 @@ pub(crate) struct StateMachine {
 }
 
 impl StateMachine {
-    /// Row 3: created. Both counts are at least 1.
+    /// Creates the machine of a new Subscription (row 3). Both counts are at least 1.
     pub(crate) fn new(
         publishing_enabled: bool,
         lifetime_count: u32,
@@ -73,9 +73,9 @@ impl StateMachine {
         }
     }
 
-    /// The publishing timer has expired, and is started again: rows 6 to 9, 12, 14 to 17 and 27.
+    /// Handles the expiration of the publishing timer, which is started again: rows 6 to 9, 12, 14 to 17 and 27.
     ///
-    /// `request_queued` says whether a Publish request waits, `available` whether there are Notifications.
+    /// `request_queued` is true if a Publish request is waiting, `available` if there are Notifications.
     pub(crate) fn timer_expired(&mut self, request_queued: bool, available: bool) -> OnTimer {
         // Row 27; StartPublishingTimer() counts down.
         if self.lifetime_counter <= 1 {
@@ -113,7 +113,7 @@ impl StateMachine {
         }
     }
 
-    /// A Publish request has come: rows 4, 5, 10, 11 and 13.
+    /// Handles an incoming Publish request: rows 4, 5, 10, 11 and 13.
     pub(crate) fn publish_received(&mut self, available: bool) -> OnPublish {
         let more = self.publishing_enabled && self.more_notifications;
         let ready = self.publishing_enabled && available;
@@ -153,29 +153,29 @@ impl StateMachine {
         OnTimer::Nothing
     }
 
-    /// Whether a Publish request that comes now is answered at once.
+    /// Returns true if an incoming Publish request would be answered at once.
     pub(crate) fn wants_request(&self) -> bool {
         self.state == State::Late || (self.publishing_enabled && self.more_notifications)
     }
 
-    /// ReturnNotifications() says whether the message was full.
+    /// Sets the result of ReturnNotifications(): true if the message was full and more Notifications are waiting.
     pub(crate) fn set_more_notifications(&mut self, more: bool) {
         self.more_notifications = more;
     }
 
-    /// The client has shown interest: rows 18 to 25.
+    /// Resets the lifetime after a request of the client: rows 18 to 25.
     pub(crate) fn reset_lifetime(&mut self) {
         self.lifetime_counter = self.lifetime_count;
     }
 
-    /// SetPublishingMode: row 19.
+    /// Handles SetPublishingMode: row 19.
     pub(crate) fn set_publishing_enabled(&mut self, enabled: bool) {
         self.publishing_enabled = enabled;
         self.more_notifications = false;
         self.reset_lifetime();
     }
 
-    /// ModifySubscription: row 18.
+    /// Handles ModifySubscription: row 18.
     pub(crate) fn modify(&mut self, lifetime_count: u32, max_keep_alive_count: u32) {
         self.lifetime_count = lifetime_count;
         self.max_keep_alive_count = max_keep_alive_count;
@@ -195,7 +195,7 @@ mod tests {
         StateMachine::new(true, 9, 3)
     }
 
-    /// A machine that has sent its first message.
+    /// Returns a machine that has sent its first message.
     fn settled() -> StateMachine {
         let mut machine = machine();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages that it makes of what they queue.
+//! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages with their queued values.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -23,37 +23,38 @@ use super::slice::Slice;
 use super::state::StateMachine;
 use super::{Now, Revised};
 
-/// A message of many small values ends about here, in bytes; what does not fit comes with the next one at once. Larger
-/// values come alone.
+/// Approximate size in bytes at which a message of many small values ends; the rest is sent in the next one at once. Larger
+/// values are sent alone.
 const MESSAGE_SIZE: usize = 256 << 10;
 
-/// A Subscription.
+/// A Subscription of a client.
 pub(crate) struct Subscription {
     pub(crate) id: u32,
-    /// The Session that it sends to.
+    /// The Session that the Subscription sends to.
     pub(crate) session: NodeId,
-    /// The client that created it, or took it over.
+    /// The client that created the Subscription, or took it over.
     pub(crate) owner: Arc<Caller>,
     pub(crate) priority: u8,
     pub(crate) machine: StateMachine,
     pub(crate) ready: Arc<Ready>,
     pub(crate) retransmission: RetransmissionQueue,
-    /// When it last had its turn: of equal priority, the one that waited longest is served first.
+    /// Number of its last turn: of equal priority, the one that has waited longest is served first.
     pub(crate) turn: u64,
-    /// When its sampling was last interrupted, likewise.
+    /// Number of the last interruption of its sampling, for the same order.
     pub(crate) sampling_turn: u64,
-    /// Its Session has no channel: nothing is sampled until it has one again.
+    /// True if the Session has no channel: nothing is sampled until it has one again.
     pub(crate) is_paused: bool,
-    /// Messages wait for the next slice, since this time.
+    /// Time since which messages have been waiting for the next slice.
     pub(crate) interrupted: Option<Instant>,
-    /// In order, so that work on all of them can go on where it stopped.
+    /// Items in the order of their ids, so that work on all of them can continue at its last position.
     items: BTreeMap<u32, Entry>,
     /// Items whose initial values have not been queued yet.
     initial: Option<Initial>,
     last_item_id: u32,
     groups: Groups,
     load: PartialLoad,
-    /// The memory of the Session that created it: what it holds counts there even when another Session has taken it over.
+    /// Memory budget of the Session that created the Subscription: its memory counts there even after another Session has taken
+    /// it over.
     pub(crate) memory: MemoryBudget,
     _charge: Charge,
     publishing_interval: Duration,
@@ -63,16 +64,16 @@ pub(crate) struct Subscription {
     next_sequence_number: u32,
 }
 
-/// An item, and its present sampling.
+/// An item, and its current sampling.
 struct Entry {
     item: Arc<MonitoredItem>,
-    /// `None`: it is not.
+    /// Sampling period; `None`: not sampled.
     period: Option<Duration>,
-    /// What is counted of the sampling budget: for items that are disabled, too.
+    /// Load that counts in the sampling budget, also for disabled items.
     load: Load,
 }
 
-/// The items, from an id on, whose last values are to be queued for a client that may not know them.
+/// The items, from an id on, whose last values are to be queued for a client that may not have received them.
 struct Initial {
     from: u32,
     since: Instant,
@@ -94,7 +95,7 @@ pub(crate) struct NewSubscription {
 }
 
 impl Subscription {
-    /// Bytes of memory that a Subscription without items takes, about.
+    /// Approximate bytes of memory of a Subscription without items.
     pub(crate) const MEMORY: usize = 2 * size_of::<Self>();
 
     pub(crate) fn new(new: NewSubscription, now: Now) -> Self {
@@ -130,7 +131,7 @@ impl Subscription {
         }
     }
 
-    /// ModifySubscription (OPC 10000-4, 5.14.3). A new interval begins with the next timer.
+    /// Changes the parameters (ModifySubscription, OPC 10000-4, 5.14.3). A new interval begins with the next timer.
     pub(crate) fn modify(&mut self, revised: Revised, priority: u8) {
         self.machine
             .modify(revised.lifetime_count, revised.max_keep_alive_count);
@@ -151,8 +152,8 @@ impl Subscription {
         self.items.values().map(|entry| &entry.item)
     }
 
-    /// Queues the last values of all items that report, for a client that may not know them: as many as the slice allows, and
-    /// the others with the next samples.
+    /// Queues the last values of all reporting items, for a client that may not have received them: as many as the slice
+    /// allows, and the others with the next samples.
     pub(crate) fn send_initial_values(&mut self, now: Instant, slice: &mut Slice) {
         self.initial = Some(Initial {
             from: 0,
@@ -161,7 +162,7 @@ impl Subscription {
         self.queue_initial_values(slice);
     }
 
-    /// Goes on with that; whether it is done.
+    /// Continues to queue the last values. Returns true if this is complete.
     fn queue_initial_values(&mut self, slice: &mut Slice) -> bool {
         let Some(initial) = &mut self.initial else {
             return true;
@@ -184,18 +185,18 @@ impl Subscription {
         Ok(&entry.item)
     }
 
-    /// What the items take of the sampling budget.
+    /// Returns the load of the items in the sampling budget.
     pub(crate) fn load(&self) -> Load {
         self.load.get()
     }
 
-    /// An id for a new item.
+    /// Returns an id for a new item.
     pub(crate) fn next_item_id(&mut self) -> u32 {
         self.last_item_id = self.last_item_id.wrapping_add(1).max(1);
         self.last_item_id
     }
 
-    /// Adds an item, to be sampled from now on.
+    /// Adds an item, which is sampled from now on.
     pub(crate) fn add(&mut self, item: Arc<MonitoredItem>, now: Instant) {
         let id = item.id;
         let entry = Entry {
@@ -222,12 +223,12 @@ impl Subscription {
         entry.item.delete()
     }
 
-    /// The Subscription is removed: its items take nothing of the sampling budget any more.
+    /// Stops a removed Subscription: its items release their part of the sampling budget.
     pub(super) fn stop(&mut self) {
         self.load.clear();
     }
 
-    /// Gives back the memory of its items and messages as long as the slice lasts; whether none is left.
+    /// Gives back the memory of its items and messages within the slice. Returns true if none is left.
     pub(super) fn give_back(
         &mut self,
         slice: &mut Slice,
@@ -246,7 +247,7 @@ impl Subscription {
         false
     }
 
-    /// Samples an item as it now is: after it was added or changed.
+    /// Schedules the sampling of an item after it was added or changed.
     pub(crate) fn schedule(&mut self, id: u32, now: Instant) {
         let Some(entry) = self.items.get_mut(&id) else {
             return;
@@ -269,14 +270,14 @@ impl Subscription {
         entry.period = period;
     }
 
-    /// When there is something to queue next.
+    /// Returns the time of the next sample or initial value.
     fn next_sample(&self) -> Option<Instant> {
         let sample = self.groups.next_deadline().filter(|_| !self.is_paused);
         let initial = self.initial.as_ref().map(|initial| initial.since);
         sample.into_iter().chain(initial).min()
     }
 
-    /// Queues initial values and samples the items that are due, as far as the slice goes; whether all of it was done.
+    /// Queues initial values and samples the due items, within the slice. Returns true if all of them are done.
     pub(crate) fn sample(
         &mut self,
         sampler: &mut Sampler<'_>,
@@ -287,13 +288,13 @@ impl Subscription {
             && (self.is_paused || self.groups.sample(sampler, &self.owner, now, slice))
     }
 
-    /// Whether publishing waits for the rest of what is to be sampled now; not for longer than one publishing interval.
+    /// Returns true if publishing waits for the rest of the due samples; not for longer than one publishing interval.
     pub(crate) fn is_behind(&self, now: Instant) -> bool {
         self.next_sample().is_some_and(|at| at <= now)
             && now < self.next_publish + self.publishing_interval
     }
 
-    /// Whether the publishing timer has expired; it is started again.
+    /// Returns true if the publishing timer has expired; then it is started again.
     pub(crate) fn timer_expired(&mut self, now: Instant) -> bool {
         let expired = self.next_publish <= now;
         if expired {
@@ -302,9 +303,9 @@ impl Subscription {
         expired
     }
 
-    /// CreateNotificationMsg() (OPC 10000-4, 5.14.1.3) with no more than so many Notifications and bytes: an encoded
-    /// NotificationMessage, kept for Republish, the number of Notifications in it, and whether there are more. Without
-    /// Notifications it is a keep-alive.
+    /// Implements CreateNotificationMsg() (OPC 10000-4, 5.14.1.3) within the given number of Notifications and bytes. Returns
+    /// an encoded NotificationMessage, which is kept for Republish, the number of Notifications in it, and true if there are
+    /// more. Without Notifications it is a keep-alive.
     pub(crate) fn notifications(
         &mut self,
         now: DateTime,
@@ -336,12 +337,12 @@ impl Subscription {
         (message, self.ready.is_any())
     }
 
-    /// A keep-alive: the sequence number that comes next, and nothing else.
+    /// Returns a keep-alive: a message with only the next sequence number.
     pub(crate) fn keep_alive(&self, now: DateTime) -> Arc<[u8]> {
         encoded(self.next_sequence_number, now, Vec::new())
     }
 
-    /// A StatusChangeNotification (OPC 10000-4, 7.25.4): the last message.
+    /// Returns a StatusChangeNotification (OPC 10000-4, 7.25.4): the last message.
     pub(crate) fn status_change(&self, status: StatusCode, now: DateTime) -> Arc<[u8]> {
         let change = StatusChangeNotification {
             status,
@@ -362,7 +363,7 @@ impl Timed for Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        // An item that has something to publish is in a list that it holds itself.
+        // An item with values to publish is in a list that it holds itself, which is a cycle of references.
         for item in self.items() {
             drop(item.delete());
         }

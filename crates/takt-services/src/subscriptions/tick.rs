@@ -1,4 +1,4 @@
-//! One slice of what is due: sampling, publishing, lifetimes, and memory that is given back.
+//! One slice of due work: sampling, publishing, lifetimes, and release of memory.
 
 use takt_ua::{NodeId, StatusCode};
 
@@ -8,9 +8,9 @@ use super::state::OnTimer;
 use super::{Engine, Now};
 
 impl Engine {
-    /// Samples and publishes what is due, the highest priority first, then what has waited longest: one slice of it. The rest
-    /// is due at once. A quarter of the slice is for giving back memory, another one for sampling, and publishing gets the
-    /// rest; each part has what those before it leave. Returns the units of work.
+    /// Runs one slice of due work: samples and publishes, the highest priority first, then the Subscription that has waited
+    /// longest. The rest is due at once. A quarter of the slice is for giving back memory, another one for sampling, and
+    /// publishing gets the rest; each part also gets the unused part of those before it. Returns the units of work.
     pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
         self.slice = Slice::new(self.work_per_slice / 4);
         self.give_back();
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// The lifetime of a Subscription is over: its Session learns of it with the next Publish request.
+    /// Ends a Subscription whose lifetime is over: its Session is notified with the next Publish request.
     fn expire(&mut self, id: u32, now: Now) {
         let Some(subscription) = self.subscriptions.remove(&id) else {
             return;

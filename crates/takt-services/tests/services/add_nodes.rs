@@ -330,7 +330,7 @@ fn a_namespace_uri_in_the_requested_node_id_is_appended() {
         ..object("C")
     };
     assert_eq!(add_one(&mut client, third), Ok(NodeId::string(2, "c")));
-    // What is refused does not leave a namespace behind.
+    // A refused request does not leave a namespace behind.
     let fourth = AddNodesItem {
         requested_new_node_id: ExpandedNodeId {
             namespace_uri: "urn:refused".into(),

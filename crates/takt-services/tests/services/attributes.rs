@@ -1,4 +1,4 @@
-//! The attributes of nodes, and the live values of the Server object (OPC 10000-3, 5; OPC 10000-5, 6.3).
+//! The attributes of nodes, and the changing values of the Server object (OPC 10000-3, 5; OPC 10000-5, 6.3).
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ fn values_of_the_standard() {
     let mut client = Client::new(&server());
     let value = client.read_value(ids::NODE_CLASS_ENUM_VALUES);
     assert!(value.value.is_some_and(|value| value.is_array()));
-    // A declaration within a type has no value, which is nothing bad.
+    // A declaration within a type has no value, which is not an error.
     let declaration = client.read_value(ids::SERVER_TYPE_SERVER_ARRAY);
     assert_eq!(
         (declaration.value, declaration.status),

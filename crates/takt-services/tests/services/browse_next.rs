@@ -144,7 +144,7 @@ fn there_are_only_so_many_continuation_points() {
     );
     results = browse_up_to(&mut client, 2, vec![children(&folder)]).unwrap();
     assert_eq!(results[0].status_code, StatusCode::Good);
-    // Another Session cannot use them.
+    // Another Session cannot use the continuation points.
     let mut other = Client::new(&Arc::clone(&client.server));
     let stolen = next(&mut other, &results[0].continuation_point, false);
     assert_eq!(stolen.status_code, StatusCode::BadContinuationPointInvalid);
@@ -218,7 +218,7 @@ fn references_to_nowhere_are_left_out() {
         .delete_node(&NodeId::string(1, "V0"), false)
         .unwrap();
     assert_eq!(names(&browse(&mut client, children(&folder))), ["V1"]);
-    // When the node appears again, so does the reference, and only once.
+    // When the node is added again, the reference is visible again, and only once.
     let attributes = takt_space::ClassAttributes::Object { event_notifier: 0 };
     let node = NodeDefinition::new(
         NodeId::string(1, "V0"),

@@ -224,7 +224,7 @@ fn a_method_without_an_owner_can_be_called_on_whatever_the_client_names() {
         result.output_arguments,
         [Variant::from(NodeId::numeric(5, 17))]
     );
-    // The registry's index of the namespace leads to the same Method.
+    // The alias of the namespace leads to the same Method.
     space.namespaces().set_alias(9, 1);
     let alias = NodeId::string(9, "Start");
     assert_eq!(

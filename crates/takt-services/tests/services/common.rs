@@ -29,7 +29,7 @@ pub fn server() -> Arc<Server> {
     builder().build().unwrap()
 }
 
-/// One channel, and perhaps a Session in it.
+/// One channel, optionally with a Session.
 pub struct Client {
     pub server: Arc<Server>,
     pub connection: Connection,
@@ -40,7 +40,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A channel without a Session.
+    /// Opens a channel without a Session.
     pub fn connect(server: &Arc<Server>) -> Self {
         Self::connect_as(server, Some(1000))
     }
@@ -70,7 +70,7 @@ impl Client {
         }
     }
 
-    /// A channel with an activated Session.
+    /// Opens a channel with an activated Session.
     pub fn new(server: &Arc<Server>) -> Self {
         let mut client = Self::connect(server);
         client.create().unwrap();
@@ -108,7 +108,7 @@ impl Client {
         }
     }
 
-    /// The response message, waited for if it is deferred.
+    /// Returns the response message; waits for it if it is deferred.
     pub fn raw(&mut self, request: &[u8]) -> Vec<u8> {
         let mut response = Vec::new();
         let outcome = {
@@ -125,7 +125,7 @@ impl Client {
         }
     }
 
-    /// Sends a request that is to be answered later.
+    /// Sends a request whose response is deferred.
     pub fn defer(&mut self, request: &[u8], request_id: u32) -> Result<(), StatusCode> {
         let mut response = Vec::new();
         let mut encoder = Encoder::growing(&mut response, 16 << 20);
@@ -138,7 +138,7 @@ impl Client {
         }
     }
 
-    /// The next deferred response.
+    /// Waits for the next deferred response.
     pub fn completed(&mut self) -> (u32, Vec<u8>) {
         loop {
             while self.server.work() {}
@@ -167,7 +167,7 @@ impl Client {
         Ok(self.call_either::<_, ReadResponse>(request)?.results)
     }
 
-    /// In the one form and then in the other, so that all that is tested is tested with both.
+    /// Sends requests alternately in the two forms, so that the tests cover both.
     pub fn call_either<Q, R>(&mut self, request: Q) -> Result<R, StatusCode>
     where
         Q: Structure + LaidOut<Response = R>,
@@ -180,7 +180,7 @@ impl Client {
         }
     }
 
-    /// The same as [`call`](Self::call) in the layout of shared memory.
+    /// Does the same as [`call`](Self::call) in the layout of shared memory.
     pub fn call_laid_out<Q: LaidOut>(&mut self, request: &Q) -> Result<Q::Response, StatusCode> {
         let mut message = Vec::new();
         let mut encoder = Encoder::growing(&mut message, 16 << 20);
@@ -242,7 +242,7 @@ pub fn write_of(node_id: impl Into<NodeId>, value: DataValue) -> WriteValue {
     }
 }
 
-/// Has the server do what is due at a time, slice by slice; the number of slices.
+/// Runs all work that is due at a time, slice by slice. Returns the number of slices.
 pub fn catch_up(server: &Server, now: Instant) -> usize {
     let mut slices = 0;
     while server.next_deadline().is_some_and(|next| next <= now) {
@@ -253,14 +253,14 @@ pub fn catch_up(server: &Server, now: Instant) -> usize {
     slices
 }
 
-/// TypeId and structure.
+/// Encodes TypeId and structure.
 pub fn message<T: Structure>(structure: &T) -> Vec<u8> {
     let mut bytes = NodeId::from(T::BINARY_ENCODING_ID).encode_to_vec();
     bytes.extend(structure.encode_to_vec());
     bytes
 }
 
-/// The response, or the serviceResult of a ServiceFault.
+/// Decodes the response, or the serviceResult of a ServiceFault.
 pub fn decode<R: Structure>(response: &[u8]) -> Result<R, StatusCode> {
     let mut decoder = Decoder::new(response);
     let type_id = NodeId::decode(&mut decoder).expect("a response has a TypeId");

@@ -1,4 +1,4 @@
-//! Requests as a whole: unknown, damaged, too large, or too many operations at once.
+//! Errors of whole requests: unknown, malformed, too large, or with too many operations.
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
 use takt_services::{OperationLimits, Outcome, ServerLimits};
@@ -8,7 +8,7 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Structure, Variant, ids};
 
-/// The serviceResult and the request handle of a ServiceFault.
+/// Returns the serviceResult and the request handle of a ServiceFault.
 fn fault(response: &[u8]) -> (StatusCode, u32) {
     let status = decode::<ReadResponse>(response).unwrap_err();
     let handle = u32::from_le_bytes(response[12..16].try_into().unwrap());
@@ -29,7 +29,7 @@ fn an_unknown_service_gets_a_service_fault() {
         fault(&response),
         (StatusCode::BadServiceUnsupported, handle)
     );
-    // A TypeId that is none at all, in any form.
+    // TypeIds that belong to no request, in several forms.
     for type_id in [NodeId::from(1_u32), NodeId::string(3, "Read"), NodeId::NULL] {
         let mut request = type_id.encode_to_vec();
         request.extend(client.header().encode_to_vec());
@@ -225,7 +225,7 @@ fn a_response_that_does_not_fit_becomes_a_service_fault() {
 
 #[test]
 fn random_bytes_do_no_harm() {
-    // A linear congruential generator is random enough, and repeats.
+    // A linear congruential generator is random enough, and reproducible.
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut next = move || {
         state = state

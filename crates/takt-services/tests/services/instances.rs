@@ -1,4 +1,4 @@
-//! AddNodes: what a type demands of its instances (OPC 10000-3, 6.4).
+//! AddNodes: nodes that a type requires of its instances (OPC 10000-3, 6.4).
 
 use crate::common::Client;
 use crate::nodes::*;
@@ -37,7 +37,7 @@ fn mandatory_children_come_with_the_type() {
         .is_none(),
         "which is optional there"
     );
-    // A second time the name is taken.
+    // The second time, the name is in use.
     let again = AddNodesItem {
         parent_node_id: analog.clone().into(),
         reference_type_id: ids::HAS_PROPERTY.into(),
@@ -49,7 +49,7 @@ fn mandatory_children_come_with_the_type() {
         add_one(&mut client, again),
         Err(StatusCode::BadBrowseNameDuplicated)
     );
-    // With the node go its children.
+    // The children are deleted with the node.
     assert_eq!(delete(&mut client, &analog, true), StatusCode::Good);
     assert!(server.address_space().view().node(&range).is_none());
 }

@@ -1,4 +1,4 @@
-//! The services from outside: encoded requests in, encoded responses out, no transport between.
+//! The services as a transport uses them: encoded requests, encoded responses, no transport.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What clients hold counts in the memory budgets of the server, and is given back.
+//! Memory that the server holds for clients: it counts in the budgets, and is given back.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn server_with(max_memory_per_session: usize) -> Arc<Server> {
     builder().limits(limits).build().unwrap()
 }
 
-/// Closes the Session with its Subscriptions. All of their memory is given back.
+/// Closes the Session with its Subscriptions, which gives back all of their memory.
 fn close(client: &mut Client) {
     let request_header = client.header();
     let _: CloseSessionResponse = client
@@ -143,7 +143,7 @@ fn items_and_subscriptions_are_refused_when_the_memory_of_the_session_is_spent()
     let more = std::iter::from_fn(|| subscribe(&mut client).err().or(Some(StatusCode::Good)));
     let refusal = more.take(100).find(|status| status.is_bad());
     assert_eq!(refusal, Some(StatusCode::BadTooManySubscriptions));
-    // Another Session has its own.
+    // Another Session has its own budget.
     let mut other = Client::new(&server);
     let with_other = server.memory().used();
     let id = subscribe(&mut other).unwrap();
@@ -176,11 +176,11 @@ fn queued_values_stay_within_the_memory_of_the_session() {
         );
     }
     assert!(server.memory().used() > 900_000);
-    // A value that is larger than all of it: a StatusCode tells of it, and the budget holds.
+    // A value larger than the whole budget is replaced by a StatusCode, and the budget holds.
     set(&value, vec![0_u8; 2 << 20]);
     assert!(server.memory().used() <= 1 << 20);
     set(&value, 1_u32);
-    // All of it is published and acknowledged, or given back with the Subscription.
+    // All memory is given back after publication and acknowledgement, or with the Subscription.
     let request = DeleteSubscriptionsRequest {
         request_header: client.header(),
         subscription_ids: vec![id],
@@ -272,7 +272,7 @@ fn requests_and_responses_that_wait_count() {
     assert!(waiting > idle);
     set(&value, vec![0_u8; 100_000]);
     server.tick(Instant::now() + Duration::from_millis(200));
-    // In the queue of responses, in that for Republish, and in the item, for the next comparison.
+    // Copies of the value are in the queue of responses, in the queue for Republish, and in the item, for the next comparison.
     assert!(server.memory().used() > waiting + 290_000);
     assert!(client.connection.take_completed().is_some());
     assert!(server.memory().used() < waiting + 250_000);
@@ -324,7 +324,7 @@ fn managed_with(max_memory_of_nodes: usize) -> Arc<Server> {
 fn nodes_and_references_that_clients_add_count_until_they_are_deleted() {
     let server = managed_with(100_000);
     let mut client = Client::new(&server);
-    // The application's own nodes are its own decision.
+    // The application's own nodes do not count.
     for number in 0..100 {
         variable(&server, &format!("own{number}"), &Value::stored(1_u32));
     }

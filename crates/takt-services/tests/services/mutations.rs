@@ -1,4 +1,4 @@
-//! Valid requests of every service with a few bytes changed: whatever comes of it, it is an answer.
+//! Valid requests of every service with a few changed bytes: each gets a valid response.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use takt_ua::{
     ids,
 };
 
-/// Numbers that are random enough, and the same each time.
+/// Numbers that are random enough and reproducible.
 struct Numbers(u64);
 
 impl Numbers {
@@ -159,7 +159,7 @@ fn requests(client: &mut Client, variable: &NodeId, method: &NodeId) -> Vec<Vec<
     ]
 }
 
-/// Every response is a whole message of a type that answers requests.
+/// Checks that a response is a whole message of a response type.
 fn check(response: &[u8]) {
     macro_rules! decodes {
         ($($response:ident),*) => {{
@@ -224,7 +224,7 @@ fn changed_requests_are_answered() {
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     for round in 0..20_000 {
         let mut request = requests[round % requests.len()].clone();
-        // Behind the header, mostly: a Session that is not found is not interesting for long.
+        // Most changes are behind the header: an unknown Session is tested often enough.
         let start = if numbers.below(10) == 0 { 0 } else { 42 };
         for _ in 0..=numbers.below(4) {
             let at = start + numbers.below(request.len() - start);

@@ -1,4 +1,4 @@
-//! NodeManagement: who has a say in it, and what it does to others (OPC 10000-4, 5.8).
+//! NodeManagement: rules of the application, and effects on other clients (OPC 10000-4, 5.8).
 
 use std::sync::{Arc, Mutex};
 
@@ -57,7 +57,7 @@ fn the_address_space_is_bounded() {
     assert!(add_one(&mut client, object("C")).is_ok());
 }
 
-/// Rules that write down everything, and have an opinion about names.
+/// Rules that record all changes, and refuse some names.
 #[derive(Default)]
 struct Rules(Mutex<Vec<String>>);
 

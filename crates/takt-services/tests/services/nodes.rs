@@ -150,7 +150,7 @@ pub(crate) fn reference(
     }
 }
 
-/// Source, ReferenceType, direction and target of every reference of a node.
+/// Returns source, ReferenceType, direction and target of every reference of a node.
 pub(crate) fn references(server: &Server, node: &NodeId) -> Vec<(NodeId, bool, NodeId)> {
     let view = server.address_space().view();
     let Some(node) = view.node(node) else {

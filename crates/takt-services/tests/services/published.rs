@@ -1,4 +1,4 @@
-//! Current values that are published, and what maxAge means for a callback whose last value is kept (OPC 10000-4, 5.11.2.2).
+//! Published current values, and maxAge for a callback whose last value is kept (OPC 10000-4, 5.11.2.2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use takt_ua::{DataValue, DateTime, NodeId, StatusCode, Variant};
 
 use crate::common::{Client, VALUE, read_id, server};
 
-/// The number of times that it was read.
+/// A source whose value is the number of its reads.
 #[derive(Default)]
 struct Counter(AtomicU32);
 
@@ -30,7 +30,7 @@ impl ValueSource for Counter {
     }
 }
 
-/// A server with a Variable that counts, cached or not.
+/// Returns a server with a Variable that counts its reads, cached or not.
 fn counting(capacity: Option<usize>) -> (Arc<Server>, NodeId) {
     let server = server();
     let mut value = Value::Callback(Arc::new(Counter::default()));
@@ -63,12 +63,12 @@ fn count_of(value: &DataValue) -> u32 {
     }
 }
 
-/// The count that a Read with this maxAge gives, in milliseconds.
+/// Returns the count that a Read with this maxAge in milliseconds returns.
 fn count(client: &mut Client, node: &NodeId, max_age: f64) -> u32 {
     count_of(&read(client, max_age, vec![read_id(node.clone(), VALUE)])[0])
 }
 
-/// Long for a test.
+/// One minute in milliseconds, which is longer than a test takes.
 const MINUTE: f64 = 60_000.0;
 
 #[test]
@@ -95,7 +95,7 @@ fn the_last_value_has_the_times_that_it_had() {
     let first = read(&mut client, 0.0, vec![item()]).remove(0);
     assert!(first.server_timestamp.unwrap() <= DateTime::now());
     std::thread::sleep(std::time::Duration::from_millis(2));
-    // Twice in one request, a part, and as a client wants it without timestamps.
+    // The value is read twice in one request, in part, and without timestamps.
     for again in read(&mut client, MINUTE, vec![item(), item()]) {
         assert_eq!(again, first);
     }
@@ -134,7 +134,7 @@ fn one_request_asks_once() {
 
 #[test]
 fn callbacks_that_are_not_kept_are_asked_each_time() {
-    // Nothing is kept, or there is no room for it.
+    // Nothing is kept, or the value is larger than the capacity.
     for capacity in [None, Some(10)] {
         let (server, node) = counting(capacity);
         let mut client = Client::new(&server);

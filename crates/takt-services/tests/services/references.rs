@@ -42,7 +42,7 @@ fn references_are_added_and_deleted_at_both_ends() {
         disconnect(&mut client, gone.clone()),
         StatusCode::BadNotFound
     );
-    // One end may stay; then the other can be added again.
+    // One end may remain; then the other can be added again.
     assert_eq!(connect(&mut client, organizes.clone()), StatusCode::Good);
     let half = DeleteReferencesItem {
         delete_bidirectional: false,

@@ -1,4 +1,4 @@
-//! Values and Methods of other servers: answered later, grouped by source, bounded.
+//! Values and Methods of other servers: deferred, grouped by source, bounded.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -14,14 +14,14 @@ use takt_ua::binary::Encoder;
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
-/// Remembers what it is asked, and answers with it.
+/// A source that records its requests and returns their contents.
 #[derive(Default)]
 struct Source {
     key: u64,
     reads: Mutex<Vec<Vec<RemoteRead>>>,
     writes: Mutex<Vec<RemoteWrite>>,
     timeouts: Mutex<Vec<Duration>>,
-    /// Every read waits for one of these, if there is one.
+    /// Gate for reads: every read waits for one message, if a gate is set.
     gate: Mutex<Option<Receiver<()>>>,
 }
 
@@ -109,7 +109,7 @@ fn read_request(client: &mut Client, nodes: &[NodeId]) -> Vec<u8> {
     })
 }
 
-/// Sends a request that is expected to be deferred.
+/// Sends a request that the server must defer.
 fn send(client: &mut Client, request_id: u32, request: &[u8]) {
     let mut buffer = [0; 256];
     let mut response = Encoder::fixed(&mut buffer);
@@ -162,7 +162,7 @@ fn reads_are_forwarded_together() {
         "one question for both"
     );
     assert_eq!(first.reads.lock().unwrap()[0].len(), 2);
-    // Requests that name nothing remote are answered at once, as before.
+    // Requests without remote operations are answered at once, as before.
     let request = read_request(&mut client, &nodes[1..2]);
     let mut buffer = [0; 256];
     let mut response = Encoder::fixed(&mut buffer);
@@ -264,7 +264,7 @@ fn a_source_that_hangs_holds_up_nobody_else() {
     while slow.reads.lock().unwrap().is_empty() {
         std::thread::yield_now();
     }
-    // Two wait behind it, the others are turned away.
+    // Two requests wait behind it, the others are refused.
     for request_id in 2..=5 {
         send(&mut client, request_id, &request);
     }
@@ -276,11 +276,11 @@ fn a_source_that_hangs_holds_up_nobody_else() {
             Some(StatusCode::BadNoCommunication)
         );
     }
-    // Others are served meanwhile, and so are local values.
+    // Other requests, including those for local values, are answered meanwhile.
     let request = read_request(&mut client, std::slice::from_ref(&quick));
     send(&mut client, 6, &request);
     assert_eq!(client.completed().0, 6);
-    // Half of a request is no answer.
+    // A request with an unanswered part is not answered.
     let request = read_request(&mut client, &[quick, hanging]);
     send(&mut client, 7, &request);
     let (request_id, response) = client.completed();
@@ -337,7 +337,7 @@ fn the_timeout_hint_counts_the_time_in_the_queue() {
         std::thread::yield_now();
     }
     let before = server.next_deadline().unwrap();
-    // Two wait behind it: one for 5 s, the other for an hour.
+    // Two requests wait behind it: one for 5 s, the other for an hour.
     client.timeout_hint = 5000;
     let request = read_request(&mut client, std::slice::from_ref(&node));
     send(&mut client, 2, &request);
@@ -353,7 +353,7 @@ fn the_timeout_hint_counts_the_time_in_the_queue() {
     assert_eq!(request_id, 2);
     let fault = decode::<ReadResponse>(&response).unwrap_err();
     assert_eq!(fault, StatusCode::BadTimeout);
-    // Its turn is skipped; the others are answered. No source gets longer than the server's limit.
+    // Its operations are skipped; the others are answered. No source gets more time than the server's limit.
     open.send(()).unwrap();
     open.send(()).unwrap();
     assert_eq!(client.completed().0, 1);

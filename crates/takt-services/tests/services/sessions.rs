@@ -1,4 +1,4 @@
-//! Sessions (OPC 10000-4, 5.7): who may use one, for how long, and as whom.
+//! Sessions (OPC 10000-4, 5.7): access, lifetime, and identity.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -93,7 +93,7 @@ fn a_session_belongs_to_its_channel_and_moves_only_with_its_user() {
         read(&mut second),
         Err(StatusCode::BadSecureChannelIdInvalid)
     );
-    // Another Unix user cannot take it over, whatever token it has learned.
+    // Another Unix user cannot take it over, even with the token.
     let mut stranger = Client::connect_as(&server, Some(1001));
     stranger.token = first.token.clone();
     assert_eq!(
@@ -101,7 +101,7 @@ fn a_session_belongs_to_its_channel_and_moves_only_with_its_user() {
         StatusCode::BadUserAccessDenied
     );
     assert_eq!(read(&mut first), Ok(()));
-    // The same user goes on with it on a new channel, and only there.
+    // The same user can continue it on a new channel, and only there.
     second.activate().unwrap();
     assert_eq!(read(&mut second), Ok(()));
     assert_eq!(read(&mut first), Err(StatusCode::BadSecureChannelIdInvalid));
@@ -122,7 +122,7 @@ fn a_session_that_was_not_activated_is_of_no_use_to_another_channel() {
         close(&mut second).unwrap_err(),
         StatusCode::BadSessionNotActivated
     );
-    // It goes with its channel.
+    // The Session is closed with its channel.
     server.disconnect(first.connection);
     assert_eq!(server.session_count(), 0);
 }
@@ -131,7 +131,7 @@ fn a_session_that_was_not_activated_is_of_no_use_to_another_channel() {
 fn a_service_before_activate_session_closes_the_session() {
     let mut client = Client::connect(&server());
     client.create().unwrap();
-    // A request through another channel does not.
+    // A request through another channel does not close it.
     let mut stranger = Client::connect(&client.server);
     stranger.token = client.token.clone();
     assert_eq!(read(&mut stranger), Err(StatusCode::BadSessionNotActivated));
@@ -185,7 +185,7 @@ fn there_are_only_so_many_sessions() {
     let mut first = Client::new(&server);
     let mut idle = Client::connect(&server);
     idle.create().unwrap();
-    // A Session that was never activated makes room.
+    // A Session that was never activated is closed for a new one.
     let mut second = Client::new(&server);
     assert_eq!(
         idle.activate().unwrap_err(),
@@ -234,7 +234,7 @@ fn sessions_without_a_channel_make_room_the_oldest_first() {
     let mut staying = Client::new(&server);
     let (first, second) = (Client::new(&server), Client::new(&server));
     let tokens = [first.token.clone(), second.token.clone()];
-    // The one that was created last loses its channel first.
+    // The last created Session loses its channel first.
     server.disconnect(second.connection);
     server.disconnect(first.connection);
     let mut idle = Client::connect(&server);
@@ -245,7 +245,7 @@ fn sessions_without_a_channel_make_room_the_oldest_first() {
         lost.activate().unwrap_err(),
         StatusCode::BadSessionIdInvalid
     );
-    // A client that is about to activate its Session is not displaced while there are abandoned ones.
+    // A Session that its client is about to activate is not displaced while there are abandoned ones.
     let mut newest = Client::new(&server);
     lost.token = tokens[0].clone();
     assert_eq!(
@@ -392,7 +392,7 @@ fn an_authenticator_decides_about_users() {
     assert_eq!(read(&mut client), Ok(()));
 }
 
-/// Security of a channel whose client has this certificate.
+/// Returns the security of a channel whose client has this certificate.
 fn signed(certificate: &[u8]) -> ChannelSecurity {
     ChannelSecurity {
         policy_uri: "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256".to_owned(),
@@ -401,7 +401,7 @@ fn signed(certificate: &[u8]) -> ChannelSecurity {
     }
 }
 
-/// Another channel of the same host to the same server.
+/// Connects the client through another channel of the same host to the same server.
 fn reconnect(client: &mut Client, security: ChannelSecurity) {
     let address = ([127, 0, 0, 1], 50123).into();
     let url = "opc.tcp://test".to_owned();
@@ -455,7 +455,7 @@ fn a_method_is_told_the_security_of_the_channel_and_the_user_of_the_session() {
             })
             .unwrap();
         assert_eq!(called.results[0].status_code, StatusCode::Good);
-        // The next call comes through another channel.
+        // The next call uses another channel.
         reconnect(&mut client, signed(b"A"));
     }
     let callers = callers.lock().unwrap();

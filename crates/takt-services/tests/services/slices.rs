@@ -1,4 +1,4 @@
-//! Requests that take more than one slice: the same results, other connections served in between, and every way to end.
+//! Requests that take more than one slice: same results, other connections served in between, and every kind of end.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use takt_ua::enumerations::{BrowseDirection, MonitoringMode};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 
-/// Small enough for many slices, large enough that no operation of these tests exceeds its reserve.
+/// Units of work per slice: few enough for many slices, and enough that no operation of these tests exceeds its reserve.
 const SMALL: u32 = 200;
 
 fn limits(work_per_slice: u32) -> ServerLimits {
@@ -24,7 +24,7 @@ fn server(work_per_slice: u32) -> Arc<Server> {
     builder().limits(limits(work_per_slice)).build().unwrap()
 }
 
-/// Everything that refers to a type with thousands of instances, this many times.
+/// Returns a Browse of all references to a type with thousands of instances, repeated `nodes` times.
 fn long_browse(client: &mut Client, nodes: usize) -> Vec<u8> {
     let description = BrowseDescription {
         browse_direction: BrowseDirection::Inverse,
@@ -46,7 +46,7 @@ fn element(reference_type: u32, is_inverse: bool, name: &str) -> RelativePathEle
     }
 }
 
-/// All references of a node, in both directions.
+/// Returns a description for all references of a node, in both directions.
 fn both(node: u32) -> BrowseDescription {
     BrowseDescription {
         browse_direction: BrowseDirection::Both,
@@ -54,7 +54,7 @@ fn both(node: u32) -> BrowseDescription {
     }
 }
 
-/// A path that goes from a type to its instances and back, this many times.
+/// Returns a path from a type to its instances and back, repeated `turns` times.
 fn long_path(client: &mut Client, turns: usize) -> Vec<u8> {
     let turn = [
         element(ids::HAS_TYPE_DEFINITION, true, "EURange"),
@@ -71,13 +71,13 @@ fn long_path(client: &mut Client, turns: usize) -> Vec<u8> {
     })
 }
 
-/// A response without its time.
+/// Returns a response without its time.
 fn timeless(mut response: Vec<u8>) -> Vec<u8> {
     response.drain(4..12);
     response
 }
 
-/// Sends a request that has to take more than one slice.
+/// Sends a request that must take more than one slice.
 fn defer(client: &mut Client, request: &[u8], request_id: u32) {
     client.defer(request, request_id).unwrap();
 }
@@ -165,7 +165,7 @@ fn one_long_request_does_not_wait_for_twenty_four_of_another_connection() {
         let request = long_browse(&mut hostile, 2);
         defer(&mut hostile, &request, id);
     }
-    // What takes less than its share of a slice is answered at once.
+    // A request that takes less than its share of a slice is answered at once.
     let small = message(&BrowseRequest {
         request_header: friendly.header(),
         nodes_to_browse: vec![describe(ids::SERVER_SERVER_STATUS_BUILD_INFO)],
@@ -277,7 +277,7 @@ fn a_closed_session_and_a_closed_channel_end_long_requests() {
     assert!(server.work());
     server.disconnect(client.connection);
     assert!(!server.work());
-    // The Session is still there, and its messages are not.
+    // The Session still exists, and its messages do not.
     assert!(server.memory().used() < before + 2_000);
 }
 
@@ -304,7 +304,7 @@ fn a_long_request_needs_memory() {
     };
     let server = builder().limits(limits).build().unwrap();
     let mut client = Client::new(&server);
-    // Its copy fits, the response does not.
+    // The copy of the request fits into the memory, the response does not.
     let request = long_browse(&mut client, 10);
     let response = client.raw(&request);
     assert_eq!(fault_of(&response), StatusCode::BadOutOfMemory);
@@ -358,7 +358,7 @@ fn the_work_of_a_browse_is_limited_and_the_rest_comes_with_browse_next() {
     assert!(requests > 3, "{requests}");
     assert_eq!(references, everything);
 
-    // As many nodes as there are continuation points.
+    // As many nodes as there can be continuation points.
     let request = long_browse(&mut client, 100);
     let browsed: BrowseResponse = decode(&client.raw(&request)).unwrap();
     let statuses = browsed.results.iter().map(|result| result.status_code);
@@ -395,7 +395,7 @@ fn the_work_of_a_translate_browse_paths_is_limited() {
     );
     let much = translate(&mut client, 1_000).unwrap();
     assert_eq!(much.status_code, StatusCode::BadTooManyOperations);
-    // So many elements are not even decoded.
+    // A request with so many elements is not even decoded.
     let too_much = translate(&mut client, 10_000);
     assert_eq!(too_much, Err(StatusCode::BadTooManyOperations));
     assert!(server.longest_slice() <= u64::from(SMALL));
@@ -428,7 +428,7 @@ fn changes_between_slices_break_nothing() {
     defer(&mut client, &request, 1);
     let mut number = 0;
     while server.work() {
-        // From both ends, and in the middle of where the Browse is.
+        // Nodes are deleted at both ends, and at the current position of the Browse.
         for gone in [number, 999 - number, 400 + number] {
             let _ = space.edit().delete_node(&node(gone), true);
         }
@@ -474,7 +474,7 @@ fn monitored_items_are_created_and_nodes_registered_in_slices() {
     same(&|client| {
         let item = |number: usize| MonitoredItemCreateRequest {
             item_to_monitor: ReadValueId {
-                // Every third one does not exist.
+                // Every third node does not exist.
                 node_id: match number % 3 {
                     0 => NodeId::numeric(1, 77),
                     _ => ids::SERVER_SERVER_STATUS.into(),

@@ -1,4 +1,4 @@
-//! NodeManagement in slices: the same results, work that grows with the number of nodes and no faster, and requests that fail together.
+//! NodeManagement in slices: same results, work that is linear in the number of nodes, and requests that fail together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ fn folder(space: &AddressSpace, name: &str) -> NodeId {
         .unwrap()
 }
 
-/// The number of nodes of the test: the server has Variables that show its budgets besides.
+/// Returns the number of nodes of the test; the server itself has Variables that show its budgets.
 fn own_nodes(space: &AddressSpace) -> usize {
     let shown = NodeId::string(1, "Budgets.").to_string();
     let nodes = space.nodes_of_namespace(1).into_iter();
@@ -43,7 +43,7 @@ fn own_nodes(space: &AddressSpace) -> usize {
         .count()
 }
 
-/// Objects with these numbers below a folder.
+/// Adds Objects below a folder, numbered up to `count`.
 fn objects(space: &AddressSpace, folder: &NodeId, reference_type: u32, count: u32) {
     for number in 0..count {
         space
@@ -117,7 +117,7 @@ fn changes_in_small_slices_have_the_results_of_one_big_slice() {
         });
         assert!(small == big, "the responses differ");
     };
-    // Some twice, some unknown.
+    // Some nodes are requested twice, some are unknown.
     same(&|client| add(client, &folder, (0..300).chain(100..110)));
     same(&|client| {
         let references = (0..200).map(|number| AddReferencesItem {
@@ -168,7 +168,7 @@ fn deleting_a_folder_with_all_its_children_takes_work_in_proportion() {
         let server = server(SMALL, Arc::new(EverybodyManages));
         let space = server.address_space();
         let folder = folder(space, "F");
-        // They belong to the folder and go with it.
+        // The Objects belong to the folder and are deleted with it.
         objects(space, &folder, ids::HAS_COMPONENT, count);
         let mut client = Client::new(&server);
         let request = delete(&mut client, [folder.clone()]);
@@ -213,7 +213,7 @@ fn a_node_with_many_references_goes_in_slices_and_what_it_refers_to_stays() {
     }
 }
 
-/// Lets nobody delete one node.
+/// Rules that refuse the deletion of one node.
 struct Guarded(NodeId);
 
 impl NodeManagement for Guarded {
@@ -245,7 +245,7 @@ fn nothing_is_deleted_if_one_child_may_not_be() {
     assert_eq!(own_nodes(space), 1_001);
 }
 
-/// Cannot keep anything once it is broken.
+/// Rules that cannot store anything once the flag is set.
 #[derive(Default)]
 struct Failing(AtomicBool);
 

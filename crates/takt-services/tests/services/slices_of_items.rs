@@ -1,4 +1,4 @@
-//! Changes of many MonitoredItems: small slices give what one big slice gives.
+//! Changes of many MonitoredItems: small slices have the same results as one big slice.
 
 use takt_services::ServerLimits;
 use takt_ua::StatusCode;
@@ -8,9 +8,9 @@ use takt_ua::structures::*;
 use crate::common::{Client, VALUE, decode, message, read_id};
 use crate::slices_of_operations::{SMALL, VARIABLES, answer, server, sliced, variable};
 
-/// Requests about many MonitoredItems of Subscription 1, of which there are `count`.
+/// Returns ids of the `count` MonitoredItems of Subscription 1, for a request.
 fn items_of(count: u32) -> Vec<u32> {
-    // Every fifth one does not exist, some come twice.
+    // Every fifth item does not exist, some are repeated.
     (1..=count)
         .map(|id| match id % 5 {
             0 => 1_000_000 + id,
@@ -123,7 +123,7 @@ fn monitored_items_are_changed_linked_and_deleted_in_slices() {
     assert!(big.longest_slice() > 4_000, "{}", big.longest_slice());
 }
 
-/// A Session with a Subscription, whose memory is limited, and how much of it is used.
+/// Returns a Session with a Subscription, whose memory is limited, and the used part of it.
 fn with_memory(limit: usize) -> (Client, usize) {
     let server = server(ServerLimits {
         work_per_slice: SMALL,
@@ -139,10 +139,10 @@ fn with_memory(limit: usize) -> (Client, usize) {
 
 #[test]
 fn items_are_not_created_without_memory_for_the_rest_of_the_request() {
-    // So few that all can be decoded in the first slice, but not created.
+    // The number is so low that all items can be decoded in the first slice, but not created.
     const COUNT: u32 = 100;
     let (_, used) = with_memory(1 << 20);
-    // The request is longer than that.
+    // The request is longer than the remaining memory.
     let (mut client, _) = with_memory(used + 2_000);
     let before = client.server.memory().used();
     let request = create_items(&mut client, COUNT);

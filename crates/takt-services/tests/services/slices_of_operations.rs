@@ -1,4 +1,4 @@
-//! Read, Write and Call of many operations, or of large values: small slices give what one big slice gives.
+//! Read, Write and Call of many operations, or of large values: small slices have the same results as one big slice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
 use takt_ua::{ByteString, DataValue, NodeId, StatusCode, Structure, Variant, ids};
 
-/// Small enough for many slices, large enough that no operation of these tests exceeds its reserve.
+/// Units of work per slice: few enough for many slices, and enough that no operation of these tests exceeds its reserve.
 pub(crate) const SMALL: u32 = 200;
-/// Most bytes of one value here.
+/// Maximum number of bytes of one value in these tests.
 const LARGEST: u32 = 12_000;
 
-/// Numbers that look random and are the same in each run.
+/// Pseudo-random numbers that are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -28,7 +28,7 @@ impl Random {
         (self.0 >> 32) as u32 % limit
     }
 
-    /// Often small, seldom large.
+    /// Returns a size, often small, seldom large.
     fn size(&mut self) -> u32 {
         match self.below(20) {
             0 => self.below(LARGEST),
@@ -61,7 +61,7 @@ fn method() -> NodeId {
     NodeId::numeric(1, 2_000)
 }
 
-/// A server with Variables of all sizes, and a Method that gives a ByteString of the length that it is called with.
+/// Returns a server with Variables of all sizes, and a Method that returns a ByteString of the length in its argument.
 pub(crate) fn server(limits: ServerLimits) -> Arc<Server> {
     let server = builder().limits(limits).build().unwrap();
     let space = server.address_space();
@@ -160,7 +160,7 @@ fn call(random: &mut Random, count: u32) -> CallRequest {
     }
 }
 
-/// A request in both forms, and where the time is in its response.
+/// Returns a request in both forms, and the position of the time in its response.
 fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(Vec<u8>, usize); 2] {
     let mut laid_out = Vec::new();
     request
@@ -169,7 +169,7 @@ fn both_forms<Q: Structure + LaidOut>(request: &Q) -> [(Vec<u8>, usize); 2] {
     [(message(request), 4), (laid_out, 16)]
 }
 
-/// The response without its time.
+/// Returns the response without its time.
 pub(crate) fn answer(client: &mut Client, request: &[u8], time_at: usize) -> Vec<u8> {
     let mut response = client.raw(request);
     response.drain(time_at..time_at + 8);
@@ -244,7 +244,7 @@ fn few_operations_with_large_values_are_sliced_too_and_small_requests_are_served
         let mut slices = 0;
         while server.work() {
             slices += 1;
-            // Of the same connection, too.
+            // Requests of the same connection are served, too.
             assert_eq!(client.read_value(variable(2)).value, Some(2_u32.into()));
         }
         assert!(slices >= 5, "{slices}");
@@ -257,7 +257,7 @@ fn few_operations_with_large_values_are_sliced_too_and_small_requests_are_served
     );
 }
 
-/// Requests to write a number to the same Variable, many times.
+/// Returns a request to write a number to the same Variable, many times.
 fn many_writes(client: &mut Client, count: usize) -> WriteRequest {
     WriteRequest {
         request_header: client.header(),
@@ -295,7 +295,7 @@ fn a_long_write_without_memory_for_the_rest_of_it_changes_nothing() {
     }
 }
 
-/// Answers with the NodeId that is asked for.
+/// A source that answers with the requested NodeId.
 struct Echo;
 
 impl RemoteSource for Echo {
@@ -323,7 +323,7 @@ fn remote_operations_of_a_long_request_are_searched_for_in_slices() {
         let added = added.node_id(remote(number)).data_type(ids::NODE_ID);
         added.value(value).add().unwrap();
     }
-    // Remote ones at the end: the first slices find none.
+    // Remote operations are at the end: the first slices find none.
     let nodes = || (0..1_000).map(|_| variable(2)).chain((0..3).map(remote));
     for (request, time_at) in both_forms(&ReadRequest {
         request_header: client.header(),

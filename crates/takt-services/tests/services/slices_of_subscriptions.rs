@@ -1,5 +1,5 @@
 //! Subscriptions of many MonitoredItems that are removed or transferred, and queues of many values that are discarded: work in
-//! slices. What is removed is gone for clients at once; its memory counts until it is given back.
+//! slices. Removed Subscriptions and items no longer exist for clients; their memory counts until it is given back.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::common::{Client, VALUE, catch_up, decode, message, read_id};
 use crate::slices_of_items::{create_items, create_subscription};
 use crate::slices_of_operations::{SMALL, sliced};
 
-/// MonitoredItems of each Subscription.
+/// Number of MonitoredItems of each Subscription.
 const ITEMS: u32 = 2_000;
 
 /// Gives a Session a Subscription with many MonitoredItems.
@@ -27,7 +27,7 @@ fn subscribe(client: &mut Client) {
     assert!(created.all(|item| item.status_code.is_good()));
 }
 
-/// A server with a Subscription of many items that is going to be removed.
+/// A server with a Subscription of many items that will be removed.
 struct Removal {
     server: Arc<Server>,
     client: Client,
@@ -52,7 +52,7 @@ impl Removal {
         }
     }
 
-    /// The Subscription is gone for clients, and its memory is given back in many slices.
+    /// Checks that the Subscription no longer exists for clients, and that its memory is given back in many slices.
     fn finish(self, now: Instant) {
         let Self {
             server,
@@ -142,7 +142,7 @@ fn a_subscription_of_many_items_ends_with_its_lifetime_in_slices() {
     };
     let _: CloseSessionResponse = client.call(close).unwrap();
     let mut now = Instant::now();
-    // Until the lifetime is over one slice each second is enough.
+    // Until the lifetime is over, one slice per second is enough.
     while server.next_deadline().is_some_and(|next| next > now) {
         now += Duration::from_secs(1);
         server.tick(now);
@@ -151,7 +151,7 @@ fn a_subscription_of_many_items_ends_with_its_lifetime_in_slices() {
     removal.finish(now);
 }
 
-/// Publishes until nothing is left; the number of values.
+/// Publishes until nothing is left. Returns the number of values.
 fn publish_all(client: &mut Client, mut now: Instant) -> usize {
     let mut values = 0;
     for request_id in 1.. {
@@ -208,7 +208,7 @@ fn initial_values_after_a_transfer_are_queued_in_slices() {
     assert!(longest <= u64::from(SMALL), "{longest}");
 }
 
-/// Items with long queues, which `change` empties: the memory is given back in slices.
+/// Tests items with long queues, which `change` empties: the memory is given back in slices.
 fn discards(change: impl FnOnce(&mut Client, Vec<u32>)) {
     const VALUES: u32 = 5_000;
     let server = sliced(SMALL);

@@ -1,4 +1,4 @@
-//! Write (OPC 10000-4, 5.11.4): index ranges, access levels, and where values go.
+//! Write (OPC 10000-4, 5.11.4): index ranges, access levels, and targets of values.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Write: which values a Variable takes (OPC 10000-4, 5.11.4; OPC 10000-3, 5.6.2).
+//! Write: values that a Variable accepts (OPC 10000-4, 5.11.4; OPC 10000-3, 5.6.2).
 
 use std::sync::Arc;
 

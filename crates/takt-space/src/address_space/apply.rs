@@ -1,4 +1,4 @@
-//! Applying changes (OPC 10000-4, 5.8).
+//! Application of changes (OPC 10000-4, 5.8).
 
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{StatusCode, ids};
@@ -24,7 +24,7 @@ impl AddressSpace {
     /// Applies a change that was made before, for example one that an application has stored.
     ///
     /// # Errors
-    /// What the change names exists already, or does not exist.
+    /// A node or reference of the change exists already, or does not exist.
     pub fn apply(&self, change: &Change) -> Result<(), AddressSpaceError> {
         self.edit().apply(change, NewBinding::default())
     }
@@ -34,7 +34,7 @@ impl Edit<'_> {
     /// Makes one change visible.
     ///
     /// # Errors
-    /// What the change names exists already, or does not exist.
+    /// A node or reference of the change exists already, or does not exist.
     pub fn apply(&mut self, change: &Change, new: NewBinding) -> Result<(), AddressSpaceError> {
         match change {
             Change::AddNamespace { index, uri } => {
@@ -98,7 +98,7 @@ impl Edit<'_> {
                     None => Value::not_set(),
                 })))
             }
-            // Its arguments come as Properties of their own, later.
+            // The arguments of the Method are added later, as Properties of their own.
             ClassAttributes::Method { .. } => new.method.map(|handler| {
                 Binding::Method(MethodBinding {
                     handler,

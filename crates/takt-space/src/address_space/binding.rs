@@ -1,4 +1,4 @@
-//! Giving Variables their values and Methods their code.
+//! Binding of value sources to Variables and of handlers to Methods.
 
 use std::sync::atomic::Ordering;
 
@@ -12,18 +12,18 @@ use crate::method::MethodHandler;
 use crate::value::Value;
 
 impl Edit<'_> {
-    /// Sets where a Variable's value comes from.
+    /// Sets the source of a Variable's value.
     ///
     /// # Errors
-    /// There is no such node, or it is no Variable.
+    /// There is no such node, or it is not a Variable.
     pub fn set_value(&mut self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
         self.set_binding(node_id, NodeClass::Variable, Binding::Value(value))
     }
 
-    /// Sets what runs when a Method is called. Its InputArguments are read now.
+    /// Sets the handler of a Method. Its InputArguments are read now.
     ///
     /// # Errors
-    /// There is no such node, or it is no Method.
+    /// There is no such node, or it is not a Method.
     pub fn set_method(
         &mut self,
         node_id: &NodeId,
@@ -56,7 +56,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Binds a node and keeps count of the bindings that may block. The count never is too low for a reader.
+    /// Binds a node and counts the bindings that may block. A reader never sees a count that is too low.
     pub(super) fn rebind(&self, node: &Node, binding: Option<Binding>) {
         let remotes = &self.space.remotes;
         if binding.as_ref().is_some_and(Binding::may_block) {

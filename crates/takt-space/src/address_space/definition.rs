@@ -1,25 +1,25 @@
-//! What a node is, apart from its references and its value (OPC 10000-3, 5).
+//! Definition of a node: its attributes, apart from its references and its value (OPC 10000-3, 5).
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant};
 
 /// AccessLevel bits (OPC 10000-3, 8.57).
 pub mod access_level {
-    /// The current value can be read.
+    /// Permission to read the current value.
     pub const CURRENT_READ: u32 = 0x01;
-    /// The current value can be written.
+    /// Permission to write the current value.
     pub const CURRENT_WRITE: u32 = 0x02;
-    /// The StatusCode can be written along with the value.
+    /// Permission to write the StatusCode along with the value.
     pub const STATUS_WRITE: u32 = 0x20;
-    /// The source timestamp can be written along with the value.
+    /// Permission to write the source timestamp along with the value.
     pub const TIMESTAMP_WRITE: u32 = 0x40;
 }
 
-/// ValueRank (OPC 10000-3, 5.6.2).
+/// Values of the attribute ValueRank (OPC 10000-3, 5.6.2).
 pub mod value_rank {
     /// A scalar, or an array of one dimension.
     pub const SCALAR_OR_ONE_DIMENSION: i32 = -3;
-    /// Anything.
+    /// Any rank.
     pub const ANY: i32 = -2;
     /// A scalar.
     pub const SCALAR: i32 = -1;
@@ -40,31 +40,31 @@ pub struct NodeDefinition {
     pub display_name: Option<Box<LocalizedText>>,
     /// Description; `None`: the attribute does not exist.
     pub description: Option<Box<LocalizedText>>,
-    /// What the NodeClass adds.
+    /// Attributes that depend on the NodeClass.
     pub attributes: ClassAttributes,
 }
 
-/// The attributes that a NodeClass adds.
+/// The attributes that depend on the NodeClass.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassAttributes {
-    /// OPC 10000-3, 5.5.1.
+    /// Attributes of an Object (OPC 10000-3, 5.5.1).
     Object {
         /// EventNotifier bits.
         event_notifier: u8,
     },
-    /// OPC 10000-3, 5.6.2.
+    /// Attributes of a Variable (OPC 10000-3, 5.6.2).
     Variable(VariableDefinition),
-    /// OPC 10000-3, 5.7.
+    /// Attributes of a Method (OPC 10000-3, 5.7).
     Method {
         /// Executable.
         executable: bool,
     },
-    /// OPC 10000-3, 5.5.2.
+    /// Attributes of an ObjectType (OPC 10000-3, 5.5.2).
     ObjectType {
         /// IsAbstract.
         is_abstract: bool,
     },
-    /// OPC 10000-3, 5.6.5.
+    /// Attributes of a VariableType (OPC 10000-3, 5.6.5).
     VariableType {
         /// IsAbstract.
         is_abstract: bool,
@@ -77,7 +77,7 @@ pub enum ClassAttributes {
         /// The default value; `None`: the attribute does not exist.
         value: Option<Box<Variant>>,
     },
-    /// OPC 10000-3, 5.3.
+    /// Attributes of a ReferenceType (OPC 10000-3, 5.3).
     ReferenceType {
         /// IsAbstract.
         is_abstract: bool,
@@ -86,14 +86,14 @@ pub enum ClassAttributes {
         /// InverseName; `None`: the attribute does not exist.
         inverse_name: Option<Box<LocalizedText>>,
     },
-    /// OPC 10000-3, 5.8.3.
+    /// Attributes of a DataType (OPC 10000-3, 5.8.3).
     DataType {
         /// IsAbstract.
         is_abstract: bool,
         /// DataTypeDefinition; `None`: the attribute does not exist.
         definition: Option<Box<ExtensionObject>>,
     },
-    /// OPC 10000-3, 5.4.
+    /// Attributes of a View (OPC 10000-3, 5.4).
     View {
         /// ContainsNoLoops.
         contains_no_loops: bool,
@@ -109,7 +109,7 @@ pub struct VariableDefinition {
     pub data_type: NodeId,
     /// ValueRank.
     pub value_rank: i32,
-    /// ArrayDimensions: most elements per dimension, 0 where there is no limit; empty: the attribute does not exist.
+    /// ArrayDimensions: maximum number of elements per dimension, 0 for no limit; empty: the attribute does not exist.
     pub array_dimensions: Vec<u32>,
     /// AccessLevelEx; its low byte is AccessLevel.
     pub access_level: u32,
@@ -120,7 +120,7 @@ pub struct VariableDefinition {
 }
 
 impl Default for VariableDefinition {
-    /// A readable scalar of any type.
+    /// Returns a readable scalar of any type.
     fn default() -> Self {
         Self {
             data_type: NodeId::numeric(0, takt_ua::ids::BASE_DATA_TYPE),
@@ -134,7 +134,7 @@ impl Default for VariableDefinition {
 }
 
 impl NodeDefinition {
-    /// A node whose DisplayName is its BrowseName.
+    /// Creates a node whose DisplayName is its BrowseName.
     pub fn new(
         node_id: impl Into<NodeId>,
         browse_name: QualifiedName,
@@ -149,14 +149,14 @@ impl NodeDefinition {
         }
     }
 
-    /// NodeClass.
+    /// Returns the NodeClass.
     pub fn node_class(&self) -> NodeClass {
         self.attributes.node_class()
     }
 }
 
 impl ClassAttributes {
-    /// The NodeClass that these attributes belong to.
+    /// Returns the NodeClass of these attributes.
     pub fn node_class(&self) -> NodeClass {
         match self {
             Self::Object { .. } => NodeClass::Object,
@@ -170,7 +170,7 @@ impl ClassAttributes {
         }
     }
 
-    /// Whether IsAbstract exists and is true.
+    /// Returns true if IsAbstract exists and is true.
     pub fn is_abstract(&self) -> bool {
         match self {
             Self::ObjectType { is_abstract }

@@ -1,4 +1,4 @@
-//! Changing nodes and references, one step at a time and without the rules for clients.
+//! Changes of nodes and references, one step at a time and without the rules for clients.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -12,48 +12,51 @@ use super::reference_list::ReferenceList;
 use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
 use crate::namespace0::Namespace0;
 
-/// What is known only to whoever changes the address space.
+/// State that is used only by changes of the address space, under their lock.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Nodes beyond those of the standard's table.
+    /// Number of nodes beyond those of the standard's table.
     nodes: usize,
-    /// The last number given out, for NodeIds that the server chooses.
+    /// The last number that the server chose for a NodeId.
     last_id: u32,
     /// BrowseNames of the children of one node.
     pub(super) names: NameCache,
-    /// Some reference points at a node that does not exist, so it may lack its other end when that node appears.
+    /// True if some reference points at a node that does not exist. If that node is added later, it may lack its end of the
+    /// reference.
     pub(super) dangling: bool,
-    /// The memory of what clients have added.
+    /// The memory of nodes, references and namespaces that clients have added.
     pub(super) memory: Option<Charge>,
 }
 
-/// The right to change nodes and references, until it is dropped.
+/// The exclusive right to change nodes and references, until it is dropped.
 ///
-/// The model's rules are not checked here: that is for [`AddressSpace::apply`] and for the NodeManagement services.
+/// Methods that make changes do not check the model's rules. The NodeManagement services check them before with
+/// [`plan_add_node`](Self::plan_add_node) and the other plan methods; [`AddressSpace::apply`] repeats changes that were made
+/// before.
 #[derive(Debug)]
 pub struct Edit<'a> {
     pub(super) space: &'a AddressSpace,
     pub(super) counters: MutexGuard<'a, Counters>,
 }
 
-/// The end of a reference that a new node brings along.
+/// A reference that is added together with a new node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewReference {
     /// Its ReferenceType.
     pub reference_type: NodeId,
-    /// Forward: the new node is the source.
+    /// True if the new node is the source.
     pub is_forward: bool,
     /// The other end.
     pub target: ExpandedNodeId,
 }
 
 impl NewReference {
-    /// A reference from the new node.
+    /// Creates a reference from the new node.
     pub fn forward(reference_type: impl Into<NodeId>, target: impl Into<NodeId>) -> Self {
         Self::new(reference_type, true, target)
     }
 
-    /// A reference to the new node.
+    /// Creates a reference to the new node.
     pub fn inverse(reference_type: impl Into<NodeId>, target: impl Into<NodeId>) -> Self {
         Self::new(reference_type, false, target)
     }
@@ -72,17 +75,17 @@ impl<'a> Edit<'a> {
         Self { space, counters }
     }
 
-    /// Looks at the address space; what this `Edit` has done shows.
+    /// Returns a view of the address space that includes the changes of this `Edit`.
     pub fn view(&self) -> View<'a> {
         self.space.view()
     }
 
-    /// The address space that is changed.
+    /// Returns the address space that is changed.
     pub fn space(&self) -> &'a AddressSpace {
         self.space
     }
 
-    /// A numeric NodeId that is free.
+    /// Returns a free numeric NodeId.
     pub fn free_node_id(&mut self, namespace: u16) -> NodeId {
         let view = self.space.view();
         loop {
@@ -94,10 +97,10 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Adds a node with its references. It becomes visible with all of them; the other ends follow.
+    /// Adds a node with its references. It becomes visible with all of them; their other ends follow.
     ///
     /// # Errors
-    /// Its NodeId is null, taken, or of an unknown namespace; or the address space is full.
+    /// The NodeId is null, in use, or of an unknown namespace; or the address space is full.
     pub fn add_node(
         &mut self,
         definition: NodeDefinition,
@@ -106,12 +109,13 @@ impl<'a> Edit<'a> {
         self.add_node_with(definition, references, None, None)
     }
 
-    /// The node that was added last is the server's own: it does not count in the limit of nodes.
+    /// Excludes the last added node from the limit of nodes, because it is the server's own.
     pub fn exempt_from_limit(&mut self) {
         self.counters.nodes = self.counters.nodes.saturating_sub(1);
     }
 
-    /// [`add_node`](Self::add_node), with what gives it life, and the bytes that it counts in the memory budget.
+    /// Adds a node as [`add_node`](Self::add_node) does, with its binding, and with the bytes that it counts in the memory
+    /// budget.
     pub(crate) fn add_node_with(
         &mut self,
         definition: NodeDefinition,
@@ -165,7 +169,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Adds a reference, at both ends if the target is a node of this server that exists.
+    /// Adds a reference, at both ends if the target is an existing node of this server.
     ///
     /// # Errors
     /// The source does not exist, or the reference exists.
@@ -194,7 +198,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Deletes a node, and the other ends of its references if asked for.
+    /// Deletes a node, and the other ends of its references if requested.
     ///
     /// # Errors
     /// There is no such node, or it belongs to the standard.
@@ -215,7 +219,7 @@ impl<'a> Edit<'a> {
         };
         let references = node.references();
         if delete_target_references {
-            // First, so that nobody finds a way to the node any more while it goes.
+            // References are removed first, so that no reader finds a way to the node during its deletion.
             for reference in references.iter_from(0) {
                 self.remove_other_end(node_id, reference);
             }
@@ -233,8 +237,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Removes some references of a node that has more than `few`, at both ends: before the node itself is deleted, which would
-    /// take long. Returns how many.
+    /// Removes some references of a node that has more than `few`, at both ends. Called before the deletion of the node, which
+    /// would otherwise take long. Returns the number of removed references.
     pub fn detach(&mut self, node_id: &NodeId, few: usize) -> usize {
         let nodes = self.space.nodes.pin();
         let Some(node) = nodes
@@ -251,7 +255,7 @@ impl<'a> Edit<'a> {
             .iter_from(0)
             .filter(|reference| !reference.has_one_end());
         let some: Vec<_> = both_ends.take(few).cloned().collect();
-        // A change would copy the list as long as it is looked at.
+        // A change would copy the list while it is borrowed.
         drop(references);
         for reference in &some {
             self.remove_other_end(node_id, reference);
@@ -260,7 +264,7 @@ impl<'a> Edit<'a> {
         some.len()
     }
 
-    /// Deletes a reference, and its other end if asked for.
+    /// Deletes a reference, and its other end if requested.
     ///
     /// # Errors
     /// There is no such reference, or it belongs to the standard.
@@ -311,7 +315,7 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// The node, as something that can be changed: one of the standard's table gets an entry of its own.
+    /// Returns the node in a form that can be changed: a node of the standard's table gets an entry of its own.
     pub(super) fn editable(&self, node_id: &NodeId) -> Option<Arc<Node>> {
         let nodes = self.space.nodes.pin();
         if let Some(node) = nodes.get(node_id) {

@@ -1,8 +1,8 @@
-//! Why the address space could not be changed.
+//! Errors of changes of the address space.
 
 use takt_ua::{NodeId, StatusCode};
 
-/// Why a node or a reference was refused. [`status_code`](Self::status_code) says it to clients.
+/// Reason for refusing a node or a reference. [`status_code`](Self::status_code) returns the StatusCode for clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressSpaceError {
     /// A node with this NodeId exists.
@@ -11,10 +11,10 @@ pub enum AddressSpaceError {
     /// The NodeId cannot be used: null, remote, or its namespace is not in the NamespaceArray.
     #[error("the NodeId {0} cannot be used: it is null, or its namespace is not registered")]
     NodeIdRejected(NodeId),
-    /// No such node.
+    /// The node does not exist.
     #[error("there is no node {0}")]
     NodeIdUnknown(NodeId),
-    /// No such parent.
+    /// The parent does not exist.
     #[error("there is no node {0} to be the parent")]
     ParentNodeIdInvalid(NodeId),
     /// The source of a reference does not exist.
@@ -23,7 +23,7 @@ pub enum AddressSpaceError {
     /// The target of a reference does not exist.
     #[error("there is no node {0} to be the target of the reference")]
     TargetNodeIdInvalid(NodeId),
-    /// Not a ReferenceType, or an abstract or otherwise unsuitable one.
+    /// The node is not a ReferenceType, or is an abstract or otherwise unsuitable one.
     #[error("{0} is not a ReferenceType that can be used here")]
     ReferenceTypeIdInvalid(NodeId),
     /// The data model does not allow this reference between these nodes (OPC 10000-3, 7).
@@ -37,7 +37,7 @@ pub enum AddressSpaceError {
         /// Its target.
         target: NodeId,
     },
-    /// This reference may not point at its own source.
+    /// A reference of this type may not point at its own source.
     #[error("a reference of type {0} may not point back at its own node")]
     InvalidSelfReference(NodeId),
     /// The reference does not exist.
@@ -63,10 +63,10 @@ pub enum AddressSpaceError {
     /// The attributes are of another NodeClass, or contradict each other.
     #[error("the node's attributes are not valid: {0}")]
     NodeAttributesInvalid(&'static str),
-    /// The node or reference is part of namespace 0 and stays.
+    /// The node or reference is part of namespace 0 and cannot be deleted.
     #[error("{0} belongs to the standard's namespace and cannot be deleted")]
     NoDeleteRights(NodeId),
-    /// The node is no Variable (or Method), so it has no value (or handler).
+    /// The node is not a Variable (or Method), so it has no value (or handler).
     #[error("{0} is neither a Variable nor a Method")]
     NoBinding(NodeId),
     /// A namespace URI is empty.
@@ -75,22 +75,22 @@ pub enum AddressSpaceError {
     /// The NamespaceArray is full.
     #[error("the NamespaceArray is full: it holds {limit} URIs")]
     TooManyNamespaces {
-        /// Most URIs it may hold.
+        /// Maximum number of URIs.
         limit: usize,
     },
-    /// Too many nodes in the address space.
+    /// The address space has too many nodes.
     #[error("the address space is full: it holds {limit} nodes")]
     TooManyNodes {
-        /// Most nodes it may hold.
+        /// Maximum number of nodes.
         limit: usize,
     },
-    /// A rule of the application refused .
+    /// A rule of the application refused the change.
     #[error("refused: {0}")]
     Refused(StatusCode),
 }
 
 impl AddressSpaceError {
-    /// The operation-level result of OPC 10000-4, 5.8, for this.
+    /// Returns the operation-level result of this error (OPC 10000-4, 5.8).
     pub fn status_code(&self) -> StatusCode {
         match self {
             Self::NodeIdExists(_) => StatusCode::BadNodeIdExists,

@@ -1,4 +1,4 @@
-//! Types and their subtypes, and the walks along references that services need (OPC 10000-3, 6.3 and 7.10).
+//! Types and their subtypes, and searches along references for services (OPC 10000-3, 6.3 and 7.10).
 
 use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, ids};
 
@@ -6,7 +6,7 @@ use super::{MAX_TYPE_DEPTH, View};
 use crate::namespace0::{Namespace0, StandardNode};
 
 impl View<'_> {
-    /// The type that `type_id` is a direct subtype of.
+    /// Returns the direct supertype of `type_id`.
     pub fn supertype<'n>(&self, type_id: impl Into<NodeIdRef<'n>>) -> Option<NodeId> {
         let node = self.node(type_id)?;
         if let Some(supertype) = node.standard().and_then(StandardNode::supertype) {
@@ -17,7 +17,7 @@ impl View<'_> {
         Some(supertype.to_owned())
     }
 
-    /// Whether `type_id` is `ancestor` or a subtype of it.
+    /// Returns true if `type_id` is `ancestor` or a subtype of it.
     pub fn is_subtype_of<'n>(
         &self,
         type_id: impl Into<NodeIdRef<'n>>,
@@ -42,14 +42,14 @@ impl View<'_> {
         false
     }
 
-    /// The type that an Object or Variable is an instance of.
+    /// Returns the type of an Object or Variable.
     pub fn type_definition<'n>(&self, node_id: impl Into<NodeIdRef<'n>>) -> Option<NodeId> {
         let references = self.node(node_id)?.references();
         let type_definition = references.targets(ids::HAS_TYPE_DEFINITION, true).next()?;
         Some(type_definition.to_owned())
     }
 
-    /// The nodes that `node_id` points at with forward references of `reference_type` or a subtype of it, in order.
+    /// Returns the targets of forward references from `node_id` of `reference_type` or a subtype of it, in order.
     pub fn children<'n>(
         &self,
         node_id: impl Into<NodeIdRef<'n>>,
@@ -69,7 +69,7 @@ impl View<'_> {
             .collect()
     }
 
-    /// The child with this BrowseName along forward references of `reference_type` or a subtype of it.
+    /// Returns the child with this BrowseName along forward references of `reference_type` or a subtype of it.
     pub fn child<'n>(
         &self,
         node_id: impl Into<NodeIdRef<'n>>,
@@ -85,17 +85,17 @@ impl View<'_> {
     }
 }
 
-/// Decides, once per ReferenceType, whether references of that type are wanted.
+/// Filter of ReferenceTypes that evaluates each ReferenceType once.
 #[derive(Debug)]
 pub struct TypeFilter {
-    /// Null: every type.
+    /// Wanted ReferenceType; null: every type.
     wanted: NodeId,
     include_subtypes: bool,
     decided: Vec<(NodeId, bool)>,
 }
 
 impl TypeFilter {
-    /// References of `wanted`, null for all, and of its subtypes if asked for.
+    /// Creates a filter for references of `wanted`, null for all, and of its subtypes if requested.
     pub fn new(wanted: NodeIdRef<'_>, include_subtypes: bool) -> Self {
         Self {
             wanted: wanted.to_owned(),
@@ -104,12 +104,12 @@ impl TypeFilter {
         }
     }
 
-    /// References of `wanted`, null for all, and of its subtypes.
+    /// Creates a filter for references of `wanted`, null for all, and of its subtypes.
     pub fn with_subtypes(wanted: NodeIdRef<'_>) -> Self {
         Self::new(wanted, true)
     }
 
-    /// Whether references of this type are wanted.
+    /// Returns true if references of this type are wanted.
     pub fn matches(&mut self, view: &View<'_>, reference_type: NodeIdRef<'_>) -> bool {
         if self.wanted.is_null() || reference_type == self.wanted {
             return true;

@@ -1,4 +1,4 @@
-//! The children that a type demands of its instances (OPC 10000-3, 6.4; OPC 10000-4, 5.8.2.1).
+//! Children that a type requires of its instances (OPC 10000-3, 6.4; OPC 10000-4, 5.8.2.1).
 
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::NodeClass;
@@ -11,13 +11,13 @@ use super::{AddressSpaceError, MAX_TYPE_DEPTH, View};
 use crate::change::Change;
 use crate::value::Value;
 
-/// Deeper instance declarations are not followed.
+/// Maximum depth of instance declarations; deeper ones are not followed.
 const MAX_DEPTH: usize = 16;
 
-/// One AddNodes operation creates at most this many nodes.
+/// Maximum number of nodes that one AddNodes operation creates.
 const MAX_CHILDREN: usize = 10_000;
 
-/// A child that a type demands.
+/// A child that a type requires.
 struct Declaration {
     reference_type: NodeId,
     node_id: NodeId,
@@ -26,7 +26,7 @@ struct Declaration {
 }
 
 impl View<'_> {
-    /// The changes that add the mandatory children of an instance. `new_node_id` gives each node its NodeId.
+    /// Returns the changes that add the mandatory children of an instance. `new_node_id` chooses the NodeId of each node.
     pub(crate) fn mandatory_children(
         &self,
         instance: &NodeId,
@@ -37,7 +37,8 @@ impl View<'_> {
         self.add_children(instance, None, type_definition, new_node_id, changes, 0)
     }
 
-    /// `declaration`: the instance declaration that the instance is a copy of; its own children are demanded as well.
+    /// Adds the changes for the children. `declaration` is the instance declaration that the instance is a copy of; its own
+    /// children are required as well.
     fn add_children(
         &self,
         instance: &NodeId,
@@ -57,7 +58,7 @@ impl View<'_> {
                 });
             }
             if child.node_class == NodeClass::Method {
-                // Instances share the Method of their type (OPC 10000-3, 6.4.2).
+                // Instances share the Method with their type (OPC 10000-3, 6.4.2).
                 changes.push(Change::AddReference(AddReferencesItem {
                     source_node_id: instance.clone(),
                     reference_type_id: child.reference_type,
@@ -92,8 +93,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// The mandatory children, by a declaration first and then by a type and its supertypes; a BrowseName that was
-    /// seen before is overridden.
+    /// Returns the mandatory children, first those of a declaration and then those of a type and its supertypes. The first
+    /// child with a BrowseName overrides later ones.
     fn declarations(
         &self,
         declaration: Option<&NodeId>,
@@ -163,7 +164,7 @@ impl View<'_> {
         })
     }
 
-    /// Whether a node is part of a type: a template that has no life of its own.
+    /// Returns true if a node is part of a type, and so only a template for instances.
     pub fn is_instance_declaration(&self, node_id: NodeIdRef<'_>) -> bool {
         let mut current = node_id.to_owned();
         for _ in 0..MAX_DEPTH {
@@ -189,7 +190,7 @@ impl View<'_> {
         parent.local_target().map(|parent| parent.to_owned())
     }
 
-    /// The value that a declaration has for its copies.
+    /// Returns the initial value of copies of a declaration.
     pub(crate) fn declared_value(&self, node_id: &NodeId) -> Option<Variant> {
         let node = self.node(node_id)?;
         match node.value() {
@@ -199,7 +200,7 @@ impl View<'_> {
         }
     }
 
-    /// InputArguments of a Method (OPC 10000-3, 5.7); empty if it has none.
+    /// Returns the InputArguments of a Method (OPC 10000-3, 5.7); empty if it has none.
     pub(crate) fn input_arguments(&self, method: &NodeId) -> Vec<Argument> {
         let name = QualifiedNameRef {
             namespace: 0,

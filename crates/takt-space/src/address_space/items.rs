@@ -1,4 +1,4 @@
-//! AddNodesItem to node and back (OPC 10000-4, 5.8.2 and 7.24).
+//! Conversion between AddNodesItem and node (OPC 10000-4, 5.8.2 and 7.24).
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{
@@ -12,7 +12,7 @@ use super::definition::{
 };
 use super::{AddressSpaceError, View};
 
-/// SpecifiedAttributes (OPC 10000-4, 7.24.1): which attributes the client has set.
+/// Bits of SpecifiedAttributes (OPC 10000-4, 7.24.1): the attributes that the client has set.
 mod specified {
     pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
     pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
@@ -31,13 +31,14 @@ mod specified {
     pub(super) const VALUE: u32 = 1 << 21;
 }
 
-/// A node that an AddNodesItem describes, and the first value of a Variable.
+/// A node that an AddNodesItem describes, and the initial value of a Variable.
 pub(crate) struct Described {
     pub(crate) definition: NodeDefinition,
     pub(crate) value: Option<Variant>,
 }
 
-/// Takes an item apart. Attributes that are not specified have their defaults, those of a Variable come from its type.
+/// Converts an item to a node. Attributes that are not specified get their defaults; those of a Variable are taken from its
+/// type.
 pub(crate) fn describe(
     view: &View<'_>,
     item: &AddNodesItem,
@@ -270,7 +271,7 @@ fn pick<T>(mask: u32, bit: u32, given: T, default: T) -> T {
     if mask & bit != 0 { given } else { default }
 }
 
-/// The attributes of a NodeClass; none at all means that none is specified.
+/// Decodes the attributes of a NodeClass; a null object means that none is specified.
 fn decode<T: Structure + Default>(object: &ExtensionObject) -> Result<T, AddressSpaceError> {
     if object.is_null() {
         return Ok(T::default());
@@ -280,7 +281,7 @@ fn decode<T: Structure + Default>(object: &ExtensionObject) -> Result<T, Address
     object.decode_as().map_err(wrong)
 }
 
-/// An AddNodesItem for a copy of an instance declaration: an Object or a Variable (OPC 10000-3, 6.2.3).
+/// Returns an AddNodesItem for a copy of an instance declaration: an Object or a Variable (OPC 10000-3, 6.2.3).
 pub(crate) fn copy_of(
     view: &View<'_>,
     declaration: &NodeId,

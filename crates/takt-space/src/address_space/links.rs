@@ -1,5 +1,5 @@
-//! The two ends of references. Both nodes of a reference list it, so that it can be followed either way; of some types
-//! only the source does ([`TypeIndex::is_one_way`](super::reference::TypeIndex::is_one_way)).
+//! The two ends of references. Both nodes of a reference list it, so that it can be followed in both directions. References of
+//! some types are listed only by the source ([`TypeIndex::is_one_way`](super::reference::TypeIndex::is_one_way)).
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Edit<'_> {
         }
     }
 
-    /// A target that is a node of this server, whether it exists or not.
+    /// Returns the target as a node of this server, which may not exist.
     pub(super) fn local_target(&self, target: &ExpandedNodeId) -> Option<NodeId> {
         match self.stored_target(target) {
             Target::Local(target) => Some(target),
@@ -56,7 +56,7 @@ impl Edit<'_> {
         }
     }
 
-    /// Adds a reference that only its other end lists. `false` if that does not exist, or has it.
+    /// Adds a reference that only its other end lists. Returns `false` if that node does not exist, or has the reference.
     pub(super) fn add_where_it_belongs(&mut self, node_id: &NodeId, reference: &Reference) -> bool {
         let Target::Local(target) = &reference.target else {
             return false;
@@ -98,7 +98,7 @@ impl Edit<'_> {
         }
     }
 
-    /// Removes a reference from the list of one node; whether it was there.
+    /// Removes a reference from the list of one node. Returns true if it was there.
     pub(super) fn unlink(&mut self, node_id: &NodeId, node: &Node, reference: &Reference) -> bool {
         let (removed, is_long) = node
             .change_references(|references| (references.remove(reference), references.is_long()));
@@ -116,7 +116,7 @@ impl Edit<'_> {
         true
     }
 
-    /// Whether this reference is there.
+    /// Returns true if this reference exists.
     pub(crate) fn has_reference(
         &self,
         source: &NodeId,
@@ -155,14 +155,15 @@ impl Edit<'_> {
                 has(target, true, source)
             };
         }
-        // Both ends have it, unless one is missing: then the source decides.
+        // Both nodes list it, unless one of them is missing: then the source is searched.
         if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
             return has(target, !is_forward, source);
         }
         has(source, is_forward, target)
     }
 
-    /// Whether the reference exists completely. Looks at the end with fewer references where both must have it.
+    /// Returns true if the reference exists at all its ends. If both nodes must list it, the one with fewer references is
+    /// searched.
     pub(super) fn has_both_ends(
         &self,
         source: &NodeId,
@@ -201,7 +202,7 @@ fn other_end(source: &NodeId, reference: &Reference) -> Reference {
     }
 }
 
-/// Appends a reference; where one end may be there without the other, only if it is missing.
+/// Appends a reference. If one end may exist without the other, it is appended only if it is missing.
 pub(super) fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
     node.change_references(|references| {
         if !may_exist || references.position(reference).is_none() {

@@ -1,7 +1,7 @@
 //! Memory of nodes, references and namespaces that clients have added.
 //!
-//! The application's own nodes are not counted: how many there are is its own decision. A node that a [`Change`] adds counts
-//! from then on until it is deleted, whoever made the change.
+//! The application's own nodes are not counted, because the application controls their number. A node that a [`Change`] adds
+//! counts until it is deleted, regardless of the origin of the change.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,17 +13,17 @@ use super::edit::Edit;
 use super::node::Node;
 use crate::change::Change;
 
-/// Bytes of a node without its strings and its value, about: its places in maps, and references with their other ends.
+/// Approximate bytes of a node without its strings and its value: its places in maps, and references with their other ends.
 const NODE: usize = 400;
 
-/// Bytes of a reference with its other end, about.
+/// Approximate bytes of a reference with its other end.
 const REFERENCE: usize = 96;
 
-/// What a node counts in the budget.
+/// Memory that a node counts in the budget.
 #[derive(Debug)]
 pub(crate) struct Counted {
     bytes: usize,
-    /// References that were added to it later.
+    /// Number of references that were added to the node later.
     references: AtomicUsize,
 }
 
@@ -40,12 +40,12 @@ impl Counted {
     }
 }
 
-/// Bytes that a change takes.
+/// Returns the bytes of memory that a change takes.
 pub(crate) fn of_change(change: &Change) -> usize {
     match change {
-        // Namespaces are never given back.
+        // Namespaces are never removed.
         Change::AddNamespace { uri, .. } => 64 + uri.len(),
-        // About as much as its encoded form.
+        // Approximately the size of its encoded form.
         Change::AddNode(item) => NODE + item.encode_to_vec().len(),
         Change::AddReference(_) => REFERENCE,
         Change::DeleteNode(_) | Change::DeleteReference(_) => 0,
@@ -53,7 +53,7 @@ pub(crate) fn of_change(change: &Change) -> usize {
 }
 
 impl Edit<'_> {
-    /// Holds the memory of these changes until the result is dropped.
+    /// Reserves the memory of these changes until the result is dropped.
     ///
     /// # Errors
     /// There is not enough memory in the budget.
@@ -62,7 +62,7 @@ impl Edit<'_> {
         self.space.memory.charge(bytes)
     }
 
-    /// Counts bytes of something that is there already.
+    /// Counts bytes of something that exists already.
     pub(super) fn count(&mut self, bytes: usize) {
         let memory = &self.space.memory;
         let charge = self
@@ -78,20 +78,20 @@ impl Edit<'_> {
         }
     }
 
-    /// A node that a change adds.
+    /// Counts a node that a change adds.
     pub(super) fn count_node(&mut self, node: &mut Node, bytes: usize) {
         node.counted = Some(Counted::new(bytes));
         self.count(bytes);
     }
 
-    /// A node is deleted.
+    /// Gives back the memory of a deleted node.
     pub(super) fn forget_node(&mut self, node: &Node) {
         if let Some(counted) = &node.counted {
             self.give_back(counted.total());
         }
     }
 
-    /// A change has added a reference: it counts with the one of its nodes that was added by a change.
+    /// Counts a reference that a change has added: it counts with the one of its nodes that was added by a change.
     pub(super) fn count_reference(&mut self, source: &NodeId, target: &NodeId) {
         self.with_counted(source, target, |counted| {
             counted.references.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +100,8 @@ impl Edit<'_> {
         self.count(REFERENCE);
     }
 
-    /// A change has deleted a reference. What came with its node goes with its node.
+    /// Gives back the memory of a reference that a change has deleted. References that were added with their node count with
+    /// the node.
     pub(super) fn forget_reference(&mut self, source: &NodeId, target: &NodeId) {
         let less = |count: usize| count.checked_sub(1);
         let given_back = self.with_counted(source, target, |counted| {

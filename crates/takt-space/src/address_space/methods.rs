@@ -1,4 +1,4 @@
-//! Methods and the Objects that they can be called on (OPC 10000-4, 5.12.2.1).
+//! Methods and the Objects on which they can be called (OPC 10000-4, 5.12.2.1).
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeIdRef, ids};
@@ -6,14 +6,14 @@ use takt_ua::{NodeIdRef, ids};
 use super::{MAX_TYPE_DEPTH, NodeRef, TypeFilter, View};
 
 impl View<'_> {
-    /// Whether any node has the Method as a component.
+    /// Returns true if any node has the Method as a component.
     #[inline]
     pub fn has_owner(&self, method: &NodeRef<'_>) -> bool {
         self.is_owned_by(method, |_| true)
     }
 
-    /// Whether the Method can be called on this Object or ObjectType: the node itself, its type, or a supertype of
-    /// that has the Method as a component.
+    /// Returns true if the Method can be called on this Object or ObjectType: the node itself, its type, or a supertype of it
+    /// has the Method as a component.
     #[inline]
     pub fn is_method_of(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
         if self.is_owned_by(method, |owner| object.node_id() == owner) {

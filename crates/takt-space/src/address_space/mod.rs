@@ -1,8 +1,8 @@
-//! The address space (OPC 10000-3): nodes and references, where values come from, and how all of that changes.
+//! The address space (OPC 10000-3): nodes and references, sources of values, and changes of all of them.
 //!
-//! Namespace 0 is a read-only table that all processes share; what is added to it, and everything else, is in one hash
-//! map that is read without a lock. Changes go through one lock of their own, so that each is checked against what it
-//! changes; readers never wait for it.
+//! Namespace 0 is a read-only table that all processes share. Additions to it, and all other nodes, are in one hash map that is
+//! read without a lock. Changes take one lock of their own, so that each is checked against the state that it changes; readers
+//! never wait for it.
 
 mod apply;
 mod binding;
@@ -54,34 +54,34 @@ use crate::value::Value;
 use node::{Inner, Node};
 pub(crate) use types::Expected;
 
-/// Deeper type hierarchies do not exist; longer walks are loops.
+/// Maximum depth of type hierarchies; longer walks are loops.
 pub(crate) const MAX_TYPE_DEPTH: usize = 64;
 
-/// Seeded per process, so that no client can choose NodeIds that collide.
+/// Hasher with a seed per process, so that no client can choose NodeIds that collide.
 type Hasher = foldhash::fast::RandomState;
 type Nodes = HashMap<NodeId, Arc<Node>, Hasher>;
 
-/// Nodes, references, and where values come from.
+/// Nodes, references, and the sources of values.
 #[derive(Debug)]
 pub struct AddressSpace {
     nodes: Nodes,
     types: reference::ReferenceTypes,
     namespaces: Namespaces,
-    /// Held by whoever changes nodes or references.
+    /// Lock for changes of nodes and references.
     changes: Mutex<edit::Counters>,
-    /// How many nodes have a source that may block; requests are searched for them only while there are any.
+    /// Number of nodes with a source that may block; requests are searched for such nodes only if there are any.
     remotes: AtomicUsize,
     max_nodes: usize,
-    /// The memory for what clients add.
+    /// The memory budget for additions by clients.
     memory: MemoryBudget,
     created: DateTime,
 }
 
 impl AddressSpace {
-    /// An address space with the nodes of namespace 0 and no others.
+    /// Creates an address space with only the nodes of namespace 0.
     ///
-    /// The ApplicationUri is namespace 1 (OPC 10000-5, 6.3.1). `max_namespaces` limits the NamespaceArray, `max_nodes` the nodes
-    /// that are added, and `memory` the bytes of those that clients add and of large values that they write.
+    /// The ApplicationUri is namespace 1 (OPC 10000-5, 6.3.1). `max_namespaces` limits the NamespaceArray, `max_nodes` the
+    /// added nodes, and `memory` the bytes of nodes that clients add and of large values that they write.
     pub fn new(
         application_uri: &str,
         max_namespaces: usize,
@@ -100,17 +100,17 @@ impl AddressSpace {
         }
     }
 
-    /// The NamespaceArray.
+    /// Returns the NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.namespaces
     }
 
-    /// The time at which the address space was created: the source timestamp of values that the standard gives.
+    /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.
     pub fn created(&self) -> DateTime {
         self.created
     }
 
-    /// Looks at nodes, without a lock.
+    /// Returns a view of the nodes, without a lock.
     #[inline]
     pub fn view(&self) -> View<'_> {
         View {
@@ -119,7 +119,7 @@ impl AddressSpace {
         }
     }
 
-    /// Changes nodes and references. Waits for other changes; readers see each step as it is made.
+    /// Begins changes of nodes and references. Waits for other changes; readers see each step when it is made.
     pub fn edit(&self) -> Edit<'_> {
         Edit::new(self, self.lock())
     }
@@ -128,13 +128,13 @@ impl AddressSpace {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether any node's value or handler may block.
+    /// Returns true if the value or handler of any node may block.
     #[inline]
     pub fn has_remotes(&self) -> bool {
         self.remotes.load(Ordering::Relaxed) > 0
     }
 
-    /// The NodeIds of all nodes of a namespace beyond the standard's, in no order.
+    /// Returns the NodeIds of all nodes of a namespace beyond the standard's, in no particular order.
     pub fn nodes_of_namespace(&self, namespace: u16) -> Vec<NodeId> {
         let nodes = self.nodes.pin();
         let of_namespace = nodes
@@ -143,18 +143,18 @@ impl AddressSpace {
         of_namespace.cloned().collect()
     }
 
-    /// Sets where a Variable's value comes from.
+    /// Sets the source of a Variable's value.
     ///
     /// # Errors
-    /// There is no such node, or it is no Variable.
+    /// There is no such node, or it is not a Variable.
     pub fn set_value(&self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
         self.edit().set_value(node_id, value)
     }
 
-    /// Sets what runs when a Method is called. Its InputArguments are read now.
+    /// Sets the handler of a Method. Its InputArguments are read now.
     ///
     /// # Errors
-    /// There is no such node, or it is no Method.
+    /// There is no such node, or it is not a Method.
     pub fn set_method(
         &self,
         node_id: &NodeId,
@@ -163,10 +163,10 @@ impl AddressSpace {
         self.edit().set_method(node_id, handler)
     }
 
-    /// Sets the StatusCode of a Variable whose value is a cell or stored, and leaves value and source timestamp.
+    /// Sets the StatusCode of a Variable whose value is a cell or stored, and keeps value and source timestamp.
     ///
     /// # Errors
-    /// There is no such node, or its value comes from elsewhere.
+    /// There is no such node, or its value has another kind of source.
     pub fn set_status(
         &self,
         node_id: &NodeId,
@@ -185,25 +185,25 @@ impl AddressSpace {
     }
 }
 
-/// A look at the address space. Nodes that are deleted meanwhile stay until it is dropped, so drop it soon.
+/// A view of the address space. Nodes that are deleted meanwhile stay in memory until it is dropped, so drop it soon.
 pub struct View<'a> {
     nodes: HashMapRef<'a, NodeId, Arc<Node>, Hasher, LocalGuard<'a>>,
     space: &'a AddressSpace,
 }
 
 impl View<'_> {
-    /// The node with this NodeId.
+    /// Returns the node with this NodeId.
     #[inline]
     pub fn node<'n>(&self, node_id: impl Into<NodeIdRef<'n>>) -> Option<NodeRef<'_>> {
         self.find(node_id.into())
     }
 
-    /// The NamespaceArray.
+    /// Returns the NamespaceArray.
     pub fn namespaces(&self) -> &Namespaces {
         &self.space.namespaces
     }
 
-    /// The position among `references` of one that is not of the standard.
+    /// Returns the position among `references` of a reference that is not part of the standard.
     pub fn position(
         &self,
         references: &References,
@@ -218,24 +218,24 @@ impl View<'_> {
         })
     }
 
-    /// The time at which the address space was created.
+    /// Returns the time of creation of the address space.
     pub fn created(&self) -> DateTime {
         self.space.created
     }
 
-    /// The memory for what clients add and write.
+    /// Returns the memory budget for additions and large values of clients.
     pub fn memory(&self) -> &MemoryBudget {
         &self.space.memory
     }
 
-    /// Whether any node has been added in this namespace. Looks at all of them.
+    /// Returns true if any node has been added in this namespace. Searches all of them.
     pub(crate) fn has_nodes_of(&self, namespace: u16) -> bool {
         self.nodes
             .keys()
             .any(|node_id| node_id.namespace == namespace)
     }
 
-    /// The node with this NodeId, if it is one in memory: all that have a value of their own are.
+    /// Returns the node with this NodeId, if it is in memory, as all nodes with a value of their own are.
     #[inline]
     pub fn in_memory(&self, node_id: &NodeIdRef<'_>) -> Option<NodeRef<'_>> {
         self.entry(node_id).map(|node| NodeRef {
@@ -252,7 +252,7 @@ impl View<'_> {
     }
 
     fn in_aliased_namespace(&self, node_id: &NodeIdRef<'_>) -> Option<&Arc<Node>> {
-        // Namespace 0 is the same everywhere, and most of its nodes are not in memory.
+        // Namespace 0 is the same in all servers, and most of its nodes are not in memory.
         if node_id.namespace == 0 {
             return None;
         }
@@ -264,7 +264,7 @@ impl View<'_> {
     }
 
     fn find(&self, node_id: NodeIdRef<'_>) -> Option<NodeRef<'_>> {
-        // These first: they include those of the standard's table to which something was added.
+        // Nodes in memory are searched first: they include nodes of the standard's table with additions.
         if let Some(node) = self.in_memory(&node_id) {
             return Some(node);
         }

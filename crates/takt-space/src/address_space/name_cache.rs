@@ -1,4 +1,4 @@
-//! The BrowseNames of a node's children, so that adding a thousand of them does not compare each with all.
+//! The BrowseNames of a node's children, so that the addition of a thousand of them does not compare each with all.
 
 use std::collections::HashMap;
 
@@ -8,22 +8,22 @@ use super::View;
 use super::reference::ReferenceView;
 use super::references::References;
 
-/// Fewer references are looked through each time.
+/// Number of references from which the cache is used; fewer are searched each time.
 const WORTH_CACHING: usize = 32;
 
-/// The BrowseNames of the nodes that one node references in one way: the last one that had many.
+/// The BrowseNames of the children of one node along one type of reference: the last node that had many.
 #[derive(Debug, Default)]
 pub(super) struct NameCache {
     node_id: NodeId,
     reference_type: NodeId,
-    /// How far the node's references have been looked at. Others are only appended.
+    /// Number of the node's references that are in the cache. New ones are only appended.
     seen: usize,
-    /// How many children have each name.
+    /// Number of children for each name.
     names: HashMap<QualifiedName, usize>,
 }
 
 impl NameCache {
-    /// Whether a node has a child with this name along forward references of exactly this type.
+    /// Returns true if a node has a child with this name along forward references of exactly this type.
     pub(super) fn contains(
         &mut self,
         view: &View<'_>,
@@ -52,12 +52,12 @@ impl NameCache {
         self.names.contains_key(&name.to_owned())
     }
 
-    /// Whether it holds the children of this node.
+    /// Returns true if the cache holds the children of this node.
     pub(super) fn is_of(&self, node_id: &NodeId) -> bool {
         self.node_id == *node_id
     }
 
-    /// A reference of its node has been removed; the positions of the others are the same as before.
+    /// Updates the cache for a removed reference of its node; the positions of the others have not changed.
     pub(super) fn removed(
         &mut self,
         view: &View<'_>,
@@ -83,20 +83,20 @@ impl NameCache {
         }
     }
 
-    /// A node is deleted, or positions of its references have changed.
+    /// Clears the cache if it holds this node, which is deleted or whose references have new positions.
     pub(super) fn forget(&mut self, node_id: &NodeId) {
         if self.is_of(node_id) {
             self.clear();
         }
     }
 
-    /// Looks everything up again.
+    /// Clears the cache, so that all names are looked up again.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// The names of children, from a position among the references on.
+/// Returns the names of children, from a position among the references on.
 fn children<'c>(
     view: &'c View<'_>,
     references: &'c References,

@@ -9,22 +9,22 @@ use super::AddressSpaceError;
 /// URI of namespace 0.
 pub const STANDARD_NAMESPACE: &str = "http://opcfoundation.org/UA/";
 
-/// What stands in the NamespaceArray at a free index, before the index itself.
+/// Prefix of the URI at a free index of the NamespaceArray; the index follows.
 const FREE: &str = "urn:takt:free:";
 
-/// The NamespaceArray: an index never changes its URI, and no URI is ever taken away. Only an index that was [released](Self::release), and
-/// stands for nothing, is given to a new URI.
+/// The NamespaceArray: an index never changes its URI, and no URI is ever removed. Only an index that was
+/// [released](Self::release), and so has no namespace, gets a new URI.
 #[derive(Debug)]
 pub struct Namespaces {
     uris: ArcSwap<Vec<Arc<str>>>,
-    /// Held while a URI is added: the indices that are free.
+    /// The free indices; locked while a URI is added.
     free: Mutex<Vec<u16>>,
     capacity: usize,
     aliases: ArcSwap<Vec<(u16, u16)>>,
 }
 
 impl Namespaces {
-    /// Index 0 is the standard's, index 1 the server's own: its ApplicationUri (OPC 10000-5, 6.3.1).
+    /// Creates the array. Index 0 is the standard's, index 1 the server's own: its ApplicationUri (OPC 10000-5, 6.3.1).
     pub(crate) fn new(application_uri: &str, capacity: usize) -> Self {
         let uris = vec![Arc::from(STANDARD_NAMESPACE), Arc::from(application_uri)];
         Self {
@@ -35,10 +35,10 @@ impl Namespaces {
         }
     }
 
-    /// The index of `uri`: if it is new, that of a free place, or else behind all others.
+    /// Returns the index of `uri`. A new URI gets a free index, or else the next one.
     ///
     /// # Errors
-    /// An empty URI, or no room for another one.
+    /// The URI is empty, or the array is full.
     pub fn register(&self, uri: &str) -> Result<u16, AddressSpaceError> {
         if let Some(index) = self.index_of(uri) {
             return Ok(index);
@@ -61,8 +61,8 @@ impl Namespaces {
         Ok(index)
     }
 
-    /// Makes the place at `index` free: from now on it stands for no namespace, until a new URI gets it. For when no client has
-    /// a NodeId with this index, as before the server serves.
+    /// Makes `index` free: it has no namespace until a new URI gets it. To be used only while no client has a NodeId with this
+    /// index, such as before the server serves.
     pub fn release(&self, index: u16) {
         let mut free = self.free();
         let mut uris = Vec::clone(&self.uris.load());
@@ -75,7 +75,7 @@ impl Namespaces {
         }
     }
 
-    /// Whether `index` is a free place.
+    /// Returns true if `index` is free.
     pub fn is_free(&self, index: u16) -> bool {
         self.free().contains(&index)
     }
@@ -84,7 +84,7 @@ impl Namespaces {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The index that `uri` has, or would get from [`register`](Self::register).
+    /// Returns the index that `uri` has, or would get from [`register`](Self::register).
     pub(crate) fn index_or_next(&self, uri: &str) -> Result<u16, AddressSpaceError> {
         match self.index_of(uri) {
             Some(index) => Ok(index),
@@ -106,27 +106,28 @@ impl Namespaces {
         }
     }
 
-    /// The index of `uri`, if it is registered.
+    /// Returns the index of `uri`, if it is registered.
     pub fn index_of(&self, uri: &str) -> Option<u16> {
         let uris = self.uris.load();
         let index = uris.iter().position(|known| &**known == uri)?;
         u16::try_from(index).ok()
     }
 
-    /// The URI at `index`.
+    /// Returns the URI at `index`.
     pub fn uri(&self, index: u16) -> Option<Arc<str>> {
         self.uris.load().get(usize::from(index)).cloned()
     }
 
-    /// Whether `index` stands for a URI.
+    /// Returns true if `index` has a URI.
     pub fn contains(&self, index: u16) -> bool {
         usize::from(index) < self.uris.load().len()
     }
 
-    /// Lets NodeIds whose namespace is `alias` stand for those of namespace `index`, where no node has them as they are.
+    /// Makes namespace `alias` an alias of namespace `index` in NodeIds. It applies if there is no node with the unchanged
+    /// NodeId.
     ///
-    /// A client that knows a node from another server's address space, whose NamespaceArray is in another order, finds
-    /// it here under the NodeId that it has there.
+    /// Another server may have the same namespaces in another order. With the alias, its clients find a node here under the
+    /// NodeId that it has there.
     pub fn set_alias(&self, alias: u16, index: u16) {
         let _changing = self.free();
         let mut aliases = Vec::clone(&self.aliases.load());
@@ -137,7 +138,7 @@ impl Namespaces {
         self.aliases.store(Arc::new(aliases));
     }
 
-    /// The namespace that `index` is an alias of.
+    /// Returns the namespace that `index` is an alias of.
     #[inline]
     pub(crate) fn resolve_alias(&self, index: u16) -> Option<u16> {
         let aliases = self.aliases.load();
@@ -147,7 +148,7 @@ impl Namespaces {
             .map(|(_, index)| *index)
     }
 
-    /// All URIs, by index.
+    /// Returns all URIs, by index.
     pub fn all(&self) -> Vec<Arc<str>> {
         Vec::clone(&self.uris.load())
     }

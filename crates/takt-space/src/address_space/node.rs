@@ -1,4 +1,4 @@
-//! Nodes: those of this server, those of the standard's table, and those of the table with something added.
+//! Nodes: those of this server, those of the standard's table, and those of the table with additions.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,29 +17,30 @@ use crate::method::MethodHandler;
 use crate::namespace0::StandardNode;
 use crate::value::Value;
 
-/// A node in memory: one that was added, or one of the standard's table that got references or a value.
+/// A node in memory: an added node, or one of the standard's table that got references or a value.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) base: Base,
-    /// Readers take the `Arc` and let go of the lock; a writer copies the list only while a reader looks at it.
+    /// References of the node. Readers clone the `Arc` and release the lock; a writer copies the list only while a reader uses
+    /// it.
     references: RwLock<Arc<ReferenceList>>,
     binding: ArcSwapOption<Binding>,
-    /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy at hand, for the hot path.
+    /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy for the hot path.
     pub(crate) access_level: Option<u32>,
-    /// What [`Expected`](super::types::Expected) found out about the DataType; 0: nothing yet.
+    /// Cached result of [`Expected`](super::types::Expected) for the DataType; 0: not known yet.
     pub(crate) expected: AtomicU8,
-    /// What it counts in the memory budget, if a change added it.
+    /// Memory that it counts in the budget, if a change added it.
     pub(super) counted: Option<Box<Counted>>,
 }
 
-/// Where a node's attributes are.
+/// Location of a node's attributes.
 #[derive(Debug)]
 pub(crate) enum Base {
     Standard(StandardNode),
     Added(Box<NodeDefinition>),
 }
 
-/// What gives a node life.
+/// Value source of a Variable, or handler of a Method.
 #[derive(Debug)]
 pub enum Binding {
     /// Value source of a Variable.
@@ -48,17 +49,17 @@ pub enum Binding {
     Method(MethodBinding),
 }
 
-/// A Method's code, and its arguments as they were when it was bound.
+/// A Method's handler, and its arguments as of the binding.
 #[derive(Debug)]
 pub struct MethodBinding {
-    /// The code.
+    /// The handler.
     pub handler: MethodHandler,
     /// InputArguments.
     pub inputs: Vec<Argument>,
 }
 
 impl Binding {
-    /// Whether using it may wait for another server.
+    /// Returns true if its use may wait for another server.
     pub(crate) fn may_block(&self) -> bool {
         matches!(
             self,
@@ -76,7 +77,7 @@ impl Binding {
 pub struct BindingGuard(Guard<Option<Arc<Binding>>>);
 
 impl BindingGuard {
-    /// The binding; `None` if the node has none.
+    /// Returns the binding; `None` if the node has none.
     #[inline]
     #[must_use]
     pub fn get(&self) -> Option<&Binding> {
@@ -115,7 +116,7 @@ impl Node {
         )
     }
 
-    /// Changes the references; callers hold the address space's lock for changes.
+    /// Changes the references. The caller holds the address space's lock for changes.
     pub(crate) fn change_references<R>(&self, change: impl FnOnce(&mut ReferenceList) -> R) -> R {
         let mut references = self
             .references
@@ -124,7 +125,7 @@ impl Node {
         change(Arc::make_mut(&mut references))
     }
 
-    /// How many references of the standard it has.
+    /// Returns the number of references of the standard that the node has.
     pub(crate) fn standard_references(&self) -> usize {
         match self.base {
             Base::Standard(node) => node.references().len(),
@@ -132,7 +133,7 @@ impl Node {
         }
     }
 
-    /// Whether the reference is there, among the added ones or those of the standard.
+    /// Returns true if the reference exists, among the added ones or those of the standard.
     pub(crate) fn has(&self, reference: &Reference, types: &[NodeId]) -> bool {
         if self.references().position(reference).is_some() {
             return true;
@@ -163,7 +164,7 @@ impl Node {
     }
 }
 
-/// A node, as long as its [`View`](super::View) lives.
+/// A node that is valid as long as its [`View`](super::View).
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRef<'v> {
     pub(crate) inner: Inner<'v>,
@@ -176,7 +177,7 @@ pub(crate) enum Inner<'v> {
     Node(&'v Arc<Node>),
 }
 
-/// What decides which values a Variable takes.
+/// Attributes that determine the permitted values of a Variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VariableRef<'v> {
     /// DataType.
@@ -200,7 +201,7 @@ impl<'v> From<&'v VariableDefinition> for VariableRef<'v> {
     }
 }
 
-/// Attributes of one node, wherever they are.
+/// Attributes of one node, in memory or in the table.
 enum AttributesRef<'v> {
     Standard(StandardNode),
     Added(&'v NodeDefinition),
@@ -217,7 +218,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// The entry of the standard's table, if this is one.
+    /// Returns the entry of the standard's table, if the node is one of the standard.
     pub fn standard(&self) -> Option<StandardNode> {
         match self.attributes() {
             AttributesRef::Standard(node) => Some(node),
@@ -225,7 +226,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// The definition, if the node was added.
+    /// Returns the definition, if the node was added.
     pub fn definition(&self) -> Option<&'v NodeDefinition> {
         match self.attributes() {
             AttributesRef::Standard(_) => None,
@@ -233,7 +234,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// NodeId.
+    /// Returns the NodeId.
     pub fn node_id(&self) -> NodeIdRef<'v> {
         match self.attributes() {
             AttributesRef::Standard(node) => NodeIdRef::from(node.id()),
@@ -241,7 +242,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// NodeClass.
+    /// Returns the NodeClass.
     pub fn node_class(&self) -> NodeClass {
         match self.attributes() {
             AttributesRef::Standard(node) => node.node_class(),
@@ -249,7 +250,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// BrowseName.
+    /// Returns the BrowseName.
     pub fn browse_name(&self) -> QualifiedNameRef<'v> {
         match self.attributes() {
             AttributesRef::Standard(node) => QualifiedNameRef {
@@ -260,7 +261,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// DisplayName.
+    /// Returns the DisplayName.
     pub fn display_name(&self) -> LocalizedTextRef<'v> {
         match self.attributes() {
             AttributesRef::Standard(node) => LocalizedTextRef {
@@ -277,7 +278,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// What a Variable is, apart from its value; `None` for other NodeClasses.
+    /// Returns the attributes that determine the values of a Variable; `None` for other NodeClasses.
     pub fn variable(&self) -> Option<VariableRef<'v>> {
         match self.attributes() {
             AttributesRef::Standard(node) => {
@@ -295,7 +296,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// AccessLevelEx of a Variable; `None` for other NodeClasses.
+    /// Returns the AccessLevelEx of a Variable; `None` for other NodeClasses.
     #[inline]
     pub fn access_level(&self) -> Option<u32> {
         match self.inner {
@@ -304,7 +305,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// DataType, ValueRank and ArrayDimensions of a Variable or VariableType; the latter has no access level.
+    /// Returns DataType, ValueRank and ArrayDimensions of a Variable or VariableType; the latter has no access level.
     pub fn typed(&self) -> Option<VariableRef<'v>> {
         if let Some(variable) = self.variable() {
             return Some(variable);
@@ -335,7 +336,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// Whether IsAbstract exists and is true.
+    /// Returns true if IsAbstract exists and is true.
     pub fn is_abstract(&self) -> bool {
         match self.attributes() {
             AttributesRef::Standard(node) => node.is_abstract(),
@@ -343,9 +344,9 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// The references of this node as they are now.
+    /// Returns the current references of this node.
     pub fn references(&self) -> References {
-        // The references first: every index in them is in a snapshot of the types that is taken later.
+        // The references are read first: every index in them is valid in a snapshot of the types that is taken later.
         let (standard, added) = match self.inner {
             Inner::Standard(node) => (Some(node), None),
             Inner::Node(node) => (self.standard(), Some(node.references())),
@@ -353,7 +354,7 @@ impl<'v> NodeRef<'v> {
         References::new(standard, added, self.types.snapshot())
     }
 
-    /// Where the value comes from, if that is set.
+    /// Returns the value source, if one is set.
     pub fn value(&self) -> Option<Value> {
         match self.inner {
             Inner::Standard(_) => None,
@@ -364,7 +365,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// The value source or Method handler, if one is set.
+    /// Returns the value source or Method handler, if one is set.
     #[inline]
     pub fn binding(&self) -> BindingGuard {
         BindingGuard(match self.inner {
@@ -373,7 +374,7 @@ impl<'v> NodeRef<'v> {
         })
     }
 
-    /// Whether a value source is set (for Variables), or a handler (for Methods).
+    /// Returns true if a value source (of a Variable) or a handler (of a Method) is set.
     pub fn is_bound(&self) -> bool {
         match self.inner {
             Inner::Standard(_) => false,

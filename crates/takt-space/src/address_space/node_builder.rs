@@ -1,4 +1,4 @@
-//! Adding Objects, Variables and Methods from an application's own code.
+//! Addition of Objects, Variables and Methods by an application's own code.
 
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, ids};
@@ -13,7 +13,7 @@ use crate::method::{CallError, Method, MethodCall, MethodHandler, OutputArgument
 use crate::value::Value;
 
 impl AddressSpace {
-    /// Begins an Object below the Objects folder, of BaseObjectType, unless told otherwise.
+    /// Begins an Object below the Objects folder, of BaseObjectType, unless specified otherwise.
     pub fn add_object(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
         let attributes = ClassAttributes::Object { event_notifier: 0 };
         self.builder(
@@ -24,7 +24,7 @@ impl AddressSpace {
         )
     }
 
-    /// Begins a readable Variable below the Objects folder, of BaseDataVariableType, unless told otherwise.
+    /// Begins a readable Variable below the Objects folder, of BaseDataVariableType, unless specified otherwise.
     pub fn add_variable(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
         let attributes = ClassAttributes::Variable(VariableDefinition::default());
         self.builder(
@@ -35,7 +35,7 @@ impl AddressSpace {
         )
     }
 
-    /// Begins a Method below the Objects folder, unless told otherwise.
+    /// Begins a Method below the Objects folder, unless specified otherwise.
     pub fn add_method(&self, browse_name: impl Into<QualifiedName>) -> NodeBuilder<'_> {
         let attributes = ClassAttributes::Method { executable: true };
         self.builder(browse_name.into(), attributes, None, ids::HAS_COMPONENT)
@@ -81,56 +81,56 @@ pub struct NodeBuilder<'a> {
 }
 
 impl NodeBuilder<'_> {
-    /// NodeId; by default a free numeric one in the namespace of the BrowseName, or in namespace 1 if that is 0.
+    /// Sets the NodeId; by default a free numeric one in the namespace of the BrowseName, or in namespace 1 if that is 0.
     pub fn node_id(mut self, node_id: impl Into<NodeId>) -> Self {
         self.definition.node_id = node_id.into();
         self
     }
 
-    /// DisplayName; by default the text of the BrowseName.
+    /// Sets the DisplayName; by default the text of the BrowseName.
     pub fn display_name(mut self, text: impl Into<LocalizedText>) -> Self {
         self.definition.display_name = Some(Box::new(text.into()));
         self
     }
 
-    /// Description; by default there is none.
+    /// Sets the Description; by default there is none.
     pub fn description(mut self, text: impl Into<LocalizedText>) -> Self {
         self.definition.description = Some(Box::new(text.into()));
         self
     }
 
-    /// The parent, as whose component (HasComponent) the node is added.
+    /// Sets the parent, whose component (HasComponent) the node becomes.
     pub fn component_of(self, parent: impl Into<NodeId>) -> Self {
         self.below(parent, ids::HAS_COMPONENT)
     }
 
-    /// The parent, as whose Property the Variable is added; it becomes of PropertyType.
+    /// Sets the parent, whose Property the Variable becomes; the Variable gets PropertyType.
     pub fn property_of(self, parent: impl Into<NodeId>) -> Self {
         self.below(parent, ids::HAS_PROPERTY)
             .type_definition(ids::PROPERTY_TYPE)
     }
 
-    /// The parent, and the hierarchical ReferenceType of the reference from it.
+    /// Sets the parent, and the hierarchical ReferenceType of the reference from it.
     pub fn below(mut self, parent: impl Into<NodeId>, reference_type: impl Into<NodeId>) -> Self {
         self.parent = parent.into();
         self.reference_type = reference_type.into();
         self
     }
 
-    /// TypeDefinition of an Object or Variable.
+    /// Sets the TypeDefinition of an Object or Variable.
     pub fn type_definition(mut self, type_definition: impl Into<NodeId>) -> Self {
         self.type_definition = Some(type_definition.into());
         self
     }
 
-    /// DataType of a Variable; by default that of a stored value or cell, else BaseDataType.
+    /// Sets the DataType of a Variable; by default that of a stored value or cell, else BaseDataType.
     pub fn data_type(mut self, data_type: impl Into<NodeId>) -> Self {
         self.has_data_type = true;
         let data_type = data_type.into();
         self.variable(|variable| variable.data_type = data_type)
     }
 
-    /// A Variable that is an array of one dimension with at most `length` elements; 0: any number.
+    /// Makes a Variable an array of one dimension with at most `length` elements; 0: any number.
     pub fn array(mut self, length: u32) -> Self {
         self.has_value_rank = true;
         self.variable(|variable| {
@@ -139,7 +139,7 @@ impl NodeBuilder<'_> {
         })
     }
 
-    /// ValueRank and ArrayDimensions of a Variable.
+    /// Sets ValueRank and ArrayDimensions of a Variable.
     pub fn value_rank(mut self, value_rank: i32, array_dimensions: &[u32]) -> Self {
         self.has_value_rank = true;
         self.variable(|variable| {
@@ -148,25 +148,25 @@ impl NodeBuilder<'_> {
         })
     }
 
-    /// Clients may write the Variable's value, with a source timestamp of theirs if they like.
+    /// Permits clients to write the Variable's value, optionally with a source timestamp.
     pub fn writable(self) -> Self {
         self.variable(|variable| {
             variable.access_level |= access_level::CURRENT_WRITE | access_level::TIMESTAMP_WRITE;
         })
     }
 
-    /// AccessLevelEx of a Variable: bits of [`access_level`].
+    /// Sets the AccessLevelEx of a Variable: bits of [`access_level`].
     pub fn access_level(self, level: u32) -> Self {
         self.variable(|variable| variable.access_level = level)
     }
 
-    /// Where the Variable's value comes from.
+    /// Sets the source of the Variable's value.
     pub fn value(mut self, value: Value) -> Self {
         self.value = Some(value);
         self
     }
 
-    /// DataType and ValueRank follow the value where they were not given.
+    /// Takes DataType and ValueRank from the value if they were not given.
     fn follow_value(mut self) -> Self {
         let Some((built_in_type, is_array)) = self.value.as_ref().and_then(Value::shape) else {
             return self;
@@ -190,27 +190,27 @@ impl NodeBuilder<'_> {
         self
     }
 
-    /// An input argument of a Method: its name, DataType and ValueRank.
+    /// Adds an input argument of a Method: its name, DataType and ValueRank.
     pub fn input(mut self, name: &str, data_type: impl Into<NodeId>, value_rank: i32) -> Self {
         self.inputs
             .push(argument(name, data_type.into(), value_rank));
         self
     }
 
-    /// An output argument of a Method: its name, DataType and ValueRank.
+    /// Adds an output argument of a Method: its name, DataType and ValueRank.
     pub fn output(mut self, name: &str, data_type: impl Into<NodeId>, value_rank: i32) -> Self {
         self.outputs
             .push(argument(name, data_type.into(), value_rank));
         self
     }
 
-    /// What runs when the Method is called.
+    /// Sets the handler of the Method.
     pub fn handler(mut self, method: impl Method + 'static) -> Self {
         self.handler = Some(MethodHandler::local(method));
         self
     }
 
-    /// What runs when the Method is called: see [`MethodHandler::in_place`].
+    /// Sets the handler of the Method: see [`MethodHandler::in_place`].
     pub fn in_place<F>(mut self, method: F) -> Self
     where
         F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>

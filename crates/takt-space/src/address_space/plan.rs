@@ -1,4 +1,5 @@
-//! What the other NodeManagement items come to, if they may be done (OPC 10000-4, 5.8.3 to 5.8.5).
+//! Checks of AddReferences, DeleteNodes and DeleteReferences items, and the changes that they require (OPC 10000-4, 5.8.3 to
+//! 5.8.5).
 
 use std::collections::HashSet;
 
@@ -13,10 +14,10 @@ use super::{AddressSpaceError, View};
 use crate::change::Change;
 
 impl Edit<'_> {
-    /// Checks an AddReferencesItem: the change that it comes to.
+    /// Checks an AddReferencesItem and returns the change that it requires.
     ///
     /// # Errors
-    /// A node or ReferenceType does not exist, the reference is there already, or OPC 10000-3 does not allow it.
+    /// A node or ReferenceType does not exist, the reference exists already, or OPC 10000-3 does not allow it.
     pub fn plan_add_reference(
         &self,
         mut item: AddReferencesItem,
@@ -26,7 +27,7 @@ impl Edit<'_> {
         let source = source
             .ok_or_else(|| AddressSpaceError::SourceNodeIdInvalid(item.source_node_id.clone()))?;
         rules::check_reference_type(&view, &item.reference_type_id)?;
-        // Of other servers none is in the ServerArray.
+        // The ServerArray contains no other servers.
         if !item.target_server_uri.is_empty() {
             return Err(AddressSpaceError::Refused(StatusCode::BadServerUriInvalid));
         }
@@ -71,7 +72,8 @@ impl Edit<'_> {
         Ok(Change::AddReference(item))
     }
 
-    /// Checks a DeleteNodesItem: the changes that it comes to. Children without another parent are deleted with the node.
+    /// Checks a DeleteNodesItem and returns the changes that it requires. Children without another parent are deleted with the
+    /// node.
     ///
     /// # Errors
     /// The node does not exist, or belongs to the standard.
@@ -100,7 +102,7 @@ impl Edit<'_> {
                 }
             }
         }
-        // Children first, so that what remains is connected at every moment.
+        // Children are first, so that the remaining nodes are connected at every moment.
         let changes = doomed.into_iter().rev().map(|node_id| {
             let is_child = node_id != item.node_id;
             Change::DeleteNode(DeleteNodesItem {
@@ -111,7 +113,7 @@ impl Edit<'_> {
         Ok(changes.collect())
     }
 
-    /// Checks a DeleteReferencesItem: the change that it comes to.
+    /// Checks a DeleteReferencesItem and returns the change that it requires.
     ///
     /// # Errors
     /// The reference does not exist, or belongs to the standard.
@@ -152,7 +154,7 @@ impl Edit<'_> {
 }
 
 impl View<'_> {
-    /// Whether a child has no parent outside of `doomed`, the nodes that are deleted.
+    /// Returns true if a child has no parent outside of `doomed`, the nodes that are deleted.
     pub fn is_orphan(&self, child: &NodeId, doomed: &HashSet<NodeId>) -> bool {
         let Some(node) = self.node(child).filter(|node| node.standard().is_none()) else {
             return false;

@@ -1,4 +1,4 @@
-//! What an AddNodesItem comes to, if it may be done (OPC 10000-4, 5.8.2).
+//! Check of an AddNodesItem, and the changes that it requires (OPC 10000-4, 5.8.2).
 
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::NodeClass;
@@ -11,12 +11,13 @@ use super::rules::{self, End};
 use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
 use crate::change::Change;
 
-/// Longest BrowseName, in characters (OPC 10000-3, 8.3).
+/// Maximum length of a BrowseName in characters (OPC 10000-3, 8.3).
 const MAX_BROWSE_NAME: usize = 512;
 
 impl Edit<'_> {
-    /// Checks an AddNodesItem: the NodeId and the changes that it comes to, the node itself first (after its namespace) and
-    /// then what its type demands. `choose` gives NodeIds to nodes without a requested one; `None` leaves the choice to the server.
+    /// Checks an AddNodesItem and returns the NodeId and the required changes: the node itself first (after its namespace) and
+    /// then the nodes that its type requires. `choose` chooses NodeIds for nodes without a requested one; `None` leaves the
+    /// choice to the server.
     ///
     /// # Errors
     /// The item violates OPC 10000-4, 5.8.2, or the node exists already.
@@ -88,7 +89,7 @@ impl Edit<'_> {
         Ok((node_id, changes))
     }
 
-    /// Replaces namespace URIs by indices, except that of the requested NodeId.
+    /// Replaces namespace URIs by indices, except in the requested NodeId.
     fn localize(&self, mut item: AddNodesItem) -> Result<AddNodesItem, AddressSpaceError> {
         let parent = self.local(&item.parent_node_id);
         let parent = parent.ok_or_else(|| {
@@ -102,7 +103,7 @@ impl Edit<'_> {
         Ok(item)
     }
 
-    /// The NodeId of a node of this server.
+    /// Returns the NodeId of a node of this server.
     pub(super) fn local(&self, node_id: &ExpandedNodeId) -> Option<NodeId> {
         if node_id.server_index != 0 {
             return None;
@@ -120,7 +121,7 @@ impl Edit<'_> {
         })
     }
 
-    /// The NodeId that a new node gets. A namespace URI that nobody used before is a change of its own.
+    /// Returns the NodeId of a new node. A namespace URI that is not registered yet is a change of its own.
     fn node_id_for(
         &mut self,
         item: &AddNodesItem,
@@ -163,7 +164,7 @@ impl Edit<'_> {
     }
 }
 
-/// The attributes of a new node: those of its NodeClass, and a value that fits.
+/// Checks the attributes of a new node: they must match its NodeClass, and its value must match them.
 fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
     let Described { definition, value } = describe(view, item)?;
     let ClassAttributes::Variable(variable) = &definition.attributes else {

@@ -1,11 +1,11 @@
-//! References between nodes (OPC 10000-3, 4.4.4), kept small: a ReferenceType is an index into a table.
+//! References between nodes (OPC 10000-3, 4.4.4) in compact form: a ReferenceType is an index into a table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, ids};
 
-/// Where a reference points.
+/// Target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TargetRef<'a> {
     /// A node of this server, which need not exist (OPC 10000-3, 4.4.4).
@@ -15,7 +15,7 @@ pub enum TargetRef<'a> {
 }
 
 impl TargetRef<'_> {
-    /// The same, owned.
+    /// Returns an owned copy.
     pub fn to_owned(self) -> Target {
         match self {
             Self::Local(target) => Target::Local(target.to_owned()),
@@ -24,19 +24,19 @@ impl TargetRef<'_> {
     }
 }
 
-/// A reference as seen from the node that it belongs to.
+/// A reference as seen from one of its nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReferenceView<'a> {
     /// Its ReferenceType.
     pub reference_type: NodeIdRef<'a>,
-    /// Forward: the node is the source. Inverse: it is the target.
+    /// True if the node is the source, false if it is the target.
     pub is_forward: bool,
     /// The node at the other end.
     pub target: TargetRef<'a>,
 }
 
 impl<'a> ReferenceView<'a> {
-    /// The other end, if it is a node of this server.
+    /// Returns the other end, if it is a node of this server.
     pub fn local_target(&self) -> Option<NodeIdRef<'a>> {
         match self.target {
             TargetRef::Local(target) => Some(target),
@@ -54,12 +54,12 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Whether only one of its nodes lists it: this one, if the reference is where it belongs.
+    /// Returns true if only one of its nodes lists it: this one, unless the reference is misplaced.
     pub(crate) fn has_one_end(&self) -> bool {
         self.reference_type.is_one_way()
     }
 
-    /// The reference as clients see it, with a snapshot of the types that was taken later.
+    /// Returns the reference as clients see it, with a snapshot of the types that was taken later.
     pub(crate) fn view<'r>(&'r self, types: &'r [NodeId]) -> ReferenceView<'r> {
         ReferenceView {
             reference_type: type_id(types, self.reference_type),
@@ -68,13 +68,13 @@ impl Reference {
         }
     }
 
-    /// Whether it belongs at the other end only.
+    /// Returns true if it belongs at the other end only.
     pub(crate) fn is_misplaced(&self) -> bool {
         self.has_one_end() && !self.is_forward
     }
 }
 
-/// Where a stored reference points.
+/// Target of a stored reference.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
     /// A node of this server, which need not exist (OPC 10000-3, 4.4.4).
@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    /// The NodeId, for messages.
+    /// Returns the NodeId, for messages.
     pub fn node_id(&self) -> &NodeId {
         match self {
             Self::Local(node_id) => node_id,
@@ -105,20 +105,20 @@ impl Target {
 pub(crate) struct TypeIndex(u16);
 
 impl TypeIndex {
-    /// Whether only the source lists references of this type: HasTypeDefinition and HasModellingRule.
+    /// Returns true if only the source lists references of this type: HasTypeDefinition and HasModellingRule.
     ///
-    /// Their targets would list every instance there is, which nobody asks for and everybody would pay for.
+    /// Their targets would otherwise list all instances, which costs memory and has no use.
     #[inline]
     pub(crate) fn is_one_way(self) -> bool {
         usize::from(self.0) < ONE_WAY.len()
     }
 }
 
-/// The ReferenceTypes with the first indices.
+/// The ReferenceTypes with the lowest indices.
 const ONE_WAY: [u32; 2] = [ids::HAS_TYPE_DEFINITION, ids::HAS_MODELLING_RULE];
 
-/// The ReferenceTypes that stored references use. It only grows, and not beyond the number of ReferenceType nodes
-/// that there have been.
+/// The ReferenceTypes that stored references use. The table only grows, at most to the number of ReferenceType nodes that have
+/// ever existed.
 #[derive(Debug)]
 pub(crate) struct ReferenceTypes {
     ids: ArcSwap<Vec<NodeId>>,
@@ -137,7 +137,7 @@ impl ReferenceTypes {
         }
     }
 
-    /// The index of a ReferenceType, `None` when 65536 others have been used.
+    /// Returns the index of a ReferenceType, `None` if 65536 others have been used.
     pub(crate) fn index(&self, id: NodeIdRef<'_>) -> Option<TypeIndex> {
         if let Some(index) = self.find(id) {
             return Some(index);
@@ -153,14 +153,14 @@ impl ReferenceTypes {
         Some(TypeIndex(index))
     }
 
-    /// The index of a ReferenceType that has been used before.
+    /// Returns the index of a ReferenceType that has been used before.
     pub(crate) fn find(&self, id: NodeIdRef<'_>) -> Option<TypeIndex> {
         let ids = self.ids.load();
         let index = ids.iter().position(|known| id == *known)?;
         u16::try_from(index).ok().map(TypeIndex)
     }
 
-    /// All ReferenceTypes so far; an index obtained before is valid in it.
+    /// Returns all ReferenceTypes so far; an index obtained before is valid in it.
     pub(crate) fn snapshot(&self) -> Arc<Vec<NodeId>> {
         self.ids.load_full()
     }

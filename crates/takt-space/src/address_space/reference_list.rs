@@ -1,7 +1,7 @@
-//! The references of one node in the order in which they were added: a plain list, or one with an index where there are many.
+//! The references of one node in the order in which they were added: a plain list, or a list with an index if there are many.
 //!
-//! A position names a reference for a cursor. In a long list it stays the same as long as the reference is there. In a short
-//! one it moves up when a reference before it is deleted.
+//! A position identifies a reference for a cursor. In a long list it stays the same as long as the reference exists. In a short
+//! list it moves up when a reference before it is deleted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,29 +10,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::reference::Reference;
 
-/// More references get an index.
+/// Maximum number of references without an index.
 const MAX_SHORT: usize = 64;
-/// Fewer references need none any more.
+/// Number of references below which the index is removed.
 const MIN_LONG: usize = 32;
 /// Positions in one chunk of a long list.
 const CHUNK: usize = 64;
 
-/// References of one node. As small as a `Vec` while they are few.
+/// References of one node. The size of a `Vec` while they are few.
 #[derive(Debug, Clone)]
 pub(crate) enum ReferenceList {
     Short(Vec<Reference>),
     Long(Box<LongList>),
 }
 
-/// Many references. A clone shares the chunks, so that a change under the eyes of a reader copies one of them.
+/// Many references. A clone shares the chunks, so that a change while a reader uses the list copies one of them.
 #[derive(Debug, Clone)]
 pub(crate) struct LongList {
-    /// In order, with the position of the first entry; chunks without references are left out.
+    /// Chunks in order, with the position of the first entry; chunks without references are left out.
     chunks: Vec<(usize, Arc<Chunk>)>,
     length: usize,
     /// The position of the next reference.
     end: usize,
-    /// Belongs to the newest of the clones: only that is changed and searched.
+    /// Index of the newest of the clones: only that one is changed and searched.
     index: Arc<Mutex<Index>>,
 }
 
@@ -43,7 +43,7 @@ type Chunk = Vec<Option<Reference>>;
 struct Index {
     hasher: foldhash::fast::RandomState,
     positions: HashMap<u64, usize, foldhash::fast::RandomState>,
-    /// Positions of references whose hash another one has as well.
+    /// Positions of references whose hash is not unique.
     collisions: Vec<usize>,
 }
 
@@ -71,7 +71,7 @@ impl ReferenceList {
         }
     }
 
-    /// The position after the last reference.
+    /// Returns the position after the last reference.
     pub(crate) fn end(&self) -> usize {
         match self {
             Self::Short(references) => references.len(),
@@ -79,12 +79,12 @@ impl ReferenceList {
         }
     }
 
-    /// Whether positions stay the same when references before them are removed.
+    /// Returns true if positions stay the same when references before them are removed.
     pub(crate) fn is_long(&self) -> bool {
         matches!(self, Self::Long(_))
     }
 
-    /// The first reference at this position or after it, with its own position.
+    /// Returns the first reference at this position or after it, with its own position.
     pub(crate) fn at_or_after(&self, position: usize) -> Option<(usize, &Reference)> {
         match self {
             Self::Short(references) => references
@@ -94,7 +94,7 @@ impl ReferenceList {
         }
     }
 
-    /// The references from a position on.
+    /// Returns the references from a position on.
     pub(crate) fn iter_from(&self, position: usize) -> impl Iterator<Item = &Reference> {
         let (short, long) = match self {
             Self::Short(references) => (references.get(position..), None),
@@ -104,7 +104,7 @@ impl ReferenceList {
         short.chain(long.into_iter().flatten())
     }
 
-    /// Where the reference is.
+    /// Returns the position of the reference.
     pub(crate) fn position(&self, reference: &Reference) -> Option<usize> {
         match self {
             Self::Short(references) => references.iter().position(|known| known == reference),
@@ -124,7 +124,7 @@ impl ReferenceList {
         }
     }
 
-    /// Removes a reference; says where it was.
+    /// Removes a reference. Returns its position.
     pub(crate) fn remove(&mut self, reference: &Reference) -> Option<usize> {
         let position = self.position(reference)?;
         match self {
@@ -160,7 +160,7 @@ impl LongList {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The chunk that has this position, or where it would be.
+    /// Returns the chunk with this position, or the index where it would be inserted.
     fn chunk(&self, position: usize) -> Result<usize, usize> {
         let first = position - position % CHUNK;
         self.chunks
@@ -216,7 +216,7 @@ impl LongList {
         match self.chunks.last_mut() {
             Some((first, chunk)) if *first == position - position % CHUNK => {
                 let chunk = Arc::make_mut(chunk);
-                // Entries at the end may have been taken off with their references.
+                // Entries at the end may have been removed with their references.
                 chunk.resize(position % CHUNK, None);
                 chunk.push(Some(reference));
             }
@@ -317,7 +317,7 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             let reference = &all[(state >> 40) as usize % all.len()];
-            // It grows for a while, then it shrinks.
+            // The list grows for a while, then it shrinks.
             let adds = (state >> 33) % 4 < if round / 1_000 % 2 == 0 { 3 } else { 1 };
             let known = plain.iter().position(|known| known == reference);
             assert_eq!(list.position(reference).is_some(), known.is_some());

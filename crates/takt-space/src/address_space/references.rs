@@ -1,4 +1,4 @@
-//! All references of one node: those of the standard's table, then those that were added.
+//! All references of one node: those of the standard's table, then the added ones.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::reference::{Reference, ReferenceView, TargetRef};
 use super::reference_list::ReferenceList;
 use crate::namespace0::{StandardNode, StandardReference};
 
-/// The references of a node as they were when asked for. Each has a position, and later ones have higher ones; where there
-/// are many, positions of deleted references stay empty.
+/// The references of a node at the time of the query. Each has a position, in ascending order; if there are many, positions of
+/// deleted references stay empty.
 #[derive(Debug, Clone)]
 pub struct References {
     standard: Option<StandardNode>,
@@ -30,13 +30,13 @@ impl References {
         }
     }
 
-    /// The references in order.
+    /// Returns the references in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = ReferenceView<'_>> {
         self.standard_references().chain(self.added_references())
     }
 
-    /// Those that lead away from the node, in order. A type of the standard has thousands that lead to it.
+    /// Returns the references away from the node, in order. A type of the standard has thousands of references to it.
     pub(crate) fn forward(&self) -> impl Iterator<Item = ReferenceView<'_>> {
         let shorter = |reference| -> ReferenceView<'_> { standard_view(reference) };
         let standard = self.standard.into_iter();
@@ -46,22 +46,22 @@ impl References {
             .chain(self.added_references().filter(|added| added.is_forward))
     }
 
-    /// How many there are.
+    /// Returns the number of references.
     pub fn len(&self) -> usize {
         self.standard_len() + self.added.as_ref().map_or(0, |added| added.len())
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The position after the last one.
+    /// Returns the position after the last reference.
     pub fn end(&self) -> usize {
         self.standard_len() + self.added.as_ref().map_or(0, |added| added.end())
     }
 
-    /// The first reference at this position or after it, with its own position.
+    /// Returns the first reference at this position or after it, with its own position.
     pub fn at_or_after(&self, position: usize) -> Option<(usize, ReferenceView<'_>)> {
         let standard_len = self.standard_len();
         if position < standard_len {
@@ -72,7 +72,7 @@ impl References {
         Some((standard_len + at, reference.view(&self.types)))
     }
 
-    /// The references from a position on.
+    /// Returns the references from a position on.
     pub(crate) fn iter_from(&self, position: usize) -> impl Iterator<Item = ReferenceView<'_>> {
         let mut next = position;
         std::iter::from_fn(move || {
@@ -82,13 +82,13 @@ impl References {
         })
     }
 
-    /// The position of a stored reference.
+    /// Returns the position of a stored reference.
     pub(crate) fn position(&self, reference: &Reference) -> Option<usize> {
         let position = self.added.as_ref()?.position(reference)?;
         Some(self.standard_len() + position)
     }
 
-    /// Whether there are references of the standard up to this position.
+    /// Returns true if there are references of the standard up to this position.
     pub fn is_standard(&self, position: usize) -> bool {
         position < self.standard_len()
     }
@@ -100,7 +100,7 @@ impl References {
 
     #[inline]
     fn standard_references(&self) -> impl Iterator<Item = ReferenceView<'_>> {
-        // Shorter than they are: those of the table live as long as the program.
+        // The closure shortens the lifetime: references of the table live as long as the program.
         let shorter = |reference| -> ReferenceView<'_> { standard_view(reference) };
         self.standard
             .into_iter()
@@ -116,7 +116,7 @@ impl References {
             .map(|reference| reference.view(&self.types))
     }
 
-    /// The local targets of references of exactly this type and direction.
+    /// Returns the local targets of references of exactly this type and direction.
     pub fn targets<'s>(
         &'s self,
         reference_type: impl Into<NodeIdRef<'s>>,

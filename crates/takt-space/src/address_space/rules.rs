@@ -1,4 +1,4 @@
-//! Which nodes may be connected by which references, and be instances of which types (OPC 10000-3, 5 and 7).
+//! Rules for the nodes that a reference may connect, and for instances of types (OPC 10000-3, 5 and 7).
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::AddNodesItem;
@@ -6,11 +6,11 @@ use takt_ua::{NodeId, NodeIdRef, ids};
 
 use super::{AddressSpaceError, NodeRef, View};
 
-/// One end of a reference, as far as the rules care.
+/// Properties of one end of a reference that the rules use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) node_class: NodeClass,
-    /// A Variable of PropertyType.
+    /// True for a Variable of PropertyType.
     pub(super) is_property: bool,
 }
 
@@ -28,7 +28,7 @@ impl End {
     }
 }
 
-/// Whether this is one of the eight NodeClasses (OPC 10000-3, 8.29).
+/// Returns true for the eight NodeClasses (OPC 10000-3, 8.29).
 pub(super) fn is_node_class(node_class: NodeClass) -> bool {
     matches!(
         node_class,
@@ -43,7 +43,7 @@ pub(super) fn is_node_class(node_class: NodeClass) -> bool {
     )
 }
 
-/// A ReferenceType of which there may be references.
+/// Checks that references of a ReferenceType may exist.
 pub(super) fn check_reference_type(
     view: &View<'_>,
     reference_type: &NodeId,
@@ -62,7 +62,7 @@ pub(super) fn check_reference_type(
     }
 }
 
-/// A ReferenceType that leads from parents to children.
+/// Checks that a ReferenceType leads from parents to children.
 pub(super) fn check_hierarchical(
     view: &View<'_>,
     reference_type: &NodeId,
@@ -80,7 +80,7 @@ pub(super) fn check_hierarchical(
     }
 }
 
-/// The TypeDefinition of a new node: needed for Objects and Variables, and for no others.
+/// Checks the TypeDefinition of a new node: required for Objects and Variables, and forbidden for others.
 pub(super) fn check_type_definition(
     view: &View<'_>,
     item: &AddNodesItem,
@@ -104,7 +104,7 @@ pub(super) fn check_type_definition(
     }
 }
 
-/// Whether a reference may lead from one node to another. Of ReferenceTypes that the standard does not define, it may.
+/// Checks that a reference may lead from one node to another. It always may if the standard does not define its ReferenceType.
 pub(super) fn check_reference(
     view: &View<'_>,
     reference_type: &NodeId,
@@ -166,7 +166,7 @@ pub(super) fn check_reference(
     }
 }
 
-/// References that a node gets only when it is added, and keeps.
+/// Rejects ReferenceTypes whose references a node gets only when it is added, and keeps.
 pub(super) fn check_added_reference(
     view: &View<'_>,
     reference_type: &NodeId,

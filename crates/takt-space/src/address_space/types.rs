@@ -1,4 +1,4 @@
-//! Whether a value fits a Variable's DataType, ValueRank and ArrayDimensions (OPC 10000-3, 5.6.2; OPC 10000-4, 5.11.4).
+//! Checks of a value against a Variable's DataType, ValueRank and ArrayDimensions (OPC 10000-3, 5.6.2; OPC 10000-4, 5.11.4).
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use super::{MAX_TYPE_DEPTH, View};
 /// The built-in types that values of a DataType have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// Exactly one.
+    /// Exactly one type.
     Exact(BuiltInType),
     /// Any number.
     Number,
@@ -21,25 +21,25 @@ pub(crate) enum Expected {
     Integer,
     /// Any unsigned integer.
     UInteger,
-    /// Anything, null as well.
+    /// Any type, and null.
     Any,
     /// The DataType is not in the address space.
     Unknown,
 }
 
-/// How a value has to be stored.
+/// Form in which a value has to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// As it is.
+    /// The unchanged value.
     Exactly,
-    /// A ByteString for an array of Byte: with the encoding byte of the latter. Nothing else differs.
+    /// A ByteString for an array of Byte, stored with the encoding byte of the latter. The rest is the same.
     AsByteArray,
     /// An array of Byte for a ByteString.
     AsByteString,
 }
 
 impl Expected {
-    /// What a DataType stands for.
+    /// Returns the built-in types of a DataType.
     pub(crate) fn of(view: &View<'_>, data_type: NodeIdRef<'_>) -> Self {
         let mut current = data_type.to_owned();
         for _ in 0..MAX_TYPE_DEPTH {
@@ -61,12 +61,12 @@ impl Expected {
             ids::INTEGER => Self::Integer,
             ids::UINTEGER => Self::UInteger,
             ids::ENUMERATION => Self::Exact(BuiltInType::Int32),
-            // The built-in types have their own numbers as NodeIds (OPC 10000-6, 5.1.2).
+            // The NodeId of a built-in type is its number (OPC 10000-6, 5.1.2).
             id => Self::Exact(BuiltInType::from_u8(u8::try_from(id).ok()?)?),
         })
     }
 
-    /// What the DataType of a Variable stands for; remembered where the node has a place for it.
+    /// Returns the built-in types of a Variable's DataType. The result is cached if the node is in memory.
     #[inline]
     pub(crate) fn of_variable(
         view: &View<'_>,
@@ -84,7 +84,7 @@ impl Expected {
         expected
     }
 
-    /// 0: nothing known, which an unknown DataType stays, so that it is looked for again.
+    /// Returns the code for the cache; 0: not known. An unknown DataType stays 0, so that it is looked up again.
     fn code(self) -> u8 {
         match self {
             Self::Exact(built_in_type) => built_in_type as u8,
@@ -122,7 +122,7 @@ impl Expected {
 }
 
 impl View<'_> {
-    /// Checks a value for a Variable. With `is_part`, the value is for an IndexRange, and only its type counts.
+    /// Checks a value for a Variable. With `is_part`, the value is for an IndexRange, and only its type is checked.
     ///
     /// # Errors
     /// The StatusCode of a Write with this value.
@@ -180,7 +180,7 @@ impl View<'_> {
         Ok(fit)
     }
 
-    /// Every structure must be of the DataType or of a subtype.
+    /// Checks that every structure is of the DataType or of a subtype.
     fn check_structures(
         &self,
         data_type: NodeIdRef<'_>,
@@ -214,7 +214,7 @@ impl View<'_> {
         }
     }
 
-    /// The DataType whose encoding this is; a DataType stands for itself (OPC 10000-6, 5.2.2.15).
+    /// Returns the DataType with this encoding; a DataType is returned unchanged (OPC 10000-6, 5.2.2.15).
     fn encoded_type(&self, encoding: NodeIdRef<'_>) -> Option<NodeId> {
         let references = self.node(encoding)?.references();
         let data_type = references.targets(ids::HAS_ENCODING, false).next();
@@ -262,7 +262,7 @@ fn check_rank(variable: &VariableRef<'_>, value: &VariantRef<'_>) -> Result<(), 
         value_rank::ONE_OR_MORE_DIMENSIONS => dimensions >= 1,
         rank => dimensions == rank,
     };
-    // An array of Variants may stand for anything (OPC 10000-4, 5.11.4) only where any rank is allowed.
+    // An array of Variants may have any content (OPC 10000-4, 5.11.4) only if any rank is allowed.
     if !fits {
         return Err(StatusCode::BadTypeMismatch);
     }
@@ -272,7 +272,7 @@ fn check_rank(variable: &VariableRef<'_>, value: &VariantRef<'_>) -> Result<(), 
     }
 }
 
-/// ArrayDimensions are maximum lengths; 0 is no limit.
+/// Checks the lengths. ArrayDimensions are maximum lengths; 0 is no limit.
 fn check_lengths(limits: &[u32], array: &ArrayRef<'_>) -> Result<(), StatusCode> {
     let fits = |(limit, length): (&u32, u32)| *limit == 0 || length <= *limit;
     let all_fit = if array.dimensions().len() == 0 {

@@ -1,9 +1,9 @@
-//! What damage to the table does: nothing worse than absent nodes.
+//! Tests with a damaged table: damage only makes nodes absent.
 
 use super::BYTES;
 use super::table::Table;
 
-/// Reads everything there is to read. The result does not matter; that there is one does.
+/// Reads all parts of the table. The result does not matter, only that the function returns.
 fn read_all(table: Table<'_>) -> usize {
     let mut sum = 0;
     for position in 0..table.len() {
@@ -28,7 +28,7 @@ fn damage_does_not_panic() {
     for length in [0, 1, 3, 4, 63, 64, 1000, original.len() - 1] {
         assert!(Table::new(&original[..length]).is_none(), "{length}");
     }
-    // A reproducible sequence of damages; each changes 400 bytes anywhere after the version.
+    // A reproducible sequence of changes; each changes 400 bytes anywhere after the version.
     let mut seed = 0x9E37_79B9_7F4A_7C15u64;
     let mut random = move || {
         seed ^= seed << 13;
@@ -44,7 +44,7 @@ fn damage_does_not_panic() {
         }
         let table = Table::new(&damaged).unwrap();
         std::hint::black_box(read_all(table));
-        // The header as well: a section that is elsewhere, or too long.
+        // Changes of the header: a section with another offset, or one that is too long.
         for field in (8..60).step_by(4) {
             let mut shifted = damaged.clone();
             shifted[field + random() as usize % 4] ^= random() as u8;

@@ -1,13 +1,13 @@
 //! Namespace 0: the nodes of the OPC UA standard, as a read-only table inside the executable.
 //!
-//! The table is made of the standard's NodeSet by `cargo xtask generate namespace0`, and committed as `table.bin`. It
+//! The table is generated from the standard's NodeSet by `cargo xtask generate namespace0`, and committed as `table.bin`. It
 //! contains no pointers, so it needs no relocation and no start-up work: its pages are mapped from the executable, shared
 //! between all processes that run it, and read from disk only when they are touched. Every look-up reads the table in
 //! place; nothing is allocated.
 //!
-//! What the table leaves out: descriptive texts (Description of nodes, arguments and fields), RolePermissions and
-//! AccessRestrictions, and the two type dictionaries that OPC 10000-5 has deprecated (values of `i=7617` and `i=8252`,
-//! two thirds of a megabyte). References are complete: each is listed at both of its nodes.
+//! The table omits descriptive texts (Description of nodes, arguments and fields), RolePermissions and AccessRestrictions, and
+//! the two type dictionaries that OPC 10000-5 has deprecated (values of `i=7617` and `i=8252`, two thirds of a megabyte).
+//! References are complete: each is listed at both of its nodes.
 //!
 //! # Layout
 //!
@@ -63,14 +63,14 @@ mod tests;
 pub use node::{StandardNode, StandardReference};
 use table::Table;
 
-/// Gives the bytes of the table the alignment that ArrayDimensions need to be read in place.
+/// Bytes of the table with the alignment that is required to read ArrayDimensions in place.
 #[repr(C, align(4))]
 struct Aligned<T>(T);
 
 static BYTES: Aligned<[u8; include_bytes!("table.bin").len()]> =
     Aligned(*include_bytes!("table.bin"));
 
-/// A constant, so that its addresses are computed and not stored: nothing has to be relocated.
+/// A constant, so that its addresses are computed and not stored: it needs no relocation.
 #[allow(clippy::panic, reason = "evaluated by the compiler, which reports it")]
 const TABLE: Table<'static> = match Table::new(&BYTES.0) {
     Some(table) => table,
@@ -82,18 +82,18 @@ const TABLE: Table<'static> = match Table::new(&BYTES.0) {
 pub struct Namespace0;
 
 impl Namespace0 {
-    /// The node with this identifier.
+    /// Returns the node with this identifier.
     #[inline]
     pub fn get(id: u32) -> Option<StandardNode> {
         TABLE.find(id).map(StandardNode::at)
     }
 
-    /// All nodes, ascending by identifier.
+    /// Returns all nodes, ascending by identifier.
     pub fn nodes() -> impl ExactSizeIterator<Item = StandardNode> {
         (0..TABLE.len()).map(StandardNode::at)
     }
 
-    /// Whether `subtype` is `supertype` or derived from it. False if one of them does not exist or is no type.
+    /// Returns true if `subtype` is `supertype` or derived from it. False if one of them does not exist or is not a type.
     #[inline]
     pub fn is_subtype_of(subtype: u32, supertype: u32) -> bool {
         if subtype == supertype {

@@ -1,4 +1,4 @@
-//! A node of the standard, as the services see it.
+//! A node of the standard, in the form that the services use.
 
 use takt_ua::enumerations::NodeClass;
 
@@ -18,7 +18,7 @@ pub struct StandardNode {
 pub struct StandardReference {
     /// Identifier of the ReferenceType.
     pub reference_type: u32,
-    /// Forward: the node is the source. Inverse: it is the target.
+    /// True if the node is the source, false if it is the target.
     pub is_forward: bool,
     /// Identifier of the node at the other end.
     pub target: u32,
@@ -40,38 +40,38 @@ impl StandardNode {
         Self { position }
     }
 
-    /// Numeric identifier of the NodeId.
+    /// Returns the numeric identifier of the NodeId.
     #[inline]
     pub fn id(self) -> u32 {
         TABLE.u32(self.position, 0)
     }
 
-    /// NodeClass.
+    /// Returns the NodeClass.
     #[inline]
     pub fn node_class(self) -> NodeClass {
         NodeClass(i32::from(TABLE.u8(self.position, 18)))
     }
 
-    /// Name of the BrowseName, whose namespace is 0 as well.
+    /// Returns the name of the BrowseName, whose namespace is 0 as well.
     #[inline]
     pub fn browse_name(self) -> &'static str {
         TABLE.string(self.position, 4).unwrap_or_default()
     }
 
-    /// Text of the DisplayName, in no particular locale.
+    /// Returns the text of the DisplayName, in no particular locale.
     #[inline]
     pub fn display_name(self) -> &'static str {
         TABLE.string(self.position, 8).unwrap_or_default()
     }
 
-    /// References of the node, in both directions: first those that the standard's NodeSet lists at this node, in its
-    /// order.
+    /// Returns the references of the node, in both directions: first those that the standard's NodeSet lists at this node, in
+    /// its order.
     #[inline]
     pub fn references(self) -> impl ExactSizeIterator<Item = StandardReference> + 'static {
         TABLE.references(self.position).map(StandardReference::at)
     }
 
-    /// One of the references, by its position; does not count through those before it.
+    /// Returns one of the references, by its position, without iterating over those before it.
     #[inline]
     pub(crate) fn reference(self, index: usize) -> Option<StandardReference> {
         TABLE
@@ -79,14 +79,14 @@ impl StandardNode {
             .map(StandardReference::at)
     }
 
-    /// Those of them that lead away from the node.
+    /// Returns the references away from the node.
     #[inline]
     pub(crate) fn forward_references(self) -> impl Iterator<Item = StandardReference> + 'static {
         let entries = TABLE.forward_references(self.position);
         entries.map(StandardReference::at)
     }
 
-    /// The type that this type is derived from.
+    /// Returns the type that this type is derived from.
     #[inline]
     pub fn supertype(self) -> Option<StandardNode> {
         TABLE.supertype(self.position).map(Self::at)
@@ -94,7 +94,7 @@ impl StandardNode {
 
     // ---- Variables and VariableTypes
 
-    /// Identifier of the DataType.
+    /// Returns the identifier of the DataType.
     #[inline]
     pub fn data_type(self) -> u32 {
         if self.has_value() {
@@ -104,16 +104,16 @@ impl StandardNode {
         }
     }
 
-    /// ValueRank (OPC 10000-3, 5.6.2).
+    /// Returns the ValueRank (OPC 10000-3, 5.6.2).
     #[inline]
     pub fn value_rank(self) -> i32 {
         i32::from(TABLE.u8(self.position, 32).cast_signed())
     }
 
-    /// ArrayDimensions; empty if the attribute does not exist.
+    /// Returns the ArrayDimensions; empty if the attribute does not exist.
     #[inline]
     pub fn array_dimensions(self) -> &'static [u32] {
-        // On a big-endian machine they would need to be converted; the attribute is optional.
+        // On a big-endian machine the numbers would have to be converted; the attribute is optional.
         if cfg!(target_endian = "big") || !self.has_value() {
             return &[];
         }
@@ -121,7 +121,7 @@ impl StandardNode {
         bytemuck::try_cast_slice(bytes).unwrap_or_default()
     }
 
-    /// Value as the standard's NodeSet has it: an encoded Variant (OPC 10000-6, 5.2.2.16).
+    /// Returns the Value of the standard's NodeSet: an encoded Variant (OPC 10000-6, 5.2.2.16).
     #[inline]
     pub fn value(self) -> Option<&'static [u8]> {
         if self.has_value() {
@@ -131,7 +131,7 @@ impl StandardNode {
         }
     }
 
-    /// AccessLevel, and UserAccessLevel, of a Variable.
+    /// Returns AccessLevel and UserAccessLevel of a Variable, which are the same.
     #[inline]
     pub fn access_level(self) -> u8 {
         if self.node_class() == NodeClass::Variable {
@@ -143,7 +143,7 @@ impl StandardNode {
 
     // ---- Objects, Methods and types
 
-    /// EventNotifier of an Object.
+    /// Returns the EventNotifier of an Object.
     #[inline]
     pub fn event_notifier(self) -> u8 {
         if self.node_class() == NodeClass::Object {
@@ -153,25 +153,25 @@ impl StandardNode {
         }
     }
 
-    /// IsAbstract of a type.
+    /// Returns IsAbstract of a type.
     #[inline]
     pub fn is_abstract(self) -> bool {
         self.flag(0)
     }
 
-    /// Symmetric of a ReferenceType.
+    /// Returns Symmetric of a ReferenceType.
     #[inline]
     pub fn symmetric(self) -> bool {
         self.flag(1)
     }
 
-    /// Executable, and UserExecutable, of a Method.
+    /// Returns Executable and UserExecutable of a Method, which are the same.
     #[inline]
     pub fn executable(self) -> bool {
         self.flag(2)
     }
 
-    /// InverseName of a ReferenceType that is not symmetric, in no particular locale.
+    /// Returns the InverseName of a ReferenceType that is not symmetric, in no particular locale.
     #[inline]
     pub fn inverse_name(self) -> Option<&'static str> {
         if self.node_class() == NodeClass::ReferenceType {
@@ -181,8 +181,8 @@ impl StandardNode {
         }
     }
 
-    /// DataTypeDefinition of a DataType: an encoded ExtensionObject (OPC 10000-6, 5.2.2.15) with a StructureDefinition
-    /// or an EnumDefinition.
+    /// Returns the DataTypeDefinition of a DataType: an encoded ExtensionObject (OPC 10000-6, 5.2.2.15) with a
+    /// StructureDefinition or an EnumDefinition.
     #[inline]
     pub fn data_type_definition(self) -> Option<&'static [u8]> {
         if self.node_class() == NodeClass::DataType {

@@ -1,6 +1,6 @@
-//! Reading the table's bytes. Nothing here can panic, whatever the bytes are: what is out of bounds is absent.
+//! Decoding of the table's bytes. No bytes can cause a panic: parts that are out of bounds are absent.
 
-/// Most supertypes above a type; the standard has fewer than ten. Ends the walk if a damaged table has a cycle.
+/// Maximum number of supertypes above a type; the standard has fewer than ten. It ends the walk if a damaged table has a cycle.
 const MAX_SUPERTYPES: usize = 64;
 
 const MAGIC: &[u8] = b"TKN0";
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 }
 
 impl<'a> Table<'a> {
-    /// Finds the sections. `None` if this is no table of the known layout, or one is not inside it.
+    /// Finds the sections. Returns `None` if the bytes are not a table of the known layout, or a section is out of bounds.
     pub(super) const fn new(bytes: &'a [u8]) -> Option<Self> {
         let Some((magic, _)) = bytes.split_at_checked(MAGIC.len()) else {
             return None;
@@ -67,12 +67,12 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> u16 {
         u16::try_from(self.nodes.len() / NODE_SIZE).unwrap_or(u16::MAX)
     }
 
-    /// Position of the node with this identifier.
+    /// Returns the position of the node with this identifier.
     #[inline]
     pub(super) fn find(&self, id: u32) -> Option<u16> {
         let entry = usize::try_from(id).ok()?.checked_mul(2)?;
@@ -86,13 +86,13 @@ impl<'a> Table<'a> {
         self.nodes.get(start..start + NODE_SIZE).unwrap_or_default()
     }
 
-    /// A `u32` of a node record; 0 if there is no such node.
+    /// Returns a `u32` of a node record; 0 if there is no such node.
     #[inline]
     pub(super) fn u32(&self, position: u16, field: usize) -> u32 {
         u32_at(self.node(position), field)
     }
 
-    /// A `u16` of a node record; 0 if there is no such node.
+    /// Returns a `u16` of a node record; 0 if there is no such node.
     #[inline]
     pub(super) fn u16(&self, position: u16, field: usize) -> u16 {
         let bytes = self
@@ -102,13 +102,13 @@ impl<'a> Table<'a> {
         bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
     }
 
-    /// A byte of a node record; 0 if there is no such node.
+    /// Returns a byte of a node record; 0 if there is no such node.
     #[inline]
     pub(super) fn u8(&self, position: u16, field: usize) -> u8 {
         self.node(position).get(field).copied().unwrap_or(0)
     }
 
-    /// The string at the offset that is in this field of the node record.
+    /// Returns the string whose offset is in this field of the node record.
     #[inline]
     pub(super) fn string(&self, position: u16, field: usize) -> Option<&'a str> {
         let start = offset(self.u32(position, field))?;
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         std::str::from_utf8(bytes).ok()
     }
 
-    /// The blob at the offset that is in this field of the node record.
+    /// Returns the blob whose offset is in this field of the node record.
     #[inline]
     pub(super) fn blob(&self, position: u16, field: usize) -> Option<&'a [u8]> {
         let start = offset(self.u32(position, field))?;
@@ -125,20 +125,20 @@ impl<'a> Table<'a> {
         rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)
     }
 
-    /// The references of a node.
+    /// Returns the references of a node.
     #[inline]
     pub(super) fn references(self, position: u16) -> impl ExactSizeIterator<Item = Entry> + 'a {
         self.entries(position)
             .map(move |entry| self.entry(u32_at(entry, 0)))
     }
 
-    /// One of them, by its position.
+    /// Returns one of the references, by its position.
     pub(super) fn reference(self, position: u16, index: usize) -> Option<Entry> {
         let entry = self.entries(position).nth(index)?;
         Some(self.entry(u32_at(entry, 0)))
     }
 
-    /// Those that lead away from it: few, where a type has thousands from its instances.
+    /// Returns the references away from a node: few, while a type has thousands of references from its instances.
     pub(super) fn forward_references(self, position: u16) -> impl Iterator<Item = Entry> + 'a {
         self.entries(position)
             .map(|entry| u32_at(entry, 0))
@@ -167,14 +167,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Position of the supertype.
+    /// Returns the position of the supertype.
     #[inline]
     pub(super) fn supertype(&self, position: u16) -> Option<u16> {
         let supertype = self.u16(position, 34);
         (supertype < self.len()).then_some(supertype)
     }
 
-    /// Whether the type at one position is derived from that at another.
+    /// Returns true if the type at one position is derived from that at another.
     pub(super) fn is_subtype_of(&self, subtype: u16, supertype: u16) -> bool {
         let ancestors = std::iter::successors(self.supertype(subtype), |position| {
             self.supertype(*position)
@@ -194,7 +194,7 @@ fn offset(value: u32) -> Option<usize> {
     }
 }
 
-/// A little-endian `u32`; 0 if it is out of bounds.
+/// Returns a little-endian `u32`; 0 if it is out of bounds.
 #[inline]
 const fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let Some((_, rest)) = bytes.split_at_checked(at) else {
@@ -206,7 +206,7 @@ const fn u32_at(bytes: &[u8], at: usize) -> u32 {
     }
 }
 
-/// The section whose count and offset are at this place of the header.
+/// Returns the section whose count and offset are at this position of the header.
 const fn section(bytes: &[u8], field: usize, size: usize) -> Option<&[u8]> {
     let Some(length) = (u32_at(bytes, field) as usize).checked_mul(size) else {
         return None;

@@ -1,4 +1,4 @@
-//! The committed table as a whole, some nodes that everybody knows, and what damage to the table does.
+//! Tests of the committed table as a whole, of some well-known nodes, and of damaged tables.
 
 use std::collections::HashSet;
 

@@ -15,7 +15,7 @@ use crate::address_space::{
 };
 use crate::value::Value;
 
-/// The node as the address space defines it.
+/// Returns the definition of the node for the address space.
 pub(super) fn definition(
     node: &Node,
     data_type_definition: Option<&ExtensionObject>,
@@ -61,7 +61,7 @@ pub(super) fn definition(
     };
     let mut definition =
         NodeDefinition::new(node.node_id.clone(), node.browse_name.clone(), attributes);
-    // Most DisplayNames repeat the BrowseName.
+    // Most DisplayNames are the same as the BrowseName.
     definition.display_name = first(&node.display_name).filter(|name| {
         !name.locale.is_empty() || name.text.as_str() != node.browse_name.name.as_str()
     });
@@ -84,7 +84,7 @@ fn first(texts: &[LocalizedText]) -> Option<Box<LocalizedText>> {
     texts.first().cloned().map(Box::new)
 }
 
-/// Gives the Variables of a document their values. An error comes with the line of the node.
+/// Binds the values of the Variables of a document. An error is returned with the line of the node.
 pub(super) fn bind_values(
     edit: &mut Edit<'_>,
     nodeset: &NodeSet,
@@ -110,7 +110,7 @@ pub(super) fn bind_values(
     Ok(())
 }
 
-/// Replaces XML bodies by binary ones, wherever the DataType is known and the XML is of that type.
+/// Replaces XML bodies by binary ones, if the DataType is known and the XML is of that type.
 fn encode_bodies(encoder: &BodyEncoder<'_>, view: &View<'_>, value: &mut Variant) {
     match value {
         Variant::ExtensionObject(object) => encode_body(encoder, view, object),
@@ -150,7 +150,7 @@ fn encode_body(encoder: &BodyEncoder<'_>, view: &View<'_>, object: &mut Extensio
     }
 }
 
-/// The DataType that an encoding belongs to; a DataType stands for itself.
+/// Returns the DataType of an encoding; a DataType is returned unchanged.
 fn encoded_type(view: &View<'_>, encoding: NodeIdRef<'_>) -> Option<NodeId> {
     let references = view.node(encoding)?.references();
     let data_type = references.targets(ids::HAS_ENCODING, false).next();
@@ -158,7 +158,7 @@ fn encoded_type(view: &View<'_>, encoding: NodeIdRef<'_>) -> Option<NodeId> {
 }
 
 impl View<'_> {
-    /// The DataTypeDefinition of a DataType that is a structure, with the fields that it inherits.
+    /// Returns the DataTypeDefinition of a DataType that is a structure, with the inherited fields.
     pub fn structure_definition(&self, data_type: &NodeId) -> Option<StructureDefinition> {
         let node = self.node(data_type)?;
         let object = match node.definition() {
@@ -178,7 +178,7 @@ impl View<'_> {
     }
 }
 
-/// The DataTypes of the address space, for encoding.
+/// The DataTypes of the address space, for the encoder.
 struct Known<'a, 'v>(&'a View<'v>);
 
 impl DataTypes for Known<'_, '_> {

@@ -9,17 +9,17 @@ use takt_ua::{ExtensionObject, NodeId, ids};
 use super::error::{ImportError, ImportReason};
 use super::plan::Nodes;
 
-/// More supertypes than any type has.
+/// Limit for the number of supertypes, higher than that of any type.
 const MAX_SUPERTYPES: usize = 100;
 
-/// What the references of a document say about its DataTypes.
+/// Type information from the references of a document.
 struct Types<'a, 'n, 'v> {
     nodes: &'n Nodes<'a, 'n, 'v>,
     supertypes: HashMap<&'a NodeId, &'a NodeId>,
     binary_encodings: HashMap<&'a NodeId, &'a NodeId>,
 }
 
-/// The definitions of all DataTypes of a document that have one.
+/// Returns the definitions of all DataTypes of a document that have one.
 pub(super) fn of<'a>(
     nodes: &Nodes<'a, '_, '_>,
     nodeset: &'a NodeSet,
@@ -102,8 +102,7 @@ impl<'a> Types<'a, '_, '_> {
         Ok(Some(ExtensionObject::from_structure(&structure)))
     }
 
-    /// The supertypes of a node that the document tells about, nearest first. The last one, at most, is not in the
-    /// document.
+    /// Returns the supertypes of a node that the document names, nearest first. Only the last one may be outside the document.
     fn ancestors(&self, node: &'a Node) -> Result<Vec<&'a NodeId>, ImportError> {
         let mut ancestors = Vec::new();
         let mut current = &node.node_id;
@@ -126,7 +125,7 @@ impl<'a> Types<'a, '_, '_> {
             .is_some_and(|root| self.nodes.view.is_subtype_of(*root, ids::STRUCTURE))
     }
 
-    /// The fields of all supertypes, those of the most general one first.
+    /// Returns the fields of all supertypes, those of the most general one first.
     fn inherited_fields(&self, ancestors: &[&NodeId]) -> Vec<StructureField> {
         let mut fields = Vec::new();
         for ancestor in ancestors.iter().rev() {

@@ -1,24 +1,24 @@
-//! Why a document was not imported.
+//! Errors of the import of a document.
 
 use takt_nodeset::NodeSetError;
 use takt_ua::{DateTime, NodeId};
 
 use crate::address_space::AddressSpaceError;
 
-/// Why a document was not imported. Prints as `file:line: reason; what to do`.
+/// Reason for the failure of an import. Prints as `file:line: reason; advice`.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ImportError {
-    /// The document as such is not valid.
+    /// The document itself is not valid.
     #[error(transparent)]
     Document(#[from] NodeSetError),
-    /// The document is valid but does not fit what is there.
+    /// The document is valid but does not fit the address space.
     #[error("{file}:{line}: {reason}; {advice}", advice = reason.advice())]
     Import {
         /// Name of the document.
         file: String,
         /// Line of the document.
         line: u32,
-        /// What does not fit.
+        /// The reason.
         reason: Box<ImportReason>,
     },
 }
@@ -33,39 +33,39 @@ impl ImportError {
     }
 }
 
-/// What does not fit.
+/// Reason for a conflict between a document and the address space.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportReason {
     /// A required model has not been imported.
     #[error("the model {uri}{} is required and not there", wanted(version.as_deref(), *publication_date))]
     ModelMissing {
-        /// Its URI.
+        /// URI of the model.
         uri: String,
-        /// The version that is required.
+        /// The required version.
         version: Option<String>,
         /// Its publication date.
         publication_date: Option<DateTime>,
     },
-    /// A required model is there in an older version.
+    /// A required model exists in an older version.
     #[error(
         "the model {uri} published {required} or later is required, and the one that is there was published {found}"
     )]
     ModelTooOld {
-        /// Its URI.
+        /// URI of the model.
         uri: String,
-        /// The publication date that is required.
+        /// The required publication date.
         required: DateTime,
-        /// The publication date of the model that is there.
+        /// The publication date of the existing model.
         found: DateTime,
     },
     /// The model has been imported before, or is that of namespace 0.
     #[error("the model {0} is there already")]
     ModelExists(String),
-    /// A node of that NodeId exists.
+    /// A node with that NodeId exists.
     #[error("a node {0} exists already")]
     NodeExists(NodeId),
-    /// A node of namespace 0.
+    /// The node belongs to namespace 0.
     #[error("{0} belongs to namespace 0, which is complete")]
     StandardNode(NodeId),
     /// The ReferenceType of a reference does not exist.
@@ -74,7 +74,7 @@ pub enum ImportReason {
     /// A DataType, TypeDefinition or supertype does not exist.
     #[error("{node_id} is used as {role} and does not exist")]
     TypeUnknown {
-        /// What it is used as.
+        /// Role in which the type is used.
         role: &'static str,
         /// The NodeId.
         node_id: NodeId,
@@ -82,13 +82,13 @@ pub enum ImportReason {
     /// A type is its own supertype.
     #[error("the supertypes of {0} form a circle")]
     SupertypeCircle(NodeId),
-    /// The address space refuses.
+    /// The address space refuses the node or reference.
     #[error(transparent)]
     AddressSpace(AddressSpaceError),
 }
 
 impl ImportReason {
-    /// What the user can do about it.
+    /// Returns the advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::ModelMissing { .. } => "import the NodeSet of that model as well",

@@ -1,4 +1,4 @@
-//! Which models are there, and in which order documents have to be imported (OPC 10000-6 Annex F.5).
+//! Models in the address space, and the import order of documents (OPC 10000-6, Annex F.5).
 
 use takt_nodeset::Model;
 use takt_ua::{DateTime, NodeIdRef, QualifiedNameRef, Variant, VariantRef, ids};
@@ -7,7 +7,7 @@ use super::error::{ImportError, ImportReason};
 use crate::address_space::{STANDARD_NAMESPACE, View};
 use crate::value::Value;
 
-/// Checks that the models of a document are new, and that those that they require are there and recent enough.
+/// Checks that the models of a document are new, and that the required models exist and are recent enough.
 pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(), ImportError> {
     for model in models {
         if is_there(view, &model.uri) {
@@ -46,7 +46,7 @@ pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(),
     Ok(())
 }
 
-/// A model is there if its namespace has nodes.
+/// Returns true if a model exists, which means that its namespace has nodes.
 fn is_there(view: &View<'_>, uri: &str) -> bool {
     uri == STANDARD_NAMESPACE
         || view
@@ -55,7 +55,7 @@ fn is_there(view: &View<'_>, uri: &str) -> bool {
             .is_some_and(|index| view.has_nodes_of(index))
 }
 
-/// When a model was published, if its NamespaceMetadata (OPC 10000-5, 6.3.13) says so.
+/// Returns the publication date of a model, if its NamespaceMetadata (OPC 10000-5, 6.3.13) contains it.
 fn published(view: &View<'_>, uri: &str) -> Option<DateTime> {
     let metadata = view.children(ids::SERVER_NAMESPACES, ids::HAS_COMPONENT);
     let metadata = metadata.into_iter().find(|node_id| {
@@ -89,8 +89,8 @@ fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
     (date != DateTime::MIN).then_some(date)
 }
 
-/// Indexes of documents, given by their models, so that each comes after those that it requires. Documents that require
-/// each other, or something that is not among them, keep their order.
+/// Returns the indices of documents, given by their models, in an order in which each follows those that it requires. Documents
+/// that require each other, or a model that is not among them, keep their order.
 pub(super) fn order(documents: &[Vec<Model>]) -> Vec<usize> {
     let defines = |document: &[Model], uri: &str| document.iter().any(|model| model.uri == uri);
     let mut waiting: Vec<usize> = (0..documents.len()).collect();

@@ -1,4 +1,4 @@
-//! Everything about a document that can be checked before something changes.
+//! Checks of a document before the first change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,9 +11,9 @@ use super::definitions;
 use super::error::{ImportError, ImportReason};
 use crate::address_space::View;
 
-/// A document that fits the address space.
+/// Verified changes of a document that fits the address space.
 pub(super) struct Plan<'a> {
-    /// Each reference once, from a node that exists or will.
+    /// Each reference once, from a node that exists or will exist.
     pub(super) references: Vec<PlannedReference>,
     pub(super) dangling: Vec<DanglingReference>,
     definitions: HashMap<&'a NodeId, ExtensionObject>,
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// DataTypeDefinition of a DataType of the document.
+    /// Returns the DataTypeDefinition of a DataType of the document.
     pub(super) fn definition(&self, node_id: &NodeId) -> Option<&ExtensionObject> {
         self.definitions.get(node_id)
     }
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
                         target,
                     });
                 }
-                // Told by both of its nodes, a reference still is one.
+                // A reference that both of its nodes list is added once.
                 let (from, to) = if reference.is_forward {
                     (&node.node_id, target)
                 } else {
@@ -180,7 +180,7 @@ fn check_node(nodes: &Nodes<'_, '_, '_>, node: &Node) -> Result<(), ImportError>
     Ok(())
 }
 
-/// A type that does not exist makes its instances and subtypes useless; other nodes may be missing.
+/// Checks references to types. A missing type makes its instances and subtypes useless; other nodes may be missing.
 fn check_type_reference(
     nodes: &Nodes<'_, '_, '_>,
     node: &Node,

@@ -274,7 +274,7 @@ fn items_are_modified_and_deleted() {
     assert!(subscriber.changes().is_empty());
 }
 
-/// A change without a StatusCode, which a DataValue leaves out when it is Good.
+/// Removal of the StatusCode Good, which an encoded DataValue omits.
 trait WithoutStatus {
     fn with_no_status(self) -> Self;
 }

@@ -76,13 +76,13 @@ fn what_was_told_is_told_again() {
         values.sort_by_key(|(handle, _)| *handle);
         values
     };
-    // Those that report, with the next interval, and once.
+    // Reporting items publish again, with the next interval, and once.
     assert_eq!(
         resend(&mut subscriber),
         [(1, 1_u32.into()), (2, 2_u32.into())]
     );
     assert!(subscriber.values().is_empty());
-    // What has not been told yet is not told twice.
+    // A value that is not published yet is not published twice.
     set(&values[0], 11_u32);
     assert_eq!(
         resend(&mut subscriber),

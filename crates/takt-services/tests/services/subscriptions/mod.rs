@@ -1,4 +1,4 @@
-//! Subscriptions from outside, with a clock that the test turns.
+//! Tests of Subscriptions through the services, with a clock that the test advances.
 
 mod items;
 mod methods;
@@ -17,14 +17,14 @@ use takt_ua::{DataValue, ExtensionObject, NodeId, StatusCode, Variant};
 
 use crate::common::{Client, VALUE, catch_up, decode, message, read_id};
 
-/// A client with one Subscription, and the time.
+/// A client with one Subscription, and the current time.
 struct Subscriber {
     client: Client,
     server: Arc<Server>,
     now: Instant,
     id: u32,
     request_id: u32,
-    /// A Publish request is not answered yet.
+    /// True while a Publish request is not answered.
     is_waiting: bool,
 }
 
@@ -79,7 +79,7 @@ impl Subscriber {
         Ok(created.results)
     }
 
-    /// One item, by exception if its source can do that.
+    /// Monitors one item, reported by exception if its source supports that.
     fn watch(
         &mut self,
         node_id: &NodeId,
@@ -106,13 +106,13 @@ impl Subscriber {
         self.client.defer(&message(&request), self.request_id)
     }
 
-    /// The answer to a Publish request, if there is one.
+    /// Returns the answer to a Publish request, if there is one.
     fn published(&mut self) -> Option<Result<PublishResponse, StatusCode>> {
         let (_, response) = self.client.connection.take_completed()?;
         Some(decode(&response))
     }
 
-    /// Lets publishing intervals go by.
+    /// Advances the time by publishing intervals.
     fn wait(&mut self, intervals: u32) {
         for _ in 0..intervals {
             self.wait_for(INTERVAL);
@@ -124,12 +124,12 @@ impl Subscriber {
         self.catch_up();
     }
 
-    /// Has everything done that is due by now, slice by slice; the number of slices.
+    /// Runs all work that is due by now, slice by slice. Returns the number of slices.
     fn catch_up(&mut self) -> usize {
         catch_up(&self.server, self.now)
     }
 
-    /// What is published in the next interval: client handles and values.
+    /// Returns the client handles and values that are published in the next interval.
     fn changes(&mut self) -> Vec<(u32, DataValue)> {
         if !self.is_waiting {
             self.send_publish(&[]).unwrap();

@@ -119,7 +119,7 @@ fn what_does_not_fit_one_message_follows_at_once() {
         subscriber.send_publish(&[]).unwrap();
         let mut response = subscriber.published().unwrap().unwrap();
         if response.subscription_id != few.subscription_id {
-            // The other one is late too.
+            // The other Subscription is late, too.
             subscriber.send_publish(&[]).unwrap();
             response = subscriber.published().unwrap().unwrap();
         }

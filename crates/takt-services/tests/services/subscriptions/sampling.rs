@@ -1,4 +1,4 @@
-//! What is sampled, how often, and what becomes of it in the queues (OPC 10000-4, 5.13.1).
+//! Sampling: its values, its rate, and the queues (OPC 10000-4, 5.13.1).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -164,7 +164,7 @@ fn another_source_is_noticed() {
     assert_eq!(subscriber.values(), [(1, Variant::from(3_u32))]);
 }
 
-/// A server that counts how often it is asked.
+/// Remote source that counts the items of each request.
 #[derive(Default)]
 struct Elsewhere(Mutex<Vec<usize>>);
 
@@ -197,7 +197,7 @@ fn values_of_another_server_are_asked_for_together() {
     let created = subscriber.monitor(items).unwrap();
     assert_eq!(created[0].revised_sampling_interval, 100.0);
     let mut seen = Vec::new();
-    // The answers come from another thread.
+    // Another thread delivers the answers.
     while seen.len() < 6 {
         std::thread::sleep(Duration::from_millis(5));
         seen.extend(subscriber.values());

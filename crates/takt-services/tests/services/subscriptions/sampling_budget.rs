@@ -1,4 +1,4 @@
-//! What sampling may cost: the budget, slices, and Sessions without a channel.
+//! Cost of sampling: the budget, slices, and Sessions without a channel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use super::*;
 use crate::common::builder;
 use takt_services::{ServerLimits, SubscriptionLimits};
 
-/// A server with a sampling budget in units per second.
+/// Returns a server with a sampling budget in units per second.
 fn server_with(max_sampling_load: u32) -> Arc<Server> {
     let subscriptions = SubscriptionLimits {
         max_sampling_load,
@@ -30,7 +30,7 @@ fn stored(server: &Server, name: &str) -> NodeId {
     variable(server, name, &Value::stored(1_u32))
 }
 
-/// The rate that results promise, in samples per second.
+/// Returns the total sampling rate of results, in samples per second.
 fn rate(results: &[MonitoredItemCreateResult]) -> f64 {
     let intervals = results.iter();
     intervals
@@ -51,13 +51,13 @@ fn items_beyond_the_budget_get_longer_intervals() {
     assert!(all.iter().all(|result| result.status_code.is_good()));
     assert!(rate(&all) <= 5001.0, "half of the budget: {}", rate(&all));
     assert!(rate(&all) > 4900.0, "and not less: {}", rate(&all));
-    // Rounded up for each item.
+    // The load is rounded up for each item.
     assert!(server.sampling_load() <= 5012, "{}", server.sampling_load());
-    // Another Session finds room.
+    // Another Session still gets a part of the budget.
     let mut modest = Subscriber::new(&server);
     let created = modest.monitor(vec![sampled(&node, 1, 1.0)]).unwrap();
     assert_eq!(created[0].revised_sampling_interval, 1.0);
-    // What is modified without a change keeps its interval.
+    // An item that is modified without a change keeps its interval.
     let first = all[0].revised_sampling_interval;
     let request = ModifyMonitoredItemsRequest {
         request_header: greedy.client.header(),
@@ -70,7 +70,7 @@ fn items_beyond_the_budget_get_longer_intervals() {
     };
     let modified: ModifyMonitoredItemsResponse = greedy.client.call(request).unwrap();
     assert_eq!(modified.results[0].revised_sampling_interval, first);
-    // All of it is given back.
+    // The whole load is given back.
     for subscriber in [&mut greedy, &mut modest] {
         let request = DeleteSubscriptionsRequest {
             request_header: subscriber.client.header(),
@@ -112,7 +112,7 @@ fn deleted_and_modified_items_give_their_part_back() {
     assert_eq!(server.sampling_load(), 10);
 }
 
-/// A Variable whose samples are counted.
+/// Returns a Variable whose samples are counted.
 fn counted(server: &Server, name: &str) -> (NodeId, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&count);
@@ -163,7 +163,7 @@ fn a_session_without_a_channel_is_not_sampled() {
     subscriber.watch(&by_exception, 2, 3);
     subscriber.wait(1);
     assert!(count.swap(0, Ordering::Relaxed) > 0);
-    // The channel goes, the Session stays.
+    // The channel is closed, the Session stays.
     let other = Client::connect(&server);
     let lost = std::mem::replace(&mut subscriber.client, other);
     let token = lost.token.clone();
@@ -173,7 +173,8 @@ fn a_session_without_a_channel_is_not_sampled() {
         subscriber.wait_for(Duration::from_millis(50));
     }
     assert_eq!(count.load(Ordering::Relaxed), 0);
-    // It goes on when the Session is activated for another channel. What was reported by exception meanwhile is in the queue.
+    // Sampling continues when the Session is activated for another channel. Values reported by exception meanwhile are in the
+    // queue.
     subscriber.client.token = token;
     subscriber.client.activate().unwrap();
     let changes = subscriber.values();
